@@ -9,7 +9,6 @@ use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
 use sallyport_server::domain::instance::Id;
 use sallyport_server::sandbox::{Sandbox, SandboxError, SandboxTokens};
 use sallyport_server::store::Store;
-use sallyport_server::store::record::InstanceRecord;
 use sallyport_server::{Config, RunningServer, StartError, start};
 
 use crate::contract::Contract;
@@ -191,7 +190,10 @@ fn facts(sample: Sample) -> Facts {
         known_gateways: gateways.into_iter().map(pool).collect(),
         entitled_protocols: protocols,
         own_groups: groups.into_iter().map(Id::get).collect(),
-        known_instances: instances.iter().filter_map(known).collect(),
+        known_instances: instances
+            .into_iter()
+            .filter_map(|instance| KnownInstance::from_fields(instance).ok())
+            .collect(),
         rejected_tokens: vec![RejectedToken {
             token: Secret::new(Fact::RejectedTokens.variable(), expired.expose()),
             reason: RejectionReason::Revoked,
@@ -200,13 +202,4 @@ fn facts(sample: Sample) -> Facts {
         egress_ip: Some(Ipv4Addr::LOCALHOST),
         canaries: canaries.into_iter().map(|canary| Secret::new(Fact::Canaries.variable(), canary)).collect(),
     }
-}
-
-/// What a console would show of an instance.
-fn known(record: &InstanceRecord) -> Option<KnownInstance> {
-    let Ok(serde_json::Value::Object(mut fields)) = serde_json::to_value(record) else { return None };
-    for own in ["account", "username", "password"] {
-        fields.remove(own);
-    }
-    KnownInstance::from_fields(fields).ok()
 }

@@ -41,16 +41,20 @@ pub enum Problem<'a> {
     /// It is empty.
     Empty,
     /// It is a member that the document does not have.
-    Unknown {
-        /// Its name, which can be anything.
-        name: String,
-        /// The names that the document has.
-        known: Vec<&'a str>,
-    },
+    Unknown(Box<UnknownName<'a>>),
     /// It differs from the part that it must be equal to.
     Conflict,
     /// Its value breaks a constraint.
     Invalid,
+}
+
+/// The name of a member that the document does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName<'a> {
+    /// The name, which can be anything.
+    pub name: String,
+    /// The names that the document has.
+    pub known: Vec<&'a str>,
 }
 
 type Check<'a> = Result<(), Violation<'a>>;
@@ -146,19 +150,6 @@ impl Part {
         };
         outcome.map_err(|error| error.of(Some(self)))
     }
-
-    /// Checks the length of a list whose items are valid, of which `distinct` are different.
-    ///
-    /// # Errors
-    /// There are too few or too many items, or distinct ones.
-    pub fn check_length(&self, length: usize, distinct: impl Fn() -> usize) -> Check<'_> {
-        for row in &self.schema.rows {
-            if let Some(found) = row.wrong_length(length, &distinct) {
-                return Err(row.violation(found).of(Some(self)));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Schema {
@@ -219,6 +210,16 @@ impl Row {
                     Violation::new(error.expected(), shown(value), clauses)
                 });
             }
+            (Constraint::MinItems(least), Value::Array(items)) => {
+                (items.len() < *least).then(|| counted(items.len(), "item"))
+            }
+            (Constraint::MaxItems(most), Value::Array(items)) => {
+                (items.len() > *most).then(|| counted(items.len(), "item"))
+            }
+            (Constraint::MaxDistinct(most), Value::Array(items)) if items.len() > *most => {
+                let distinct = distinct(items);
+                (distinct > *most).then(|| format!("{distinct} distinct ones").into())
+            }
             (Constraint::Items(schema), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
                     schema.check(item).map_err(|error| error.inside(&format!("[{index}]")))?;
@@ -230,34 +231,17 @@ impl Row {
                 if let Some(name) = members.keys().find(|name| !is_known(name)) {
                     let known: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
                     let error = Violation::new(format!("one of: {}", known.join(", ")), "", "");
-                    return Err(Violation {
-                        problem: Problem::Unknown { name: name.clone(), known },
-                        ..error
-                    }
-                    .inside(name));
+                    let problem = Problem::Unknown(Box::new(UnknownName { name: name.clone(), known }));
+                    return Err(Violation { problem, ..error }.inside(name));
                 }
                 for part in parts {
                     part.check(members.get(&part.name))?;
                 }
                 None
             }
-            (_, Value::Array(items)) => self.wrong_length(items.len(), &|| distinct(items)),
             _ => None,
         };
         found.map_or(Ok(()), |found| Err(self.violation(found)))
-    }
-
-    /// How many items there are, if the row limits their number and they are too few or too many.
-    fn wrong_length(&self, length: usize, distinct: &impl Fn() -> usize) -> Option<Cow<'static, str>> {
-        match self.constraint {
-            Constraint::MinItems(least) => (length < least).then(|| counted(length, "item")),
-            Constraint::MaxItems(most) => (length > most).then(|| counted(length, "item")),
-            Constraint::MaxDistinct(most) if length > most => {
-                let distinct = distinct();
-                (distinct > most).then(|| format!("{distinct} distinct ones").into())
-            }
-            _ => None,
-        }
     }
 
     fn violation(&self, found: Cow<'static, str>) -> Violation<'_> {
@@ -354,7 +338,7 @@ impl<'a> Violation<'a> {
             Problem::Missing => "missing".to_owned(),
             Problem::MissingWhen(when) => format!("missing; it is required when {when}"),
             Problem::Empty => "must not be empty".to_owned(),
-            Problem::Unknown { .. } => format!("unknown; expected {expected}"),
+            Problem::Unknown(_) => format!("unknown; expected {expected}"),
             Problem::Conflict => format!("expected {expected}"),
             Problem::Invalid => format!("expected {expected}, found {found}"),
         }

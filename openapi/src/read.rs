@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
             method: method.to_uppercase(),
             path: path.to_owned(),
             status: statuses.into_iter().find(|status| (200..300).contains(status)).ok_or("no success")?,
-            token: self.token(operation, tokens.first().copied().unwrap_or(&Value::Null)),
+            token: self.token(operation, tokens.first().ok_or("no parameter carries the token")?)?,
             parameters: parameters.into_iter().map(|one| self.parameter(one)).collect::<Result<_, _>>()?,
             body: if body.is_null() { None } else { Some(self.body(body)?) },
             rules,
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn token(&self, operation: &'a Value, parameter: &'a Value) -> Token {
+    fn token(&self, operation: &'a Value, parameter: &'a Value) -> Result<Token, String> {
         let names = items(&operation["security"]).flat_map(members).map(|(name, _)| name);
         let transports = names.map(|name| {
             let scheme = &self.document["components"]["securitySchemes"][name];
@@ -159,14 +159,24 @@ impl<'a> Reader<'a> {
         });
         let is_required = items(&operation["x-clause"]).any(|id| id == TOKEN_REQUIRED);
         let citation = Citation::of(parameter);
-        Token {
+        let token = Token {
             name: text(parameter, "name"),
             location: location(parameter).unwrap_or_default(),
             transports: transports.collect(),
             required: if is_required { TOKEN_REQUIRED.to_owned() } else { citation.clauses("required") },
             not_empty: citation.clauses("minLength"),
             agree: text(operation, "x-credentials-agree"),
+        };
+        let schema = self.schema(self.definition(&parameter["schema"]), &citation, token.location)?;
+        let is_limit =
+            |row: &Row| !matches!(row.constraint, Constraint::NotEmpty | Constraint::Type(Type::String));
+        if schema.rows.iter().any(is_limit) {
+            return Err("the token is not a text without limits".to_owned());
         }
+        if token.transports.len() > 1 && token.agree.is_empty() {
+            return Err("a token with several transports has no `x-credentials-agree`".to_owned());
+        }
+        Ok(token)
     }
 
     fn parameter(&self, parameter: &'a Value) -> Result<Part, String> {

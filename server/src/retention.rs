@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use crate::{
     domain::clock::Clock,
-    store::{StoreError, Upkeep},
+    store::{Store, StoreError},
 };
 
 /// Interval at which old extractions are looked for.
@@ -28,7 +28,7 @@ pub(crate) struct Retention(JoinHandle<()>);
 
 impl Retention {
     /// Deletes extractions that are older than `max_age` by `clock`, and by a [`Progress`] of it.
-    pub(crate) fn start(store: Arc<dyn Upkeep>, max_age: Duration, clock: Clock) -> Self {
+    pub(crate) fn start(store: Arc<dyn Store>, max_age: Duration, clock: Clock) -> Self {
         Self(tokio::spawn(async move {
             let mut progress = None;
             loop {
@@ -74,7 +74,7 @@ impl Progress {
 }
 
 async fn delete_due(
-    store: &dyn Upkeep,
+    store: &dyn Store,
     max_age: Duration,
     clock: &Clock,
     progress: &mut Option<Progress>,
@@ -103,7 +103,7 @@ impl Drop for Retention {
 
 /// Deletes every extraction that is older than `max_age` at `now`.
 pub(crate) async fn delete_all_old(
-    store: &dyn Upkeep,
+    store: &dyn Store,
     max_age: Duration,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -111,7 +111,7 @@ pub(crate) async fn delete_all_old(
     Ok(())
 }
 
-async fn delete_old(store: &dyn Upkeep, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
+async fn delete_old(store: &dyn Store, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
     // With a retention that reaches before the calendar's first year nothing is deleted.
     let end = now.checked_sub(max_age).unwrap_or(Timestamp::MIN);
     store.delete_extractions(end).await

@@ -5,14 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::{
-    document::Document,
-    emit,
-    fixture::LIBRARY,
-    model::{Contract, Method},
-    problem::Problem,
-    task,
-};
+use crate::{document::Document, emit, fixture::LIBRARY, model::Contract, problem::Problem, task};
 
 /// The crate around the generated file of the server: it has the modules that the file uses from the crate of the server.
 const SERVER: &str = "pub use sallyport_server::{domain, edge};
@@ -53,8 +46,8 @@ mod response {
 fn the_library_has_each_kind_of_operation() {
     let contract = Contract::read(&Document::parse(LIBRARY).unwrap()).unwrap();
     let operations = &contract.operations;
-    for method in Method::ALL {
-        assert!(operations.iter().any(|operation| operation.method == method), "{method}");
+    for method in ["get", "put", "post", "delete", "patch"] {
+        assert!(operations.iter().any(|operation| operation.method.key() == method), "{method}");
     }
     for status in ["200", "201", "202", "204"] {
         assert!(operations.iter().any(|operation| operation.success.status == status), "{status}");

@@ -165,7 +165,11 @@ pub(crate) fn unescaped(step: &str) -> String {
 
 fn invalid_yaml(error: &serde_saphyr::Error, document: &str) -> Problem {
     let place = error.location().map(|at| Place { line: at.line(), column: at.column() });
-    let text = error.without_snippet().to_string();
+    let text = match error.without_snippet() {
+        serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => format!("duplicate key `{key}`"),
+        serde_saphyr::Error::NullIntoString { .. } => "expected a text as the key, found null".to_owned(),
+        other => other.render_with_formatter(&serde_saphyr::UserMessageFormatter),
+    };
     // The parser appends the position, which every message starts with.
     let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
     let index = place.and_then(|place| usize::try_from(place.line).ok()).unwrap_or_default();
@@ -241,6 +245,14 @@ impl<'de> Deserialize<'de> for Content {
 
 struct ContentVisitor;
 
+macro_rules! scalars {
+    ($($visit:ident: $type:ty),*) => {
+        $(fn $visit<E: de::Error>(self, value: $type) -> Result<Content, E> {
+            Ok(Content::Scalar(value.into()))
+        })*
+    };
+}
+
 impl<'de> Visitor<'de> for ContentVisitor {
     type Value = Content;
 
@@ -252,27 +264,13 @@ impl<'de> Visitor<'de> for ContentVisitor {
         Ok(Content::Scalar(Value::Null))
     }
 
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
-
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Content, E> {
         serde_json::Number::from_f64(value)
             .map(|number| Content::Scalar(number.into()))
             .ok_or_else(|| E::custom("expected a finite number"))
     }
 
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Content, E> {
-        Ok(Content::Scalar(value.into()))
-    }
+    scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_str: &str);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
         let mut items = Vec::new();
@@ -332,32 +330,25 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_key_is_rejected_with_its_position() {
-        let problems = Document::parse("a: 1\nb:\n  c: 1\n  c: 2\n").unwrap_err();
-        assert_eq!(problems[0].place, Some(Place { line: 4, column: 3 }), "{}", problems[0]);
-        assert!(problems[0].message.contains("duplicate"), "{}", problems[0]);
-    }
-
-    #[test]
-    fn a_syntax_error_is_rejected_with_its_position() {
-        let problems = Document::parse("a: 1\nb: [1, 2\nc: 3\n").unwrap_err();
-        assert!(problems[0].place.is_some_and(|place| place.line >= 2), "{}", problems[0]);
-    }
-
-    #[test]
-    fn the_help_names_the_usual_causes() {
-        let problems = Document::parse("a: 1\na: 2\n").unwrap_err();
-        assert!(problems[0].help.contains("only once"), "{}", problems[0]);
+    fn what_is_no_yaml_is_rejected_with_its_position_and_the_usual_cause() {
+        for (text, line, message, help) in [
+            ("a: 1\nb:\n  c: 1\n  c: 2\n", 4, "invalid YAML: duplicate key `c`", "only once"),
+            ("a: 1\n~: 2\n", 2, "invalid YAML: expected a text as the key, found null", "indentation"),
+            ("a: 1\nb: [1, 2\nc: 3\n", 3, "invalid YAML: ", "indentation"),
+        ] {
+            let problem = Document::parse(text).unwrap_err().remove(0);
+            assert_eq!(problem.place.unwrap().line, line, "{problem}");
+            assert!(problem.message.starts_with(message) && problem.help.contains(help), "{problem}");
+        }
         for (line, help) in [
             ("\tb: 1", "no tabs"),
             ("a: @b", "special character"),
             ("a: b: c", "contains `: `"),
-            ("  a b c", "check the indentation"),
+            ("a: \"b", "close the quotation"),
+            ("a: [1, 2", "close the bracket"),
         ] {
             assert!(advice("x", line).contains(help), "{line:?}");
         }
-        assert_eq!(advice("x", "a: \"b"), "close the quotation");
-        assert_eq!(advice("x", "a: [1, 2"), "close the bracket");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Finds constraints of the document that the server or the client does not enforce, and those that the model drops.
+//! Finds constraints of the document that the client does not enforce, and those that the model drops. The server checks requests by
+//! the table of `sallyport-contract`, which rejects what it cannot hold.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     document::{Document, join},
-    emit::{client, server},
+    emit::client,
     lint::{self, Node, Part},
     model::{Constraint, Contract, Side},
     problem::Problem,
@@ -24,19 +25,16 @@ const WAIVERS: &[(&[&str], &str, &str)] = &[
     (&["content", "required", "type"], "default body", "a rejection may have any form"),
 ];
 
-/// A problem for each constraint that a side neither enforces nor waives, for each that belongs to no operation, and for each waiver
+/// A problem for each constraint that the client neither enforces nor waives, for each that belongs to no operation, and for each waiver
 /// that covers nothing.
 pub(crate) fn problems(document: &Document, contract: &Contract) -> Vec<Problem> {
     let constraints = contract.constraints();
     let mut problems = unaccounted(document, &constraints);
     for constraint in &constraints {
-        if !server::enforces(constraint) {
-            problems.push(unenforced(document, constraint, "server"));
-        }
         if !client::enforces(constraint)
             && !WAIVERS.iter().any(|(keywords, at, _)| covers(keywords, at, constraint))
         {
-            problems.push(unenforced(document, constraint, "client"));
+            problems.push(unenforced(document, constraint));
         }
     }
     for (keywords, at, _) in WAIVERS {
@@ -64,7 +62,7 @@ fn covers(keywords: &[&str], at: &str, constraint: &Constraint) -> bool {
         }
 }
 
-fn unenforced(document: &Document, constraint: &Constraint, who: &str) -> Problem {
+fn unenforced(document: &Document, constraint: &Constraint) -> Problem {
     let Constraint { keyword, value, at, pointer, operation, side, .. } = constraint;
     let verb = match side {
         Side::Request => "enforce",
@@ -72,11 +70,8 @@ fn unenforced(document: &Document, constraint: &Constraint, who: &str) -> Proble
     };
     let mut problem = document.problem(
         place(document, constraint).unwrap_or_else(|| join(pointer, keyword)),
-        format!("the {who} does not {verb} `{keyword}: {value}` at {at}"),
-        format!(
-            "express it with a supported keyword, generate it in xtask/src/emit/{who}, or waive it in \
-             xtask/src/ledger.rs"
-        ),
+        format!("the client does not {verb} `{keyword}: {value}` at {at}"),
+        "express it with a supported keyword, generate it in xtask/src/emit/client, or waive it in xtask/src/ledger.rs",
     );
     problem.operation = Some(operation.clone());
     problem
@@ -180,9 +175,9 @@ mod tests {
         let mut contract = Contract::read(&document).unwrap();
         let mut constraint = contract.constraints().into_iter().find(|one| !one.credential).unwrap();
         constraint.keyword = "multipleOf";
-        assert!(!server::enforces(&constraint) && !client::enforces(&constraint));
-        let problem = unenforced(&document, &constraint, "server");
-        assert!(problem.message.contains("the server does not enforce `multipleOf"), "{problem}");
+        assert!(!client::enforces(&constraint));
+        let problem = unenforced(&document, &constraint);
+        assert!(problem.message.contains("the client does not enforce `multipleOf"), "{problem}");
         // Without its operations, nothing of the document is accounted for, and no waiver is used.
         contract.operations.clear();
         assert!(problems(&document, &contract).len() > 80);

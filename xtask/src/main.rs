@@ -16,7 +16,6 @@ mod lower;
 mod model;
 mod names;
 mod problem;
-mod scaffold;
 mod task;
 
 use std::process::ExitCode;
@@ -51,12 +50,10 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
-    /// Build the programs for a release: archives with checksums, completions, man pages and a list of all dependencies (SBOM).
+    /// Build the programs for a release: archives and Python wheels with checksums, completions, man pages and a list of all
+    /// dependencies (SBOM).
     #[command(after_help = DIST_EXAMPLES)]
     Dist(task::dist::Arguments),
-    /// Write stubs for something new, such as an operation.
-    #[command(subcommand)]
-    New(task::new::New),
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -99,9 +96,8 @@ fn execute(task: Task) -> Result<(String, ExitCode), String> {
     let root = task::root(&here)?;
     let done = |report| (report, ExitCode::SUCCESS);
     match task {
-        Task::Generate => task::generate::run(&root).map(done),
-        Task::Check => task::check::run(&root).map(done),
-        Task::New(new) => task::new::run(&root, &new).map(done),
+        Task::Generate => task::generate::generate(&root).map(done),
+        Task::Check => task::generate::check(&root).map(done),
         Task::Dist(arguments) => task::dist::run(&root, &arguments).map(done),
         Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
             (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -1,6 +1,6 @@
 //! The one way from a name of the document to a Rust identifier, for the server, the client and progenitor alike.
 
-use heck::{ToKebabCase, ToPascalCase, ToSnakeCase};
+use heck::{ToPascalCase, ToSnakeCase};
 
 /// `return_type`, `X-Request-Id` and `orderNo` as `ReturnType`, `XRequestId` and `OrderNo`.
 pub(crate) fn pascal(name: &str) -> String {
@@ -10,11 +10,6 @@ pub(crate) fn pascal(name: &str) -> String {
 /// `return_type`, `x_request_id` and `order_no`.
 pub(crate) fn snake(name: &str) -> String {
     ascii(name).to_snake_case()
-}
-
-/// `return-type`, `x-request-id` and `order-no`.
-pub(crate) fn kebab(name: &str) -> String {
-    ascii(name).to_kebab_case()
 }
 
 /// The name with a separator in place of all but ASCII letters and digits: heck takes letters of every script.

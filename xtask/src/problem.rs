@@ -31,6 +31,7 @@ impl Problem {
     }
 
     /// The problems as one text.
+    #[cfg(test)]
     pub(crate) fn list(problems: &[Problem]) -> String {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }

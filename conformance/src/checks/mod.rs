@@ -7,6 +7,7 @@ pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;
 mod requests;
+mod row;
 mod schema;
 mod search;
 mod state;
@@ -21,10 +22,7 @@ pub(crate) use state::State;
 use crate::check::{Check, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
 
-/// Checks that stand alone.
-static SINGLE: &[&Check] = search::CHECKS;
-
-/// Checks in tables, one table for each topic of an operation.
+/// The checks, one table for each topic of an operation.
 static TABLES: &[&[&[Check]]] = &[all::CHECKS, extract::CHECKS, &[groups::CHECKS], search::TABLES];
 
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.

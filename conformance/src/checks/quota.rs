@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Requests as _;
-use super::extract::{Context, Transport};
+use super::extract::{Extraction, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::contract::Parameter;
 use crate::contract::part::{NUM, REQUEST_ID};
@@ -61,7 +61,7 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     // Apart, since a service may look at a separator that does not apply.
     let whole = with_defaults(named.clone(), &[&extract.return_type, &extract.lb])
         .query(REQUEST_ID, probe.fresh_request_id());
-    let in_header = |transport| Context::by(transport).request(probe);
+    let in_header = |transport| Extraction::by(transport).request(probe);
     for request in [named, whole, in_header(Transport::Header), in_header(Transport::Bearer)] {
         let sent = probe.send(&request.query(NUM, more)).await;
         if sent.is_ok_and(|(_, class)| class.decision() == Decision::Accepted) {

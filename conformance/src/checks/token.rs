@@ -1,6 +1,6 @@
 //! Tokens that no service may take for the account's.
 
-use super::search::Row;
+use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::target::Secret;
@@ -95,51 +95,47 @@ impl WrongToken {
     }
 }
 
-/// Changes a request that carries the account's token in the query parameter of that name.
-type TokenChange = fn(&Probe<'_>, &str, Request) -> Request;
-
 /// Changes after which a query has no token under its name, or more than one.
-const NOT_ONE: [(&str, TokenChange); 10] = [
-    ("the token is absent", |_, name, good| good.without_query(name)),
-    ("the token is sent twice", |probe, name, good| good.add_query(name, probe.token().expose())),
-    ("the token is sent three times", |probe, name, good| {
-        let token = probe.token().expose();
-        good.add_query(name, token).add_query(name, token)
-    }),
-    ("the token is sent twice, with the second name percent-encoded", |probe, name, good| {
-        let name: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let token: String = probe.token().expose().bytes().map(|byte| format!("%{byte:02X}")).collect();
-        good.raw_query(format!("{name}={token}"))
-    }),
-    ("an unknown token is sent after the token", |_, name, good| good.add_query(name, UNKNOWN)),
-    ("an unknown token is sent before the token", |probe, name, good| {
-        good.query(name, UNKNOWN).add_query(name, probe.token().expose())
-    }),
-    ("an empty token is sent after the token", |_, name, good| good.add_query(name, "")),
-    ("an empty token is sent before the token", |probe, name, good| {
-        good.query(name, "").add_query(name, probe.token().expose())
-    }),
-    ("the name of the token is in capitals", |probe, name, good| {
-        good.without_query(name).add_query(&name.to_uppercase(), probe.token().expose())
-    }),
-    ("the name of the token is that of a list", |probe, name, good| {
-        good.without_query(name).add_query(&format!("{name}[]"), probe.token().expose())
-    }),
-];
+fn not_one() -> [(&'static str, Vec<Edit>); 10] {
+    use Edit::{AddToken, By, NoToken};
+    const OWN: Credential = Credential::Own;
+    const UNKNOWN: Credential = Credential::Wrong(WrongToken::Unknown);
+    const EMPTY: Credential = Credential::Wrong(WrongToken::Empty);
+    let encoded = |probe: &Probe<'_>, good: Request| {
+        let hex = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let pair =
+            format!("{}={}", hex(token_parameter(probe.contract(), &good)), hex(probe.token().expose()));
+        Ok(good.raw_query(pair))
+    };
+    let capitals = |probe: &Probe<'_>, good: Request| {
+        let name = token_parameter(probe.contract(), &good);
+        Ok(good.without_query(name).add_query(&name.to_uppercase(), probe.token().expose()))
+    };
+    let list = |probe: &Probe<'_>, good: Request| {
+        let name = token_parameter(probe.contract(), &good);
+        Ok(good.without_query(name).add_query(&format!("{name}[]"), probe.token().expose()))
+    };
+    [
+        ("the token is absent", vec![NoToken]),
+        ("the token is sent twice", vec![AddToken(OWN)]),
+        ("the token is sent three times", vec![AddToken(OWN), AddToken(OWN)]),
+        ("the token is sent twice, with the second name percent-encoded", vec![Edit::Change(encoded)]),
+        ("an unknown token is sent after the token", vec![AddToken(UNKNOWN)]),
+        ("an unknown token is sent before the token", vec![By(UNKNOWN), AddToken(OWN)]),
+        ("an empty token is sent after the token", vec![AddToken(EMPTY)]),
+        ("an empty token is sent before the token", vec![By(EMPTY), AddToken(OWN)]),
+        ("the name of the token is in capitals", vec![Edit::Change(capitals)]),
+        ("the name of the token is that of a list", vec![Edit::Change(list)]),
+    ]
+}
 
 /// Rows of an operation that takes one token in the query: it is absent, repeated, misnamed or wrong. `label` is that of a
 /// wrong token.
-pub(super) fn one_token(clause: Clause, name: &str, label: fn(WrongToken) -> &'static str) -> Vec<Row> {
-    let changed = NOT_ONE.map(|(label, change)| {
-        let name = name.to_owned();
-        Row::rejects(clause, label).sending(label, move |probe, good| Ok(change(probe, &name, good)))
-    });
-    let wrong = WrongToken::all().map(|wrong| {
-        let name = name.to_owned();
-        let row = Row::rejects(clause, label(wrong));
-        row.sending(wrong.reason(), move |probe, good| Ok(good.query(&name, wrong.text(probe)?)))
-    });
-    changed.into_iter().chain(wrong).collect()
+pub(super) fn one_token(base: &Base, label: fn(WrongToken) -> &'static str) -> Vec<Row> {
+    let changed = not_one().into_iter().map(|(label, edits)| reject(label, label, edits));
+    let wrong = WrongToken::all()
+        .map(|wrong| reject(label(wrong), wrong.reason(), [Edit::By(Credential::Wrong(wrong))]));
+    changed.chain(wrong).map(|row| row.of(base.clone())).collect()
 }
 
 /// A query parameter that no operation has.

@@ -177,7 +177,7 @@ fn searches_otherwise(
         let actual = sent(size).map_or_else(|| "none".to_owned(), ToString::to_string);
         return Some((format!("{size} {wanted}, as the command was told"), actual));
     }
-    let names = Search::FILTERS.iter().map(|filter| &filter(search).name);
+    let names = search.filters.iter().map(|filter| &filter.property.name);
     names.filter(|name| !told.contains_key(*name)).find_map(|name| {
         let value = sent(name)?;
         Some((format!("no {name}, which the command was not told"), value.to_string()))

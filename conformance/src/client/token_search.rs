@@ -1,14 +1,11 @@
 //! Finds the token in what a command wrote and sent.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
 use super::protocol::MAX_OUTPUT;
 use crate::lab::ProxiedRequest;
 use crate::target::Secret;
+use crate::wire::spellings;
 
-/// The forms in which a text may show the token, or half of it.
+/// The spellings in which a text may show the token, or half of it.
 fn forms(token: &Secret) -> Vec<String> {
     let mut forms = whole_forms(token);
     let token = token.expose();
@@ -19,24 +16,11 @@ fn forms(token: &Secret) -> Vec<String> {
     forms
 }
 
-/// The forms in which a text may show the whole token.
+/// The spellings in which a text may show the whole token.
 fn whole_forms(token: &Secret) -> Vec<String> {
-    let token = token.expose();
-    let percent = utf8_percent_encode(token, NON_ALPHANUMERIC).to_string();
-    let hexadecimal: String = token.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let mut forms = vec![percent.to_lowercase(), percent, hexadecimal.to_uppercase(), hexadecimal];
-    // A longer text that holds the token, such as a URL or a pair of name and password, begins one to three bytes before it. The
-    // first and last characters depend on what is around it.
-    forms.extend((0..3).map(|before| {
-        let base64 = BASE64_STANDARD.encode([&[0; 3][..before], token.as_bytes()].concat());
-        base64
-            .get(before + usize::from(before > 0)..base64.len().saturating_sub(4))
-            .unwrap_or_default()
-            .to_owned()
-    }));
-    forms.push(token.to_owned());
-    forms.retain(|form| form.len() >= 6);
-    forms
+    let spellings = spellings(token.expose()).into_iter().filter(|form| form.len() >= 6);
+    // Percent-encoding and hexadecimal digits have letters of either case.
+    spellings.flat_map(|form| [form.to_lowercase(), form.to_uppercase(), form]).collect()
 }
 
 /// Whether a text shows the token, or half of it, in any form.
@@ -94,6 +78,9 @@ pub(super) fn excerpt<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Sec
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+
     use super::*;
 
     #[test]

@@ -24,7 +24,7 @@ pub use extract::{Extract, Separator};
 pub use operation::{Operation, OperationId, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
-pub use search::Search;
+pub use search::{Match, Search, SearchFilter};
 pub use source::ContractError;
 pub use validate::Violation;
 
@@ -144,6 +144,21 @@ mod tests {
         let error = changed(pointer, |list| list.as_array_mut().expect("a list").push(tag));
         let error = error.expect_err("tag is unknown").to_string();
         assert!(error.contains("`tag`"), "{error}");
+    }
+
+    #[test]
+    fn a_filter_follows_the_document_and_one_without_a_meaning_is_an_error() {
+        let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
+        let properties = &mut file["document"]["components"]["schemas"]["SearchRequest"]["properties"];
+        properties["ispType"] = json!({"type": "integer", "x-clause": "search.city"});
+        let error = Contract::from_json(&file.to_string()).expect_err("nothing says what ispType finds");
+        assert!(error.to_string().contains("x-filter") && error.to_string().contains("`ispType`"), "{error}");
+        let search = &mut file["document"]["paths"]["/openapi/v1/static/instances/search"]["post"];
+        search["x-filter"]["ispType"] = json!({"match": "equal", "field": "ispType"});
+        let search = Contract::from_json(&file.to_string()).expect("a valid contract").search;
+        let filter = search.filters.last().expect("a filter");
+        assert_eq!((filter.property.name.as_str(), filter.field.as_deref()), ("ispType", Some("ispType")));
+        assert_eq!((filter.matching, filter.clause), (Match::Equal, Clause::SearchCity));
     }
 
     #[test]

@@ -22,6 +22,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::power::Results;
 use super::{Cases, KnownFault, MAX_DETECTORS, Matrix};
 use crate::contract::Clause;
 
@@ -101,13 +102,19 @@ pub fn diagnose<'a>(
     // Faults are not recorded with the random cases of an exploration.
     let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
     let mut failing: BTreeSet<FailingCase<'a>> = known.collect();
+    let results = ran.results(matrix);
     let mut causes = Vec::new();
     let mut named = BTreeSet::new();
     while causes.len() < MAX_CAUSES && !failing.is_empty() {
-        let unnamed = matrix.faults().iter().filter(|fault| !named.contains(&fault.id));
-        let recordings = unnamed.map(|fault| Recording::new(matrix, fault));
+        // Most faults fit none of the failing cases, which is seen at once.
+        let numbers: BTreeSet<_> =
+            failing.iter().filter_map(|case| matrix.number(case.check, case.label)).collect();
+        let may_fit = |fault: &&KnownFault| {
+            !named.contains(&fault.id) && fault.noticed_by.iter().any(|notice| numbers.contains(&notice.case))
+        };
+        let recordings = matrix.faults().iter().filter(may_fit).map(|fault| Recording::new(matrix, fault));
         let mut suspects: Vec<(Suspect<'a>, Recording<'a>)> = recordings
-            .map(|recording| (recording.suspect(matrix, ran, &failing, &cites), recording))
+            .map(|recording| (recording.suspect(matrix, &results, &failing, &cites), recording))
             .filter(|(suspect, recording)| suspect.fits() && recording.is_shown(&failing, &cites, &shows))
             .collect();
         suspects.sort_by(|(one, _), (other, _)| {
@@ -187,7 +194,7 @@ impl<'a> Recording<'a> {
     fn suspect(
         &self,
         matrix: &Matrix,
-        ran: &Cases<'_>,
+        results: &Results<'_, '_>,
         failing: &BTreeSet<FailingCase<'_>>,
         cites: &impl Fn(&str, Clause) -> bool,
     ) -> Suspect<'a> {
@@ -201,7 +208,7 @@ impl<'a> Recording<'a> {
                 None => suspect.unknown += 1,
             }
         }
-        for notice in fault.noticed_by.iter().filter(|notice| ran.has_result(matrix, notice)) {
+        for notice in fault.noticed_by.iter().filter(|notice| results.has(matrix, notice)) {
             let name = &matrix.cases()[notice.case];
             let case = FailingCase { judge: &notice.judge, check: &name.check, label: &name.label };
             match failing.contains(&case) {
@@ -244,7 +251,7 @@ mod tests {
         let mut matrix = Matrix::default();
         for noticed in faults {
             let notices = noticed.iter().map(|label| Detector {
-                judge: "search.page.x".to_owned(),
+                judge: "search.page.x".into(),
                 case: matrix.add_case("search.page.x", label),
             });
             let noticed_by = notices.collect();
@@ -314,7 +321,7 @@ mod tests {
                 id: id.to_owned(),
                 clause: Clause::SearchTotal,
                 breaks: "Counts wrongly.".to_owned(),
-                noticed_by: vec![Detector { judge: "search.total.x".to_owned(), case }],
+                noticed_by: vec![Detector { judge: "search.total.x".into(), case }],
             });
         }
         let failing = [of_x(&["a", "b"]), vec![("search.total.x", "a")]].concat();
@@ -342,7 +349,7 @@ mod tests {
         further.iter().for_each(|label| ran.add("search.page.x", label, None));
         let noticed_by = labels.iter().map(|label| {
             ran.add("search.page.x", label, None);
-            Detector { judge: "search.page.x".to_owned(), case: matrix.add_case("search.page.x", label) }
+            Detector { judge: "search.page.x".into(), case: matrix.add_case("search.page.x", label) }
         });
         let noticed_by = noticed_by.collect();
         let (id, breaks) = ("all".to_owned(), "Rejects everything.".to_owned());

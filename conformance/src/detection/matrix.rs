@@ -1,7 +1,5 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::LazyLock;
-
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock};
 
 use crate::contract::Clause;
 
@@ -10,19 +8,18 @@ use crate::contract::Clause;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
     cases: Vec<CaseName>,
-    numbers: HashMap<CaseName, usize>,
     faults: Vec<KnownFault>,
-    /// The checks of these cases and faults.
-    checks: HashSet<String>,
+    /// The checks of these cases and faults, with the index of each case by its label.
+    checks: BTreeMap<Arc<str>, HashMap<Arc<str>, usize>>,
 }
 
 /// A case of a check, or a control request that the cases of a run share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaseName {
     /// The check's id; [`SharedControl::SOURCE`](crate::check::SharedControl::SOURCE) for a shared control.
-    pub check: String,
+    pub check: Arc<str>,
     /// The case's label; empty for the only case of a check.
-    pub label: String,
+    pub label: Arc<str>,
 }
 
 /// One way to break a clause, and what notices it.
@@ -42,7 +39,7 @@ pub struct KnownFault {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Detector {
     /// The check's id. It differs from the case's only for passive checks.
-    pub judge: String,
+    pub judge: Arc<str>,
     /// Index of the case in [`Matrix::cases`].
     pub case: usize,
 }
@@ -50,44 +47,16 @@ pub struct Detector {
 /// Maximum number of cases of a fault and a judge that are kept; see [`Matrix::keep_cheapest`].
 pub const MAX_DETECTORS: usize = 32;
 
-/// The first line of a file: the cases that each check had when it was recorded.
-type AllCases = BTreeMap<String, BTreeSet<String>>;
+/// What the ids of the faults of the independent server begin with.
+pub(super) const INDEPENDENT: &str = "independent/";
 
-/// A fault as a line of a file, with labels of cases by judge and by the check of the cases.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    id: String,
-    clause: Clause,
-    breaks: String,
-    noticed_by: BTreeMap<String, BTreeMap<String, Labels>>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Labels {
-    /// All cases of the check.
-    All(Star),
-    Some(BTreeSet<String>),
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-enum Star {
-    #[serde(rename = "*")]
-    Star,
-}
-
-static EMBEDDED: LazyLock<Result<Matrix, String>> = LazyLock::new(|| {
-    let mut matrix = Matrix::default();
-    matrix.read(include_str!("generated/proof.jsonl"))?;
-    matrix.read(include_str!("generated/independent.jsonl"))?;
-    Ok(matrix)
-});
+static EMBEDDED: LazyLock<Result<Matrix, String>> =
+    LazyLock::new(|| Matrix::from_text(include_str!("generated/matrix.txt")));
 
 impl KnownFault {
-    /// Whether the lab has it, and not only the server of `tests/independent`.
-    pub(super) fn is_of_lab(&self) -> bool {
-        !self.id.starts_with("independent/")
+    /// Whether the lab has it, and not only the independent server.
+    pub fn is_of_lab(&self) -> bool {
+        !self.id.starts_with(INDEPENDENT)
     }
 }
 
@@ -95,7 +64,7 @@ impl Matrix {
     /// The embedded matrix.
     ///
     /// # Errors
-    /// A generated file is invalid, which is a bug of the suite.
+    /// The generated file is invalid, which is a bug of the suite.
     pub fn embedded() -> Result<&'static Self, &'static str> {
         EMBEDDED.as_ref().map_err(String::as_str)
     }
@@ -112,43 +81,58 @@ impl Matrix {
 
     /// Whether it knows what a check notices. Of the checks of a caller it does not.
     pub fn knows(&self, check: &str) -> bool {
-        self.checks.contains(check)
+        self.checks.contains_key(check)
     }
 
     /// The index of a case in [`Matrix::cases`]; none when it was not recorded.
     pub fn number(&self, check: &str, label: &str) -> Option<usize> {
-        let name = CaseName { check: check.to_owned(), label: label.to_owned() };
-        self.numbers.get(&name).copied()
+        self.checks.get(check)?.get(label).copied()
     }
 
     /// Adds a case, if it is new.
     pub fn add_case(&mut self, check: &str, label: &str) -> usize {
-        self.add_check(check);
-        let name = CaseName { check: check.to_owned(), label: label.to_owned() };
-        *self.numbers.entry(name.clone()).or_insert_with(|| {
-            self.cases.push(name);
-            self.cases.len() - 1
+        self.number(check, label).unwrap_or_else(|| {
+            let (check, label, number) = (self.add_check(check), Arc::<str>::from(label), self.cases.len());
+            self.checks.entry(Arc::clone(&check)).or_default().insert(Arc::clone(&label), number);
+            self.cases.push(CaseName { check, label });
+            number
         })
     }
 
     /// Adds a fault, or replaces the one with the same id.
-    pub fn add_fault(&mut self, fault: KnownFault) {
-        fault.noticed_by.iter().for_each(|detector| self.add_check(&detector.judge));
+    pub fn add_fault(&mut self, mut fault: KnownFault) {
+        for detector in &mut fault.noticed_by {
+            detector.judge = self.add_check(&detector.judge);
+        }
         self.faults.retain(|known| known.id != fault.id);
         self.faults.push(fault);
     }
 
-    fn add_check(&mut self, check: &str) {
-        if !self.knows(check) {
-            self.checks.insert(check.to_owned());
+    /// Adds a fault with a new id, whose checks are known.
+    pub(super) fn push_fault(&mut self, fault: KnownFault) {
+        self.faults.push(fault);
+    }
+
+    /// Adds a check, if it is new; returns its id.
+    pub(super) fn add_check(&mut self, id: &str) -> Arc<str> {
+        if let Some((known, _)) = self.checks.get_key_value(id) {
+            return Arc::clone(known);
         }
+        let id = Arc::<str>::from(id);
+        self.checks.insert(Arc::clone(&id), HashMap::new());
+        id
+    }
+
+    /// Every check that it knows, sorted.
+    pub(super) fn checks(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.checks.keys()
     }
 
     /// Adds a fault of another recording, without the cases that are missing in this one.
     pub fn take_over(&mut self, fault: &KnownFault, from: &Self) {
         let notice = |Detector { judge, case }: &Detector| {
             let CaseName { check, label } = &from.cases[*case];
-            Some(Detector { judge: judge.clone(), case: self.number(check, label)? })
+            Some(Detector { judge: Arc::clone(judge), case: self.number(check, label)? })
         };
         let noticed_by = fault.noticed_by.iter().filter_map(notice).collect();
         self.add_fault(KnownFault { noticed_by, ..fault.clone() });
@@ -158,7 +142,7 @@ impl Matrix {
     /// thousand cases, and no plan needs all of them.
     pub fn keep_cheapest(&mut self, price: impl Fn(&CaseName) -> u32) {
         for fault in &mut self.faults {
-            let mut by_judge: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+            let mut by_judge: BTreeMap<&Arc<str>, Vec<usize>> = BTreeMap::new();
             for notice in &fault.noticed_by {
                 by_judge.entry(&notice.judge).or_default().push(notice.case);
             }
@@ -166,83 +150,10 @@ impl Matrix {
             for (judge, mut cases) in by_judge {
                 cases.sort_by_cached_key(|case| (price(&self.cases[*case]), self.cases[*case].clone()));
                 let cheapest = cases.into_iter().take(MAX_DETECTORS);
-                kept.extend(cheapest.map(|case| Detector { judge: judge.to_owned(), case }));
+                kept.extend(cheapest.map(|case| Detector { judge: Arc::clone(judge), case }));
             }
             fault.noticed_by = kept;
         }
-    }
-
-    /// Parses the format of [`Matrix::to_text`].
-    ///
-    /// # Errors
-    /// Names the first invalid line.
-    pub fn from_text(text: &str) -> Result<Self, String> {
-        let mut matrix = Self::default();
-        matrix.read(text)?;
-        Ok(matrix)
-    }
-
-    /// The cases on the first line, then one fault per line, for readable diffs.
-    pub fn to_text(&self) -> String {
-        let mut all = AllCases::new();
-        for CaseName { check, label } in &self.cases {
-            all.entry(check.clone()).or_default().insert(label.clone());
-        }
-        let mut lines: Vec<Line> = self.faults.iter().map(|fault| self.line(fault, &all)).collect();
-        lines.sort_by(|one, other| one.id.cmp(&other.id));
-        let faults = lines.iter().map(serde_json::to_string);
-        let texts = std::iter::once(serde_json::to_string(&all)).chain(faults);
-        texts.map(|text| text.unwrap_or_default() + "\n").collect()
-    }
-
-    fn line(&self, fault: &KnownFault, all: &AllCases) -> Line {
-        let mut noticed: BTreeMap<String, AllCases> = BTreeMap::new();
-        for Detector { judge, case } in &fault.noticed_by {
-            let CaseName { check, label } = &self.cases[*case];
-            let of_judge = noticed.entry(judge.clone()).or_default();
-            of_judge.entry(check.clone()).or_default().insert(label.clone());
-        }
-        let labels = |check: &str, labels: BTreeSet<String>| match all.get(check) {
-            Some(every) if *every == labels && every.len() > 1 => Labels::All(Star::Star),
-            _ => Labels::Some(labels),
-        };
-        let noticed_by = noticed.into_iter().map(|(judge, checks)| {
-            let checks = checks.into_iter().map(|(check, some)| (check.clone(), labels(&check, some)));
-            (judge, checks.collect())
-        });
-        let KnownFault { id, clause, breaks, .. } = fault;
-        Line { id: id.clone(), clause: *clause, breaks: breaks.clone(), noticed_by: noticed_by.collect() }
-    }
-
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        let wrong = |number: usize, error: serde_json::Error| format!("line {}: {error}", number + 1);
-        let mut lines = text.lines().enumerate();
-        let Some((_, first)) = lines.next() else { return Ok(()) };
-        let all: AllCases = serde_json::from_str(first).map_err(|error| wrong(0, error))?;
-        for (check, labels) in &all {
-            for label in labels {
-                self.add_case(check, label);
-            }
-        }
-        for (number, line) in lines {
-            let Line { id, clause, breaks, noticed_by } =
-                serde_json::from_str(line).map_err(|error| wrong(number, error))?;
-            let mut notices = Vec::new();
-            for (judge, checks) in noticed_by {
-                for (check, labels) in checks {
-                    let labels = match labels {
-                        Labels::Some(labels) => labels,
-                        Labels::All(Star::Star) => all.get(&check).cloned().unwrap_or_default(),
-                    };
-                    notices.extend(labels.iter().map(|label| {
-                        let case = self.add_case(&check, label);
-                        Detector { judge: judge.clone(), case }
-                    }));
-                }
-            }
-            self.faults.push(KnownFault { id, clause, breaks, noticed_by: notices });
-        }
-        Ok(())
     }
 }
 
@@ -250,40 +161,74 @@ impl Matrix {
 mod tests {
     use super::*;
 
-    #[test]
-    fn text_is_parsed_again_and_the_cheapest_cases_are_kept() {
+    fn matrix() -> Matrix {
         let mut matrix = Matrix::default();
-        for (check, label) in
-            [("search.a", "one"), ("search.a", "two"), ("search.b", ""), ("search.c", "x, y")]
-        {
+        for (check, label) in [
+            ("search.a", "one"),
+            ("search.a", "two"),
+            ("search.b", ""),
+            ("search.c", "x\ty\n"),
+            ("search.c", "xü"),
+        ] {
             matrix.add_case(check, label);
         }
-        let notice = |judge: &str, case| Detector { judge: judge.to_owned(), case };
+        let notice = |judge: &str, case| Detector { judge: judge.into(), case };
         for (id, noticed_by) in [
-            ("z", vec![notice("search.a", 0), notice("search.a", 1), notice("search.c", 3)]),
-            ("a", vec![notice("all.passive", 2)]),
-            ("b", Vec::new()),
+            ("independent/z", vec![notice("search.a", 0), notice("search.a", 1), notice("search.c", 3)]),
+            (
+                "search.page/b",
+                vec![notice("all.passive", 2), notice("all.passive", 4), notice("search.c", 4)],
+            ),
+            ("search.page/a", Vec::new()),
         ] {
             let breaks = "Says it, and does not.".to_owned();
             let fault = KnownFault { id: id.to_owned(), clause: Clause::SearchPage, breaks, noticed_by };
             matrix.add_fault(fault);
         }
+        matrix
+    }
+
+    #[test]
+    fn text_is_parsed_again() {
+        let matrix = matrix();
         let text = matrix.to_text();
-        assert_eq!(text.lines().count(), 4);
-        assert!(text.contains(r#""search.a":"*""#) && text.contains(r#"{"search.b":[""]}"#), "{text}");
         let again = Matrix::from_text(&text).expect("what was written");
         assert_eq!(again.to_text(), text);
-        assert_eq!(again.faults()[0].id, "a");
-        let mut less = again.clone();
-        for number in 0..99 {
-            let label = format!("{number}");
-            let case = less.add_case("search.d", &label);
-            less.faults[0].noticed_by.push(notice("search.d", case));
+        assert_eq!(again.cases(), matrix.cases());
+        let ids: Vec<_> = again.faults().iter().map(|fault| &*fault.id).collect();
+        assert_eq!(ids, ["search.page/a", "search.page/b", "independent/z"]);
+        let mut notices = again.faults()[1].noticed_by.clone();
+        notices.sort();
+        assert_eq!(notices, matrix.faults()[1].noticed_by);
+        for (wrong, line) in [
+            ("[]", 1),
+            ("[\"a\",\"9x\"]", 1),
+            ("no.clause", 1),
+            ("/b\tIs wrong.\t0", 1),
+            ("[\"a\",\"0x\"]\nsearch.page\n/b\tIs wrong.\t0+1", 3),
+        ] {
+            let error = Matrix::from_text(wrong).unwrap_err();
+            assert!(error.starts_with(&format!("line {line}: ")), "{wrong}: {error}");
         }
-        less.keep_cheapest(|case| if case.label == "98" { 0 } else { 1 });
-        let kept = &less.faults[0].noticed_by;
-        assert_eq!(kept.len(), 1 + 32);
-        assert!(kept.iter().any(|notice| less.cases[notice.case].label == "98"));
-        assert_eq!(Matrix::from_text("{}\n{\"id\":1}").unwrap_err().split(':').next(), Some("line 2"));
+    }
+
+    #[test]
+    fn the_embedded_matrix_is_small_and_as_it_would_be_written() {
+        let text = include_str!("generated/matrix.txt");
+        assert!(text.len() <= 300_000, "{} bytes", text.len());
+        assert_eq!(Matrix::embedded().expect("a matrix").to_text(), text);
+    }
+
+    #[test]
+    fn the_cheapest_cases_are_kept() {
+        let mut matrix = matrix();
+        for number in 0..99 {
+            let case = matrix.add_case("search.d", &number.to_string());
+            matrix.faults[0].noticed_by.push(Detector { judge: "search.d".into(), case });
+        }
+        matrix.keep_cheapest(|case| if &*case.label == "98" { 0 } else { 1 });
+        let kept = &matrix.faults[0].noticed_by;
+        assert_eq!(kept.len(), 3 + MAX_DETECTORS);
+        assert!(kept.iter().any(|notice| &*matrix.cases[notice.case].label == "98"));
     }
 }

@@ -76,9 +76,15 @@ impl<'a> Cases<'a> {
         self.of_case.contains_key(&(check, label))
     }
 
-    /// Whether the case of a detector was added with a result, and its judge too.
-    pub(super) fn has_result(&self, matrix: &Matrix, detector: &Detector) -> bool {
-        reason_without_result(matrix, self, detector) == Some(None)
+    /// What became of each case of the matrix, by its number: the reason if it has no result; none if it was not added.
+    pub(super) fn results(&self, matrix: &Matrix) -> Results<'a, '_> {
+        let mut of_case = vec![None; matrix.cases().len()];
+        for ((check, label), reason) in &self.of_case {
+            if let Some(number) = matrix.number(check, label) {
+                of_case[number] = Some(*reason);
+            }
+        }
+        Results { of_case, judges: &self.judges }
     }
 
     /// Adds a check whose findings count.
@@ -92,15 +98,13 @@ impl Detection {
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
+        let results = cases.results(matrix);
         for fault in matrix.faults() {
             let new = || ClauseDetection { id: fault.clause, known: 0, noticed: 0, unnoticed: Vec::new() };
             let clause = clauses.entry(fault.clause).or_insert_with(new);
             clause.known += 1;
-            let reasons: Vec<Option<&str>> = fault
-                .noticed_by
-                .iter()
-                .filter_map(|detector| reason_without_result(matrix, cases, detector))
-                .collect();
+            let reasons = fault.noticed_by.iter().filter_map(|detector| results.reason(matrix, detector));
+            let reasons: Vec<Option<&str>> = reasons.collect();
             if reasons.contains(&None) {
                 clause.noticed += 1;
                 continue;
@@ -138,16 +142,24 @@ impl Detection {
     }
 }
 
-/// `Some(None)` when the detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not added.
-fn reason_without_result<'a>(
-    matrix: &Matrix,
-    cases: &Cases<'a>,
-    detector: &Detector,
-) -> Option<Option<&'a str>> {
-    let name = &matrix.cases()[detector.case];
-    let has_judge = name.check == detector.judge || cases.judges.contains(detector.judge.as_str());
-    let of_case = cases.of_case.get(&(name.check.as_str(), name.label.as_str()));
-    of_case.copied().filter(|_| has_judge)
+/// What became of the cases of a matrix.
+pub(super) struct Results<'a, 'c> {
+    of_case: Vec<Option<Option<&'a str>>>,
+    judges: &'c BTreeSet<&'a str>,
+}
+
+impl<'a> Results<'a, '_> {
+    /// `Some(None)` when a detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not
+    /// added.
+    fn reason(&self, matrix: &Matrix, detector: &Detector) -> Option<Option<&'a str>> {
+        let is_own = || matrix.cases()[detector.case].check == detector.judge;
+        self.of_case[detector.case].filter(|_| is_own() || self.judges.contains(&*detector.judge))
+    }
+
+    /// Whether the case of a detector was added with a result, and its judge too.
+    pub(super) fn has(&self, matrix: &Matrix, detector: &Detector) -> bool {
+        self.reason(matrix, detector) == Some(None)
+    }
 }
 
 #[cfg(test)]
@@ -165,7 +177,7 @@ mod tests {
             id: id.to_owned(),
             clause: Clause::SearchPage,
             breaks: "Is wrong.".to_owned(),
-            noticed_by: vec![Detector { judge: judge.to_owned(), case }],
+            noticed_by: vec![Detector { judge: judge.into(), case }],
         };
         matrix.add_fault(fault("a", "search.a", 0));
         matrix.add_fault(fault("b", "search.a", 1));

@@ -83,7 +83,7 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
 fn searching(search: &Search, clause: Clause, request: Request) -> Request {
     let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![UNKNOWN_ADDRESS].into());
     let request = request.field(&search.ips.name, ips);
-    let cited = search.properties().into_iter().filter(|property| property.citations.cites(clause));
+    let cited = search.properties().filter(|property| property.citations.cites(clause));
     cited.fold(request, |request, property| match shown(&property.schema) {
         Some(value) => request.field(&property.name, value),
         None => request,

@@ -1,7 +1,7 @@
 use fastrand::Rng;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
-use crate::checks::relation::{Filter, FilterKind, Instance, Query, Survey};
+use crate::checks::relation::{FieldValue, Filter, FilterKind, Instance, Query, Survey, kinds};
 use crate::contract::Search;
 
 /// Draws a query. Most items and values are those of instances, since others find nothing.
@@ -11,10 +11,10 @@ pub(super) fn draw(rng: &mut Rng, survey: &Survey, search: &Search) -> Query {
     let instances: Vec<&Instance> = survey.instances.values().collect();
     let count = COUNTS[rng.usize(..COUNTS.len())];
     let items: Vec<_> = (0..count).filter_map(|_| draw_item(rng, survey, &instances, search)).collect();
-    let mut kinds = FilterKind::ALL;
+    let mut kinds: Vec<_> = kinds().collect();
     rng.shuffle(&mut kinds);
     let kinds = kinds.into_iter().take(rng.usize(..=MAX_FILTERS));
-    let drawn: Vec<_> = kinds.filter_map(|kind| draw_filter(rng, kind, survey, &instances, search)).collect();
+    let drawn: Vec<_> = kinds.filter_map(|kind| draw_filter(rng, kind, survey, &instances)).collect();
     let offset = drawn.iter().find_map(|(_, offset)| *offset);
     let mut query =
         Query { offset, ..Query::new(items) }.filtered(drawn.into_iter().map(|(filter, _)| filter));
@@ -65,35 +65,28 @@ fn draw_filter(
     kind: FilterKind,
     survey: &Survey,
     instances: &[&Instance],
-    search: &Search,
 ) -> Option<(Filter, Option<i32>)> {
     const OFFSETS: [Option<i32>; 5] = [None, None, Some(0), Some(330), Some(-600)];
     let instance = instances.get(rng.usize(..instances.len().max(1)))?;
-    let filter = match kind {
-        FilterKind::Status => {
-            Filter::Status(search.statuses.get(rng.usize(..search.statuses.len()))?.clone())
-        }
-        kind => survey.filter(kind, instance)?,
+    let listed = kind.listed();
+    let mut filter = match listed.len() {
+        0 => survey.filter(kind, instance)?,
+        count => listed.into_iter().nth(rng.usize(..count))?,
     };
     let shift = SignedDuration::from_secs(rng.i64(-1..=1));
-    let shifted = |time: Timestamp| time.checked_add(shift).unwrap_or(time);
     let offset = OFFSETS[rng.usize(..OFFSETS.len())];
-    Some(match filter {
-        Filter::ActivatedFrom(time) => (Filter::ActivatedFrom(shifted(time)), offset),
-        Filter::ActivatedTo(time) => (Filter::ActivatedTo(shifted(time)), offset),
-        filter => (filter, None),
-    })
+    let FieldValue::Time(time) = &mut filter.value else { return Some((filter, None)) };
+    *time = time.checked_add(shift).unwrap_or(*time);
+    Some((filter, offset))
 }
 
-/// Swaps the bounds of times if the upper one is before the lower one, which would be rejected.
+/// Swaps bounds if the upper one is before the lower one, which would be rejected.
 fn order_bounds(filters: &mut [Filter]) {
-    if !Filter::are_in_order(filters) {
-        for filter in filters {
-            match filter {
-                Filter::ActivatedFrom(time) => *filter = Filter::ActivatedTo(*time),
-                Filter::ActivatedTo(time) => *filter = Filter::ActivatedFrom(*time),
-                _ => {}
-            }
-        }
+    if Filter::are_in_order(filters) {
+        return;
+    }
+    let mut bounds: Vec<_> = filters.iter_mut().filter(|filter| filter.kind.is_bound()).collect();
+    if let [one, other] = &mut bounds[..] {
+        std::mem::swap(&mut one.kind, &mut other.kind);
     }
 }

@@ -117,12 +117,11 @@ impl Explorer<'_, '_> {
 
 /// Reports a violated relation, unless the data has changed meanwhile.
 async fn report(probe: &Probe<'_>, survey: &Survey, broken: Difference, replay: &str) -> Result<(), Stop> {
-    let Difference { clause, expected, actual, exchanges } = broken;
     // The survey is not shown: its request is larger than all of these together.
     if survey.confirm(probe).await?.is_none() {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
-    let expected = format!("{expected} ({replay})");
-    probe.finding(clause, &expected, &actual, &exchanges.iter().collect::<Vec<_>>());
+    let expected = format!("{} ({replay})", broken.expected);
+    Difference { expected, ..broken }.report(probe, &[]);
     Ok(())
 }

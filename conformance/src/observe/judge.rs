@@ -8,7 +8,7 @@ use crate::check::{
     Severity,
 };
 use crate::checks::registry;
-use crate::checks::relation::{FilterKind, Query};
+use crate::checks::relation::{Query, kinds};
 use crate::contract::{Clause, Contract};
 use crate::detection::Detection;
 use crate::quantity::quantity;
@@ -96,8 +96,8 @@ fn shows(clause: Clause, observed: &ObservedExchange<'_>) -> bool {
         Clause::GroupsFields => return items > 0,
         // The schema has no order; the check of recorded listings judges it.
         Clause::GroupsOrder => return items > 1,
-        clause if FilterKind::ALL.iter().all(|kind| kind.clause() != clause) => return true,
-        clause => query.filters.iter().any(|filter| filter.kind().clause() == clause),
+        clause if kinds().all(|kind| kind.clause != clause) => return true,
+        clause => query.filters.iter().any(|filter| filter.kind.clause == clause),
     };
     is_asked && items > 0
 }

@@ -90,7 +90,7 @@ pub(crate) fn denies(flag: &str) -> bool {
 }
 
 /// The separator that a request asks for.
-fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
+pub(crate) fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
     let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str);
     let code = request.query_value(&extract.lb.name).or_else(default)?;
     if code == extract.custom_separator {

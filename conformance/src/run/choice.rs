@@ -210,7 +210,7 @@ impl<'a> Candidates<'a> {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();
         let mut noticed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for (number, fault) in matrix.faults().iter().enumerate() {
-            for notice in fault.noticed_by.iter().filter(|notice| judges.contains(notice.judge.as_str())) {
+            for notice in fault.noticed_by.iter().filter(|notice| judges.contains(&*notice.judge)) {
                 let of_case = noticed_by.entry(notice.case).or_default();
                 // The detectors of a fault follow each other.
                 if of_case.last() != Some(&number) {

@@ -254,7 +254,7 @@ mod tests {
 
     /// A fault that one case notices.
     fn fault(id: &str, check: &'static Check, case: usize) -> KnownFault {
-        let noticed_by = vec![Detector { judge: check.id.to_owned(), case }];
+        let noticed_by = vec![Detector { judge: check.id.into(), case }];
         KnownFault {
             id: id.to_owned(),
             clause: Clause::ExtractCount,

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::relation::{Filter, Query};
+use crate::checks::relation::{Query, kinds};
 use crate::contract::{
     Boundary, Clause, Contract, Extract, Groups, Parameter, Property, Search, Unspecified, boundaries,
 };
@@ -199,23 +199,20 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     add("spaces", Unspecified::AddressesSpaces.into(), ips(json!([" 203.0.113.250 "])));
     let past_end = Query { page: Some(*search.pages.end()), ..at(own) };
     add("page past the end", Unspecified::SearchPagePastEnd.into(), sent(past_end));
-    let unknown = [
-        ("unknown country", Filter::Country("ZZZ".to_owned())),
-        ("unknown order", Filter::Order("sallyport-none".to_owned())),
-    ];
-    for (name, filter) in unknown {
-        add(name, Unspecified::SearchUnknownFilter.into(), sent(at(own).filtered([filter])));
+    for kind in kinds().filter(|kind| kind.is_free_text()) {
+        let (label, with) = (kind.label(), |value: Value| with(&kind.property, value));
+        let unknown = Unspecified::SearchUnknownFilter.into();
+        add(&format!("unknown {label}"), unknown, sent(at(own).filtered([kind.text("sallyport-none")])));
+        add(&format!("empty {label}"), Unspecified::SearchEmptyFilter.into(), with(json!("")));
+        add(&format!("null {label}"), Unspecified::StaticNullOptional.into(), with(Value::Null));
     }
-    add("empty city", Unspecified::SearchEmptyFilter.into(), with(&search.city_code, json!("")));
-    add("null country", Unspecified::StaticNullOptional.into(), with(&search.country_code, Value::Null));
     add("page as a fraction", Unspecified::StaticFractionalInteger.into(), with(&search.page, json!(1.0)));
     add("unknown field", Unspecified::StaticUnknownFields.into(), good.clone().field("sallyport", 1));
     let as_text = json!({ search.ips.name.as_str(): [own] }).to_string();
     add("as text", Unspecified::StaticContentType.into(), body("text/plain", &as_text));
     cases.tokens("search", &search.api_key, &good);
-    for property in
-        [&search.group_id, &search.status, &search.page, &search.page_size, &search.activated_from]
-    {
+    let filters = search.filters.iter().map(|filter| &filter.property);
+    for property in filters.chain([&search.page, &search.page_size]) {
         cases.property("search", property, &good);
     }
 }

@@ -62,6 +62,9 @@ pub(crate) fn is_credential(name: &str) -> bool {
 
 /// The same for a member of a body, where only the end of the name counts: `tokenType` is no credential.
 pub(crate) fn is_credential_member(name: &str) -> bool {
+    if !password::may_contain_one(name.as_bytes()) {
+        return false;
+    }
     let words = words(name);
     words.last().is_some_and(|word| SHORT_CREDENTIALS.contains(&word.as_str())) || is_ending(&words.concat())
 }

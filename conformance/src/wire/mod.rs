@@ -14,7 +14,6 @@ mod request;
 mod response;
 mod retry_after;
 mod secret;
-mod spelling;
 mod transient;
 
 pub(crate) use body::{ReceivedResponse, receive};
@@ -24,6 +23,8 @@ pub(crate) use client::{PLAIN_HTTP, is_small_enough, with_causes};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
+#[cfg(feature = "embedded")]
+pub(crate) use redact::spellings;
 pub use redact::{Redactor, ShortSecret};
 pub use request::{QuerySpelling, Request};
 pub use response::Response;

@@ -1,5 +1,7 @@
 //! Finds and masks passwords in responses, as JSON and as text, and masks other credentials in their JSON.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -47,14 +49,116 @@ fn walk<'a>(
     }
 }
 
-/// The body with its passwords replaced, and without members that a later one replaces; none if it contains none.
+/// The body with its passwords and other credentials replaced; none if it contains none. JSON may be cut or malformed.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
+    if !is_json(body) {
         return masked_text(std::str::from_utf8(body).ok()?);
     }
-    let mut value = may_contain_one(body).then(|| serde_json::from_slice::<Value>(body).ok()).flatten()?;
-    let is_masked = mask("", &mut value) || has_replaced_members(body, &value);
-    is_masked.then(|| serde_json::to_vec(&value).ok()).flatten()
+    let json = String::from_utf8_lossy(body);
+    let (mut masked, mut kept) = (String::new(), 0);
+    for Text { name, value, place } in texts(&json) {
+        let shown = match in_member(&name, &value) {
+            Some(password) => value.replace(password, &format!("${PASSWORD}")),
+            None if !value.is_empty() && is_credential_member(&name) => HIDDEN.to_owned(),
+            None => continue,
+        };
+        masked.push_str(&json[kept..place.start]);
+        masked.push_str(&Value::from(shown).to_string());
+        kept = place.end;
+    }
+    (kept > 0).then(|| (masked + &json[kept..]).into_bytes())
+}
+
+fn is_json(body: &[u8]) -> bool {
+    matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// Calls `password` and `credential` with each one in a body: passwords in any, and in JSON also the texts that are named like a
+/// credential and look like nothing but a secret. Others, such as `"key": "countryCode"`, may be anywhere else too.
+pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential: impl FnMut(&str)) {
+    const MIN_LENGTH: usize = 12;
+    if !is_json(body.as_bytes()) {
+        in_text(body).for_each(password);
+        return;
+    }
+    for Text { name, value, .. } in texts(body) {
+        let has = |test: fn(char) -> bool| value.chars().any(test);
+        let is_random = || {
+            value.len() >= MIN_LENGTH
+                && has(char::is_alphabetic)
+                && has(char::is_numeric)
+                && !has(char::is_whitespace)
+        };
+        match in_member(&name, &value) {
+            Some(found) => password(found),
+            None if is_random() && is_credential_member(&name) => credential(&value),
+            None => {}
+        }
+    }
+}
+
+/// A text in JSON that is no name of a member.
+struct Text<'a> {
+    /// Of its member, or of that of the list that it stands in.
+    name: Cow<'a, str>,
+    value: Cow<'a, str>,
+    /// With its quotes.
+    place: Range<usize>,
+}
+
+/// The texts of JSON as they stand there, also those of a member that a later one of the same name replaces. They are read without
+/// parsing the whole, which may be cut or not quite JSON.
+fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
+    let bytes = json.as_bytes();
+    let mut names = vec![Cow::Borrowed("")];
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            match bytes.get(at)? {
+                b'{' => names.push(Cow::Borrowed("")),
+                b'[' => names.push(names.last().cloned().unwrap_or_default()),
+                b'}' | b']' if names.len() > 1 => drop(names.pop()),
+                b'"' => {
+                    let begin = at;
+                    at = end_of_text(bytes, begin);
+                    let value = unescaped(&json[begin..at]);
+                    let is_name = bytes[at..].trim_ascii_start().first() == Some(&b':');
+                    match names.last_mut() {
+                        Some(name) if is_name => *name = value,
+                        name => {
+                            let name = name.map_or(Cow::Borrowed(""), |name| name.clone());
+                            return Some(Text { name, value, place: begin..at });
+                        }
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    })
+}
+
+/// Where a text in JSON ends that begins with a quote there.
+fn end_of_text(json: &[u8], begin: usize) -> usize {
+    let mut at = begin + 1;
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    json.len()
+}
+
+fn unescaped(quoted: &str) -> Cow<'_, str> {
+    let text = quoted.strip_prefix('"').unwrap_or(quoted);
+    let text = text.strip_suffix('"').unwrap_or(text);
+    match text.contains('\\') {
+        true => serde_json::from_str(quoted).map_or(Cow::Borrowed(text), Cow::Owned),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// Whether JSON has members that its parsed value lacks, because a later one of the same object has their name.
@@ -66,15 +170,10 @@ pub(crate) fn has_replaced_members(json: &[u8], parsed: &Value) -> bool {
             _ => 0,
         }
     }
-    let (mut bytes, mut colons, mut is_in_text) = (json.iter(), 0, false);
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => is_in_text = !is_in_text,
-            // What follows is no end of the text.
-            b'\\' => drop(bytes.next()),
-            b':' if !is_in_text => colons += 1,
-            _ => {}
-        }
+    let (mut at, mut colons) = (0, 0);
+    while let Some(byte) = json.get(at) {
+        colons += usize::from(*byte == b':');
+        at = if *byte == b'"' { end_of_text(json, at) } else { at + 1 };
     }
     colons > members(parsed)
 }
@@ -119,49 +218,6 @@ fn of_entry(entry: &str) -> Option<&str> {
     (is_address && has(user, char::is_alphabetic) && !is_protocol && is_random).then_some(password)
 }
 
-/// Calls `found` with each text that is named like a credential, is no password, and looks like nothing but a secret: other texts,
-/// such as `"key": "countryCode"`, may be anywhere else too.
-pub(super) fn visit_credentials<'a>(name: &str, value: &'a Value, found: &mut impl FnMut(&'a str)) {
-    const MIN_LENGTH: usize = 12;
-    match value {
-        Value::String(text) => {
-            let has = |test: fn(char) -> bool| text.chars().any(test);
-            let is_random = text.len() >= MIN_LENGTH && has(char::is_alphabetic) && has(char::is_numeric);
-            if is_random && !has(char::is_whitespace) && is_credential_member(name) {
-                found(text);
-            }
-        }
-        Value::Object(members) => {
-            members.iter().for_each(|(name, member)| visit_credentials(name, member, found));
-        }
-        Value::Array(items) => items.iter().for_each(|item| visit_credentials(name, item, found)),
-        _ => {}
-    }
-}
-
-/// Replaces passwords and other credentials in a value with that name; returns whether there was one.
-fn mask(name: &str, value: &mut Value) -> bool {
-    match value {
-        Value::String(text) => {
-            if let Some(password) = in_member(name, text) {
-                *text = text.replace(password, &format!("${PASSWORD}"));
-            } else if !text.is_empty() && is_credential_member(name) {
-                HIDDEN.clone_into(text);
-            } else {
-                return false;
-            }
-            true
-        }
-        Value::Object(members) => {
-            members.iter_mut().map(|(name, member)| mask(name, member)).filter(|found| *found).count() > 0
-        }
-        Value::Array(items) => {
-            items.iter_mut().map(|item| mask(name, item)).filter(|found| *found).count() > 0
-        }
-        _ => false,
-    }
-}
-
 /// The password in a member: its value, or a part of an address with user and password.
 fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
     const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
@@ -180,50 +236,20 @@ fn of_user(user: &str) -> Option<&str> {
     Some(password).filter(|password| password.chars().any(|c| c != '*'))
 }
 
-/// Whether a body may contain such a member, or one that is named like a credential. Few do, and parsing each body takes long.
-pub(crate) fn may_contain_one(body: &[u8]) -> bool {
-    /// What all their names contain.
-    static STEMS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        let stems = [
-            "pass",
-            "pwd",
-            "key",
-            "token",
-            "secret",
-            "credential",
-            "cookie",
-            "sess",
-            "sig",
-            "auth",
-            "jwt",
-            "sid",
-            "csrf",
-            "xsrf",
-            "bearer",
-            "otp",
-        ];
-        AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
-    });
-    // A backslash may begin an escaped letter.
-    if body.iter().any(|byte| matches!(byte, b'\\' | b'@')) {
-        return true;
-    }
-    // Only the names of members with a text: `"customCredentials": true` is in each instance.
-    let names_text = |rest: &[u8]| {
-        /// Maximum length of the rest of a name, in bytes: a text may consist of stems.
-        const REST: usize = 100;
-        let rest = &rest[..rest.len().min(REST)];
-        let rest = rest.iter().skip_while(|byte| **byte != b'"').skip(1);
-        let mut rest = rest.filter(|byte| !byte.is_ascii_whitespace());
-        rest.next() == Some(&b':') && matches!(rest.next(), Some(b'"' | b'['))
-    };
-    STEMS.as_ref().is_none_or(|stems| stems.find_iter(body).any(|found| names_text(&body[found.end()..])))
+/// Whether a text contains a part of a name of a credential, or begins an address with a user. Few do, and looking closer takes long.
+pub(crate) fn may_contain_one(text: &[u8]) -> bool {
+    /// What all their names contain. A backslash may begin an escaped letter.
+    const STEMS: &str =
+        "pass pwd key token secret credential cookie sess sig auth jwt sid csrf xsrf bearer otp @ \\";
+    static SEARCH: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(STEMS.split(' ')).ok());
+    SEARCH.as_ref().is_none_or(|search| search.is_match(text))
 }
 
 /// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
 /// end in the word, such as `passwordUpdatedAt`.
 pub(crate) fn is_password(name: &str, value: &str) -> bool {
-    if value.chars().all(|c| c == '*') {
+    if !may_contain_one(name.as_bytes()) || value.chars().all(|c| c == '*') {
         return false;
     }
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -257,6 +283,10 @@ mod tests {
         );
     }
 
+    fn shown(body: &str) -> Option<String> {
+        masked(body.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
     #[test]
     fn passwords_in_text_are_found_and_masked() {
         for (text, password) in [
@@ -265,8 +295,7 @@ mod tests {
             ("socks5://user:secret@gw.example.net:80", "secret"),
         ] {
             assert_eq!(in_text(text).collect::<Vec<_>>(), [password], "{text}");
-            let masked = masked(text.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned());
-            assert_eq!(masked, Some(text.replacen(password, "$PASSWORD", 1)), "{text}");
+            assert_eq!(shown(text), Some(text.replacen(password, "$PASSWORD", 1)), "{text}");
         }
         for text in [
             "gw.example.net:80\ngw2.example.net:81",
@@ -285,29 +314,40 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_body_keeps_all_but_the_passwords() {
-        let body = r#"{"items":[{"password":"x","port":1}],"p\u0061ssword":"y"}"#;
-        let masked = masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
-        assert_eq!(
-            masked.as_deref(),
-            Some(r#"{"items":[{"password":"$PASSWORD","port":1}],"password":"$PASSWORD"}"#)
-        );
-        assert_eq!(super::masked(br#"{"items":[{"passwordSet":true,"customCredentials":true}]}"#), None);
-        let body = r#"{"accessToken" : "s3cret","appkey":"","data":{"apikey":"s3cret","groupId":1},"tokens":["s3cret"]}"#;
-        let masked = super::masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
-        let hidden = r#"{"accessToken":"$HIDDEN","appkey":"","data":{"apikey":"$HIDDEN","groupId":1},"tokens":["$HIDDEN"]}"#;
-        assert_eq!(masked.as_deref(), Some(hidden));
-        // Of members of one name, only the last one is parsed.
-        for (body, shown) in [
-            ("\n {\"pwd\":\"x\"}", r#"{"pwd":"$PASSWORD"}"#),
-            (r#"{"secret":"dup-s3cret-value","secret":null}"#, r#"{"secret":null}"#),
-            (r#"[{"a":{"p\u0077d":"x"},"a":1,"b":":"}]"#, r#"[{"a":1,"b":":"}]"#),
+    fn a_masked_body_keeps_all_but_the_credentials() {
+        for (body, expected) in [
+            (
+                r#"{"items":[{"password":"x","port":1}],"p\u0061ssword":"y"}"#,
+                r#"{"items":[{"password":"$PASSWORD","port":1}],"p\u0061ssword":"$PASSWORD"}"#,
+            ),
+            (
+                r#"{"accessToken" : "s3cret","appkey":"","data":{"apikey":"s3cret","groupId":1},"tokens":["s3cret"]}"#,
+                r#"{"accessToken" : "$HIDDEN","appkey":"","data":{"apikey":"$HIDDEN","groupId":1},"tokens":["$HIDDEN"]}"#,
+            ),
+            ("\n {\"pwd\":\"x\"}", "\n {\"pwd\":\"$PASSWORD\"}"),
+            (
+                r#"{"ip":"http://u:x@gw","pwd":"a\"b","a":"\\"}"#,
+                r#"{"ip":"http://u:$PASSWORD@gw","pwd":"$PASSWORD","a":"\\"}"#,
+            ),
+            // Of members of one name, only the last one is parsed.
+            (r#"{"secret":"dup-s3cret-value","secret":null}"#, r#"{"secret":"$HIDDEN","secret":null}"#),
+            (
+                r#"[{"a":{"p\u0077d":"x"},"a":1,"b":":"}]"#,
+                r#"[{"a":{"p\u0077d":"$PASSWORD"},"a":1,"b":":"}]"#,
+            ),
+            // What is no JSON, or only the beginning of it.
+            (r#"{"token":"s3cret", oops"#, r#"{"token":"$HIDDEN", oops"#),
+            (r#"{'a':1,"token":"s3cret"}}]"pwd":"x"#, r#"{'a':1,"token":"$HIDDEN"}}]"pwd":"$PASSWORD""#),
         ] {
-            let masked =
-                super::masked(body.as_bytes()).map(|body| String::from_utf8_lossy(&body).into_owned());
-            assert_eq!(masked.as_deref(), Some(shown));
+            assert_eq!(shown(body).as_deref(), Some(expected));
         }
-        assert_eq!(super::masked(br#"{"tokens":[],"a":"\":"}"#), None);
-        assert_eq!(super::masked(b"password: x"), None);
+        for body in [
+            r#"{"items":[{"passwordSet":true,"customCredentials":true}]}"#,
+            r#"{"tokens":[],"a":"\":"}"#,
+            r#"{"tokenType":"s3cret","keyword":"password"}"#,
+            "password: x",
+        ] {
+            assert_eq!(shown(body), None);
+        }
     }
 }

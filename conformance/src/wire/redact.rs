@@ -1,19 +1,22 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Secret;
 use super::password::PASSWORD;
-use super::spelling::{self, Match};
 
 const SHORTEST: usize = Secret::SHORTEST;
 
-/// Maximum number of patterns of passwords and other credentials from responses. A service that shows one with each of thousands of instances has been
-/// reported by then.
-const MAX_LEARNED: usize = 1_000;
+/// Maximum number of patterns of passwords and other credentials from responses. A service that shows one with each of thousands of
+/// instances has been reported by then.
+const MAX_LEARNED: usize = 2_000;
 
 /// Patterns of a group of learned ones.
 const GROUP: usize = 64;
@@ -21,7 +24,7 @@ const GROUP: usize = 64;
 /// Maximum length of a password that is searched for in other texts, in bytes.
 const MAX_LEARNED_LENGTH: usize = 256;
 
-/// Replaces every known secret by its name, however its characters are spelt in a request, a response or a report.
+/// Replaces every known secret by its name, in each of its [`spellings`].
 pub struct Redactor {
     known: Patterns,
     /// Passwords and other credentials found in responses, in groups, since a group is built anew for each that it gets.
@@ -31,8 +34,9 @@ pub struct Redactor {
 /// A secret that is too short to be hidden in reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{name}`: expected a secret of at least {SHORTEST} characters, found {length} characters: a shorter one occurs in ordinary words, \
-     where it cannot be hidden; use a longer one, or --public-header for a header that is not secret"
+    "`{}`: expected a secret of at least {SHORTEST} characters, found {length} characters: a shorter one occurs in ordinary words, \
+     where it cannot be hidden; use a longer one, or --public-header for a header that is not secret",
+    source(.name)
 )]
 pub struct ShortSecret {
     /// The name that replaces it in reports.
@@ -41,11 +45,24 @@ pub struct ShortSecret {
     pub length: usize,
 }
 
-/// Texts with what replaces each of them.
+/// Where the tester supplies the secret of that name.
+fn source(name: &'static str) -> &'static str {
+    match name {
+        "API_KEY" => "SALLYPORT_API_KEY",
+        "HEADER" => "--header",
+        "PROXY" => "--proxy",
+        variable => variable,
+    }
+}
+
+/// Texts with what replaces each of them. Letters count in either case.
 struct Patterns {
     texts: Vec<(String, String)>,
-    search: spelling::Patterns,
+    search: AhoCorasick,
 }
+
+/// A place in a text, what replaces it, and whether its letters have the case of the pattern.
+type Match<'a> = (Range<usize>, &'a str, bool);
 
 impl std::fmt::Debug for Redactor {
     /// The patterns are the secrets.
@@ -73,7 +90,7 @@ impl Redactor {
             // What is shorter than the shortest secret is not one.
             let texts = if length > SHORTEST { 4 } else { 1 };
             let texts = secret.shown().into_iter().take(texts);
-            patterns.extend(texts.flat_map(|(shown, text)| forms(&text, &shown)));
+            patterns.extend(texts.flat_map(|(shown, text)| replaced(&text, &shown)));
         }
         Ok(Self { known: Patterns::new(patterns), learned: RwLock::default() })
     }
@@ -97,7 +114,7 @@ impl Redactor {
         let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
         let last = learned.pop_if(|group| group.texts.len() < GROUP);
         let mut texts = last.map(|group| group.texts).unwrap_or_default();
-        texts.extend(forms(password, &format!("${name}")));
+        texts.extend(replaced(password, &format!("${name}")));
         learned.push(Patterns::new(texts));
     }
 
@@ -151,22 +168,19 @@ impl Redactor {
 
     /// The text without secrets and, if it was cut, without what may be the beginning of one at its end.
     fn redact_part(&self, text: &str, is_cut: bool) -> String {
-        let layers = spelling::layers(text);
         let learned = self.learned();
         let groups = || std::iter::once(&self.known).chain(&*learned);
-        let open = groups().filter(|_| is_cut).filter_map(|group| group.search.open(&layers)).min();
+        let open = groups().filter(|_| is_cut).filter_map(|group| group.open(text)).min();
         let end = open.unwrap_or(text.len());
-        let of_group = |group| Patterns::find(group, &layers);
-        let mut found: Vec<_> =
-            groups().flat_map(of_group).filter(|(found, _)| found.place.start < end).collect();
+        let mut found: Vec<Match<'_>> =
+            groups().flat_map(|group| group.find(text)).filter(|(place, ..)| place.start < end).collect();
         // Of secrets that differ in their case only, the one that the text spells counts.
-        found.sort_by_key(|(found, replacement)| {
-            let is_changed = replacement.starts_with("${");
-            (found.place.start, Reverse(found.place.end), !found.is_same_case, is_changed)
+        found.sort_by_key(|(place, replacement, is_same_case)| {
+            (place.start, Reverse(place.end), !is_same_case, replacement.starts_with("${"))
         });
         let mut shown = String::with_capacity(end);
         let mut kept = 0;
-        for (Match { place, .. }, replacement) in found {
+        for (place, replacement, _) in found {
             // Of two overlapping secrets, the rest of the second one is hidden too.
             if place.start >= kept {
                 shown.push_str(text.get(kept..place.start).unwrap_or_default());
@@ -187,32 +201,96 @@ impl Patterns {
     fn new(mut texts: Vec<(String, String)>) -> Self {
         texts.sort_unstable();
         texts.dedup();
-        let search = spelling::Patterns::new(texts.iter().map(|(text, _)| text.as_str())).expect("a search");
+        // A table of all transitions takes some 500 times the memory of the patterns, which the target controls in part.
+        let search = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(texts.iter().map(|(text, _)| text))
+            .expect("a search");
         Self { texts, search }
     }
 
-    /// Every spelling of a text, with what replaces it.
-    fn find<'a>(
-        &'a self,
-        layers: &[spelling::Layer<'_>],
-    ) -> impl Iterator<Item = (Match, &'a str)> + use<'a> {
-        let found = self.search.find(layers).into_iter();
-        found.map(|found| {
-            let replacement = self.texts[found.pattern].1.as_str();
-            (found, replacement)
+    /// Every place of a pattern, with what replaces it; they may overlap.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Match<'a>> {
+        self.search.find_overlapping_iter(text).map(move |found| {
+            let (pattern, replacement) = &self.texts[found.pattern().as_usize()];
+            let is_same_case = text.as_bytes()[found.range()] == *pattern.as_bytes();
+            (found.range(), replacement.as_str(), is_same_case)
         })
+    }
+
+    /// Where a pattern begins that may continue beyond the end of a text that was cut, perhaps within its last character.
+    fn open(&self, text: &str) -> Option<usize> {
+        let text = text.trim_end_matches('\u{fffd}').as_bytes();
+        let longest = self.texts.iter().map(|(pattern, _)| pattern.len()).max()?;
+        let begins = |rest: &[u8]| {
+            let mut beginnings =
+                self.texts.iter().filter_map(|(pattern, _)| pattern.as_bytes().get(..rest.len()));
+            beginnings.any(|beginning| beginning.eq_ignore_ascii_case(rest))
+        };
+        (text.len().saturating_sub(longest)..text.len()).find(|at| begins(&text[*at..]))
     }
 }
 
-/// The secret as it is, in base64 and in hexadecimal digits, with what replaces it.
-fn forms(secret: &str, replacement: &str) -> impl Iterator<Item = (String, String)> + use<> {
-    let hexadecimal = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let forms = [secret.to_owned(), hexadecimal].into_iter().chain(base64_forms(secret.as_bytes()));
+/// The spellings of a secret, with what replaces them.
+fn replaced(secret: &str, replacement: &str) -> impl Iterator<Item = (String, String)> + use<> {
     let replacement = replacement.to_owned();
-    forms.filter(|form| !form.is_empty()).map(move |form| (form, replacement.clone()))
+    spellings(secret).into_iter().map(move |spelling| (spelling, replacement.clone()))
 }
 
-/// Base64 of the secret within a longer text: the characters that only the secret determines, for each of the three alignments.
+/// What URLs, JSON, HTML, logs and authentication make of a text. Encodings around one another are found where programs nest them:
+/// JSON as a string of JSON, and a URL as a parameter of another one.
+pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
+    /// What RFC 3986 calls unreserved stays as it is.
+    const URL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    /// As `encodeURIComponent` of browsers.
+    const COMPONENT: &AsciiSet = &URL.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
+    /// A query that was parsed and written again.
+    const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'\'').add(b'<').add(b'>');
+    /// A segment of a path.
+    const SEGMENT: &AsciiSet =
+        &QUERY.remove(b'\'').add(b'/').add(b'%').add(b'?').add(b'`').add(b'{').add(b'}');
+    let percent = |text: &str, kept| utf8_percent_encode(text, kept).to_string();
+    let each = |write: fn(u8) -> String| text.bytes().map(write).collect::<String>();
+    let json = |text: &str| {
+        let quoted = serde_json::Value::from(text).to_string();
+        quoted[1..quoted.len() - 1].to_owned()
+    };
+    let escaped = |text: String, is_escaped: fn(char) -> bool| -> String {
+        let unit =
+            |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+        text.chars().map(|c| if is_escaped(c) { unit(c) } else { c.to_string() }).collect()
+    };
+    let html = |apostrophe: &str| {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        text.replace('"', "&quot;").replace('\'', apostrophe)
+    };
+    let sets = [NON_ALPHANUMERIC, URL, COMPONENT, QUERY, SEGMENT];
+    let encoded = sets.map(|kept| percent(text, kept));
+    let mut spellings: BTreeSet<String> = base64_forms(text.as_bytes()).into_iter().collect();
+    spellings.extend(encoded.iter().flat_map(|encoded| sets.map(|kept| percent(encoded, kept))));
+    spellings.extend(encoded.iter().map(|encoded| encoded.replace("%20", "+")));
+    spellings.extend(encoded);
+    spellings.extend([
+        text.to_owned(),
+        each(|byte| format!("%{byte:02x}")),
+        each(|byte| format!("{byte:02x}")),
+        json(text),
+        json(&json(text)),
+        json(text).replace('/', "\\/"),
+        escaped(json(text), |c| !c.is_ascii()),
+        escaped(json(text), |c| !c.is_ascii() || "<>&'".contains(c)),
+        text.escape_debug().to_string(),
+        text.escape_default().to_string(),
+        html("&#39;"),
+        html("&#x27;"),
+        html("&#x27;").replace('/', "&#x2f;"),
+    ]);
+    spellings.retain(|spelling| !spelling.is_empty());
+    spellings
+}
+
+/// Base64 of a text within a longer one: the characters that only the text determines, for each of the three alignments.
 pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for engine in [&STANDARD, &URL_SAFE] {
@@ -230,41 +308,45 @@ pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use fastrand::Rng;
-    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
     use super::*;
 
-    const TOKEN: &str = "s3cr\"et/+ k\u{e9}y=42";
+    const TOKEN: &str = "s3cr\"et/+ k\u{e9}y=42'<";
 
     fn redactor() -> Redactor {
         Redactor::new([&Secret::new("API_KEY", TOKEN)]).expect("a long secret")
     }
 
     #[test]
-    fn every_form_is_redacted() {
+    fn every_spelling_is_redacted() {
+        let url = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let json = serde_json::json!({ "a": TOKEN }).to_string();
-        let everything: String = TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect();
-        let forms = [
+        for spelling in [
             TOKEN.to_owned(),
-            utf8_percent_encode(TOKEN, NON_ALPHANUMERIC).to_string(),
-            utf8_percent_encode(TOKEN, NON_ALPHANUMERIC).to_string().to_lowercase(),
-            everything,
+            url(TOKEN),
+            url(TOKEN).to_lowercase(),
+            url(&url(TOKEN)),
+            url::form_urlencoded::byte_serialize(TOKEN.as_bytes()).collect(),
+            reqwest::Url::parse(&format!("http://h/?{TOKEN}")).expect("a URL").to_string(),
+            reqwest::Url::parse(&format!("http://h/{}", TOKEN.replace('/', "%2F")))
+                .expect("a URL")
+                .to_string(),
+            TOKEN.bytes().map(|byte| format!("%{byte:02x}")).collect(),
+            TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect(),
+            serde_json::json!(json).to_string(),
             json,
             format!("{TOKEN:?}"),
+            TOKEN.escape_default().to_string(),
             TOKEN.replace('/', r"\/").replace('"', r#"\""#),
-            TOKEN.replace('/', r"\\\/").replace('"', r#"\\\""#),
-            TOKEN.replace('/', "&#x2F;").replace('"', "&quot;").replace('+', "&#43;"),
-            TOKEN.replace('"', "&amp;quot;").replace('=', "&amp;#061;"),
-            TOKEN.replace('"', "%22").replace(' ', "+").replace('=', "\\u003d"),
-            TOKEN.replace('/', "%252F").replace(' ', "%2520"),
-            TOKEN.bytes().map(|byte| format!("{byte:02X}")).collect(),
-            TOKEN.replace('/', "\\u002F").replace('+', "\\\\u002b").replace('\u{e9}', "\\u{e9}"),
-        ];
-        for form in forms {
-            let shown = redactor().redact(&format!("before {form} after"));
-            assert!(shown.contains("$API_KEY"), "{shown}");
+            TOKEN
+                .replace('"', r#"\""#)
+                .replace('\u{e9}', r"\u00e9")
+                .replace('\'', r"\u0027")
+                .replace('<', r"\u003c"),
+            TOKEN.replace('"', "&quot;").replace('\'', "&#39;").replace('<', "&lt;"),
+        ] {
+            let shown = redactor().redact(&format!("before {spelling} after"));
             assert!(shown.starts_with("before ") && shown.ends_with(" after"), "{shown}");
+            assert!(shown.contains("$API_KEY"), "{spelling}: {shown}");
         }
     }
 
@@ -295,7 +377,7 @@ mod tests {
         (0..MAX_LEARNED).for_each(|number| redactor.learn_as(&format!("credential-{number:04}"), "HIDDEN"));
         redactor.learn("hunter2hunter2");
         redactor.learn("short");
-        for form in ["hunter2hunter2", "hunter2\\u0068unter2", &STANDARD.encode("user:hunter2hunter2")] {
+        for form in ["hunter2hunter2", &STANDARD.encode("user:hunter2hunter2")] {
             let shown = redactor.redact(&format!("a {form} short"));
             assert!(shown.contains("$PASSWORD") && shown.ends_with(" short"), "{shown}");
         }
@@ -321,122 +403,15 @@ mod tests {
         assert_eq!(redactor.redact("<abcdefghefghijkl>"), "<$ONE$TWO>");
     }
 
-    fn pick<'a>(random: &mut Rng, choice: &[&'a str]) -> &'a str {
-        choice[random.usize(..choice.len())]
-    }
-
-    /// A character in a random mixture of spellings.
-    fn spelt(random: &mut Rng, character: char) -> String {
-        let code = u32::from(character);
-        let backslash = pick(random, &["\\", "%5C", "%255c", "\\\\", "%5c\\%5C"]);
-        let ampersand = pick(random, &["&", "%26", "\\u0026", "%5C\\u0026", "&amp;amp;"]);
-        let percent = |prefix: &str| {
-            let bytes = character.to_string().into_bytes();
-            bytes.iter().map(|byte| format!("%{prefix}{byte:02x}")).collect::<String>()
-        };
-        match random.u8(..7) {
-            0 => character.to_string(),
-            1 => percent(""),
-            2 => percent("2525"),
-            3 => format!("{backslash}u{code:04X}"),
-            4 => format!("{backslash}u{{{code:x}}}"),
-            5 if !"uUxX".contains(character) => format!("{backslash}{character}"),
-            _ => format!("{ampersand}#{code};"),
-        }
-    }
-
-    const FRAGMENTS: [&str; 26] = [
-        "\\", "\"", "%", "%5C", "%25", "25", "%255C", "C%5c", "&", "&amp;", "amp;", "%26amp;", "\\u0026",
-        "\\u005c", "\\u", "\\ud83d", "\\x", "+", "#34;", "&#", "s3cr", "s3cr\"", "%73", "\u{e9}", "\\u{7",
-        "c",
-    ];
-
-    /// The target controls the text.
     #[test]
-    fn a_text_is_decoded_a_few_times_and_never_grows() {
-        let mut random = Rng::with_seed(7);
-        for _ in 0..200 {
-            let fragment: String = (0..random.usize(1..=4)).map(|_| pick(&mut random, &FRAGMENTS)).collect();
-            let text = fragment.repeat(300);
-            let layers = spelling::layers(&text);
-            assert!(
-                layers.len() < 9 && layers.iter().all(|layer| layer.bytes.len() <= text.len()),
-                "{fragment}"
-            );
-        }
-    }
-
-    /// The one is plain text, and the other JSON within JSON.
-    #[test]
-    fn secrets_of_escapes_are_found() {
-        let secrets = [
-            "%%%%%%25",
-            "\\\\\\\\\\\\",
-            "c\\c\\c\\c/",
-            "&amp;amp;&",
-            "a%41\"+%2B",
-            "\u{1f600}abc\u{1f600}\\",
-        ];
-        for secret in secrets {
-            let redactor = Redactor::new([&Secret::new("API_KEY", secret)]).expect("a long secret");
-            let json = serde_json::json!(secret).to_string();
-            for text in [secret.to_owned(), json.clone(), serde_json::json!(json).to_string()] {
-                let shown = redactor.redact(&format!("<{text}>"));
-                assert!(shown.contains("$API_KEY") && shown.len() < 22, "{text}: {shown}");
-            }
-        }
-    }
-
-    #[test]
-    fn control_characters_are_found_by_their_letters() {
-        let secret = "s3\tcr\net\r\u{8}\u{c}\u{0}key";
-        let redactor = Redactor::new([&Secret::new("API_KEY", secret)]).expect("a long secret");
-        let json = serde_json::json!(secret).to_string();
-        let within = serde_json::json!(json).to_string();
-        let mixed = secret.replace('\t', "\\u0009").replace('\n', "%0A").replace('\r', "\\r");
-        for text in [secret.to_owned(), json, within, format!("{secret:?}"), mixed] {
-            let shown = redactor.redact(&format!("<{text}>\n"));
-            assert!(
-                shown.contains("$API_KEY") && shown.len() < 22 && shown.ends_with(">\n"),
-                "{text}: {shown}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_secret_is_found_in_any_mixture_of_spellings() {
-        // Each character of the token is once the first.
-        let characters: Vec<char> = TOKEN.chars().collect();
-        let rotated =
-            |by: usize| characters.iter().cycle().skip(by).take(characters.len()).collect::<String>();
-        let secrets: Vec<String> = (0..characters.len()).map(rotated).collect();
-        let redactor = |secret: &String| Redactor::new([&Secret::new("API_KEY", secret)]).expect("a secret");
-        let redactors: Vec<Redactor> = secrets.iter().map(redactor).collect();
-        let mut random = Rng::with_seed(11);
-        for (secret, redactor) in secrets.iter().zip(&redactors).cycle().take(4_000) {
-            let spelt: String = secret.chars().map(|character| spelt(&mut random, character)).collect();
-            let [before, after] = [(); 2].map(|()| pick(&mut random, &FRAGMENTS));
-            let text = format!("<{before}>{spelt}<{after}>");
-            let shown = redactor.redact(&text);
-            assert!(shown.contains("$API_KEY"), "{text}: {shown}");
-            assert!(shown.len() < 30, "{text}: {shown}");
-        }
-    }
-
-    #[test]
-    fn a_mixture_of_spellings_across_the_cut_leaves_no_rest() {
+    fn a_spelling_across_the_cut_leaves_no_rest() {
         let redactor = redactor();
-        let mut random = Rng::with_seed(17);
-        for _ in 0..300 {
-            let mut text = "<".to_owned();
-            let mut complete = usize::MAX;
-            for character in TOKEN.chars() {
-                text.push_str(&spelt(&mut random, character));
-                complete = complete.min(text.len());
-            }
-            for cut in (complete..text.len()).filter(|cut| text.is_char_boundary(*cut)) {
-                let shown = redactor.redact_part(&text[..cut], true);
-                assert_eq!(shown, "<", "{}", &text[..cut]);
+        for spelling in spellings(TOKEN) {
+            let text = format!("<{spelling}");
+            for cut in 0..text.len() {
+                let bytes = text.as_bytes()[..cut].to_vec();
+                let shown = redactor.redact_part(&String::from_utf8_lossy(&bytes), true);
+                assert!("<".starts_with(&shown), "{}: {shown}", String::from_utf8_lossy(&bytes));
             }
         }
     }

@@ -37,7 +37,7 @@ impl Response {
     /// and with only the part of the text that a report may show.
     pub(crate) fn brief(&self) -> Self {
         let body = if self.body.len() > Self::KEPT {
-            // Passwords are only recognised in a complete body.
+            // A password behind the part that is kept may be elsewhere in it.
             let masked = password::masked(&self.body);
             let whole = masked.as_deref().unwrap_or(&self.body);
             Bytes::copy_from_slice(&whole[..whole.len().min(Self::KEPT)])
@@ -56,14 +56,11 @@ impl Response {
                 redactor.learn(&value);
             }
         }
-        match self.json() {
-            Some(body) if password::may_contain_one(&self.body) => {
-                password::visit(body, &mut |_, shown| redactor.learn(shown.value));
-                password::visit_credentials("", body, &mut |value| redactor.learn_as(value, "HIDDEN"));
-            }
-            Some(_) => {}
-            None => password::in_text(&self.text()).for_each(|password| redactor.learn(password)),
-        }
+        password::reveal(
+            &self.text(),
+            |found| redactor.learn(found),
+            |found| redactor.learn_as(found, "HIDDEN"),
+        );
     }
 
     /// Every value of a header, in the order of the response. Invalid UTF-8 is replaced.

@@ -10,7 +10,6 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 use crate::adapter;
-use crate::habits::{Always, Careless, Habits, Pages, Redirects, RequestId, Retries, Wait};
 
 /// Answers as the client of that name.
 pub fn main(name: &str) -> ExitCode {
@@ -29,16 +28,10 @@ pub fn main(name: &str) -> ExitCode {
             })
             .unwrap_or_else(|error| adapter::failure(&error)),
         _ => {
-            let habits = Habits::named(name).expect("known habits");
-            let hides_errors = habits.careless == Some(Careless::ReadsErrorsAsNothing);
-            let output = runtime().block_on(answer(habits.clone(), &input));
-            let output = match output {
-                Err(_) if hides_errors => {
-                    let nothing = Habits { always: Some(Always::Empty), ..habits };
-                    runtime().block_on(answer(nothing, &input))
-                }
-                output => output,
-            };
+            let mut output = runtime().block_on(answer(name, &input));
+            if output.is_err() && name == "reads errors as nothing" {
+                output = runtime().block_on(answer("always empty", &input));
+            }
             output.unwrap_or_else(|message| json!({"error": {"class": "error", "message": message}}))
         }
     };
@@ -46,9 +39,19 @@ pub fn main(name: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// One call of a client with habits.
+/// Conforming clients of different habits.
+pub const GOOD: [&str; 6] = [
+    "usual",
+    "gives up at once",
+    "request id in a header",
+    "token as bearer",
+    "follows redirects within the service",
+    "a timeout for each request",
+];
+
+/// One call of a client that has one habit and conforms otherwise. Each habit is named where it acts.
 struct Call {
-    habits: Habits,
+    habit: String,
     http: reqwest::Client,
     base: String,
     token: String,
@@ -57,31 +60,33 @@ struct Call {
     attempts: u32,
 }
 
+/// The habit of a client that does not retry a page.
+const GIVES_UP_WITH_PAGES: &str = "gives up at once, and returns the pages so far";
+
 /// A body, as text and as JSON.
 struct Answer {
     text: String,
     json: Value,
 }
 
-async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
+async fn answer(habit: &str, input: &Value) -> Result<Value, String> {
     let (operation, arguments) = (input["operation"].as_str().unwrap_or_default(), &input["arguments"]);
-    if let Some(always) = habits.always {
-        return match (always, operation) {
-            (Always::Error, _) => Err("no".to_owned()),
-            (Always::Empty, "extract") => Ok(json!({"gateways": []})),
-            (Always::Empty, "extract_text") => Ok(json!({"entries": []})),
-            (Always::Empty, "groups") => Ok(json!({"groups": []})),
-            (Always::Empty, _) => Ok(json!({"instances": [], "total": 0})),
-        };
+    match (habit, operation) {
+        ("always an error", _) => return Err("no".to_owned()),
+        ("always empty", "extract") => return Ok(json!({"gateways": []})),
+        ("always empty", "extract_text") => return Ok(json!({"entries": []})),
+        ("always empty", "groups") => return Ok(json!({"groups": []})),
+        ("always empty", _) => return Ok(json!({"instances": [], "total": 0})),
+        _ => {}
     }
     let mut base = std::env::var("SALLYPORT_BASE_URL").expect("a base URL");
-    if habits.careless == Some(Careless::CompletesUrls) && !base.contains("://") {
+    if habit == "completes URLs" && !base.contains("://") {
         base = format!("http://{base}");
-    } else if !habits.speaks_plain_http && !is_private(&base, habits.careless) {
+    } else if habit != "speaks plain http" && !is_private(&base, habit) {
         return Err("no https".to_owned());
     }
     let limit = Duration::from_millis(input["time_limit_ms"].as_u64().unwrap_or_default());
-    let deadline = Instant::now() + if habits.has_no_timeout { Duration::from_secs(3600) } else { limit };
+    let deadline = Instant::now() + if habit == "has no timeout" { Duration::from_secs(3600) } else { limit };
     let http = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
@@ -92,17 +97,17 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
         http: http.expect("a client"),
         base,
         token: std::env::var("SALLYPORT_API_KEY").expect("a token"),
-        request_id: if habits.request_id == RequestId::Constant { "one".to_owned() } else { number },
+        request_id: if habit == "one request id for all" { "one".to_owned() } else { number },
         deadline,
         attempts: 0,
-        habits,
+        habit: habit.to_owned(),
     };
     match operation {
         "extract" | "extract_text" => call.extract(operation == "extract_text", arguments).await,
         "groups" => {
             let answer = call.send("/openapi/v1/static/groups", &[], None, 200, false).await?;
             let mut ids = ids(&answer.json, "groupId");
-            if call.habits.has_short_ids {
+            if call.is("has ids of 32 bits") {
                 ids.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
             }
             Ok(json!({"groups": ids}))
@@ -112,13 +117,13 @@ async fn answer(habits: Habits, input: &Value) -> Result<Value, String> {
 }
 
 /// Whether nobody on the network can read what is sent to a base URL, as this client sees it.
-fn is_private(base: &str, careless: Option<Careless>) -> bool {
-    match careless {
-        Some(Careless::FindsLoopbackInUrl) => base.contains("127.") || base.contains("localhost"),
-        Some(Careless::FindsLoopbackAtStart) => {
+fn is_private(base: &str, habit: &str) -> bool {
+    match habit {
+        "finds the loopback interface in a URL" => base.contains("127.") || base.contains("localhost"),
+        "finds the loopback interface at the start of a URL" => {
             base.starts_with("http://127.") || base.starts_with("http://localhost")
         }
-        Some(Careless::KnowsSchemesInLowerCase) if !base.starts_with("http://") => true,
+        "knows schemes in lower case" if !base.starts_with("http://") => true,
         _ => Url::parse(base).is_ok_and(|url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1")),
     }
 }
@@ -133,43 +138,43 @@ impl Call {
             |name: &str| arguments[name].as_str().map_or_else(|| arguments[name].to_string(), str::to_owned);
         let names = ["num", "lb", "sb"].into_iter().filter(|name| arguments.get(*name).is_some());
         let mut query: Vec<(&str, String)> = names.map(|name| (name, text(name))).collect();
-        if self.habits.drops_separator {
+        if self.is("drops the separator") {
             query.retain(|(name, _)| *name == "num");
         }
         if is_text {
             query.push(("return_type", "txt".to_owned()));
         }
-        if self.habits.names_a_region {
+        if self.is("names a region") {
             query.push(("regions", "USA".to_owned()));
         }
-        if self.habits.extracts_twice {
+        if self.is("extracts twice") {
             self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
         }
         for (name, value) in &mut query {
             match *name {
-                "num" if self.habits.takes_more => {
+                "num" if self.is("takes more") => {
                     *value = (arguments["num"].as_i64().unwrap_or_default() + 1).to_string();
                 }
-                "num" if self.habits.takes_one => "1".clone_into(value),
-                "lb" if self.habits.asks_for_lines => "4".clone_into(value),
+                "num" if self.is("takes one") => "1".clone_into(value),
+                "lb" if self.is("asks for lines") => "4".clone_into(value),
                 _ => {}
             }
         }
         let answer = self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
         if is_text {
-            let separator = match (self.habits.separator, text("lb").as_str()) {
-                (Some(separator), _) => separator.to_owned(),
-                (None, _) if self.habits.asks_for_lines => "\n".to_owned(),
-                (None, "1") => "\r\n".to_owned(),
-                (None, "2") => "/br".to_owned(),
-                (None, "3") => "\r".to_owned(),
-                (None, "4") => "\n".to_owned(),
-                (None, "5") => "\t".to_owned(),
-                (None, _) => text("sb"),
+            let separator = match (self.habit.as_str(), text("lb").as_str()) {
+                ("splits by commas", _) => ",".to_owned(),
+                ("asks for lines", _) => "\n".to_owned(),
+                (_, "1") => "\r\n".to_owned(),
+                (_, "2") => "/br".to_owned(),
+                (_, "3") => "\r".to_owned(),
+                (_, "4") => "\n".to_owned(),
+                (_, "5") => "\t".to_owned(),
+                _ => text("sb"),
             };
             let entries: Vec<&str> =
                 answer.text.split(&separator).filter(|entry| !entry.is_empty()).collect();
-            if self.habits.is_strict && entries.iter().any(|entry| !is_plain(entry)) {
+            if self.is("knows one server") && entries.iter().any(|entry| !is_plain(entry)) {
                 return Err("an entry of another form".to_owned());
             }
             return Ok(json!({"entries": entries}));
@@ -180,7 +185,7 @@ impl Call {
             .map(|entry| format!("{}:{}", entry["ip"].as_str().unwrap_or_default(), entry["port"]))
             .collect();
         let known = |entry: &Value| entry.as_object().is_some_and(|entry| entry.len() == 2);
-        if self.habits.is_strict && !entries.iter().all(known) {
+        if self.is("knows one server") && !entries.iter().all(known) {
             return Err("an unknown field of a gateway".to_owned());
         }
         Ok(json!({"gateways": gateways}))
@@ -190,34 +195,36 @@ impl Call {
         let (mut instances, mut page, mut total, mut last) = (Vec::new(), 1, None, None);
         loop {
             let mut body = arguments.clone();
-            let asked = if self.habits.pages == Pages::Repeated && page == 2 { 1 } else { page };
+            let asked = if self.is("reads the first page twice") && page == 2 { 1 } else { page };
             body["page"] = json!(asked);
-            if self.habits.has_own_page_size || page > 1 && self.is(Careless::DropsThePageSize) {
+            if self.is("has a page size of its own") || page > 1 && self.is("drops the page size") {
                 body["pageSize"] = json!(100);
             }
             let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
             let answer = match sent {
-                Err(_) if self.habits.pages == Pages::Restarted && page > 1 && self.attempts < 10 => {
+                Err(_) if self.is("starts pages again") && page > 1 && self.attempts < 10 => {
                     page = 1;
                     continue;
                 }
-                Err(_) if self.habits.pages == Pages::UntilError && page > 1 => break,
-                Err(_) if self.is(Careless::ReturnsParts) && Instant::now() >= self.deadline => break,
+                Err(_) if page > 1 && (self.is("stops at a failed page") || self.is(GIVES_UP_WITH_PAGES)) => {
+                    break;
+                }
+                Err(_) if self.is("returns parts") && Instant::now() >= self.deadline => break,
                 sent => sent?,
             };
             let mut found = ids(&answer.json, "instanceId");
-            if self.habits.has_short_ids {
+            if self.is("has ids of 32 bits") {
                 found.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
             }
             total = answer.json["data"]["total"].as_i64().or(total);
-            if self.is(Careless::CountsPages) {
+            if self.is("counts pages") {
                 last = i64::try_from(found.len()).ok();
             }
-            let is_last = match self.habits.pages {
-                Pages::First => true,
-                _ if self.is(Careless::ReadsTenPages) && page == 10 => true,
-                Pages::UntilEmpty => found.is_empty(),
-                Pages::UntilTotal => {
+            let is_last = match self.habit.as_str() {
+                "reads one page" => true,
+                "reads ten pages" if page == 10 => true,
+                "reads to an empty page" => found.is_empty(),
+                "reads up to the total" => {
                     let so_far = i64::try_from(instances.len() + found.len()).unwrap_or(i64::MAX);
                     total.is_none_or(|total| so_far >= total) || self.attempts > 60
                 }
@@ -233,7 +240,7 @@ impl Call {
             }
             page += 1;
         }
-        if self.habits.takes_nothing_for_an_error && instances.is_empty() {
+        if self.is("takes nothing for an error") && instances.is_empty() {
             return Err("nothing found".to_owned());
         }
         Ok(json!({"instances": instances, "total": last.or(total)}))
@@ -254,10 +261,10 @@ impl Call {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            let most = match self.habits.retries {
-                Retries::None => 0,
-                Retries::Three => 3,
-                Retries::Endless => u32::MAX,
+            let most = match self.habit.as_str() {
+                "gives up at once" | "logs URLs" | "starts pages again" | GIVES_UP_WITH_PAGES => 0,
+                "retries without end" | "has no timeout" => u32::MAX,
+                _ => 3,
             };
             let Some(wait) = wait.filter(|_| retries < most) else { return Err(error) };
             if Instant::now() + wait > self.deadline || self.attempts > 300 {
@@ -278,13 +285,15 @@ impl Call {
         is_text: bool,
     ) -> Result<Answer, (String, Option<Duration>)> {
         self.attempts += 1;
-        let backoff = match self.habits.wait {
-            Wait::Never => Duration::ZERO,
-            _ => Duration::from_millis(100),
-        };
+        let backoff = if self.never_waits() { Duration::ZERO } else { Duration::from_millis(100) };
         let begun = Instant::now();
         let left = self.deadline.saturating_duration_since(begun);
-        let left = if self.habits.limits_requests { left.min(Duration::from_secs(3)) } else { left };
+        let left =
+            if self.is("a timeout for each request") || self.is("another request id after its own timeout") {
+                left.min(Duration::from_secs(3))
+            } else {
+                left
+            };
         let mut sent = match self.own_http() && body.is_none() {
             true => Ok(self.sent_by_hand(path, query, success == 0)),
             false => self.request(path, query, body, success == 0).timeout(left).send().await,
@@ -299,10 +308,10 @@ impl Call {
             Ok(response) => response,
             Err(error) => return Err((self.interrupted(error), Some(backoff))),
         };
-        let follows = self.habits.follows_redirects || self.habits.follows_redirects_as_they_are;
+        let follows = self.is("follows redirects") || self.is("follows redirects as they are");
         if follows && response.status().is_redirection() {
             let mut request = self.http.get(response.headers()["location"].to_str().unwrap_or_default());
-            if self.habits.follows_redirects {
+            if self.is("follows redirects") {
                 // As many libraries do: headers of one's own go along, and so does the query that was given as parameters.
                 request = request.header("x-api-key", &self.token).query(&[("api_key", &self.token)]);
             }
@@ -319,80 +328,80 @@ impl Call {
             }
         };
         if let Some(error) = error
-            && !(is_text && self.habits.reads_cut_texts)
+            && !(is_text && self.is("reads cut texts"))
         {
             return Err((self.interrupted(error), Some(backoff)));
         }
-        let text = match self.habits.careless {
-            Some(Careless::DecodesLatin1) => bytes.iter().map(|byte| char::from(*byte)).collect(),
-            Some(Careless::DecodesAscii) if !bytes.is_ascii() => return Err(("not ASCII".to_owned(), None)),
+        let text = match self.habit.as_str() {
+            "decodes Latin-1" => bytes.iter().map(|byte| char::from(*byte)).collect(),
+            "decodes ASCII" if !bytes.is_ascii() => return Err(("not ASCII".to_owned(), None)),
             _ => String::from_utf8_lossy(&bytes).into_owned(),
         };
         let media = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let is_known_as_text = match self.habits.careless {
-            Some(Careless::KnowsJsonByMediaType) => is_text && !media.contains("json"),
-            Some(Careless::KnowsJsonByFirstCharacter) => is_text && !text.starts_with('{'),
+        let is_known_as_text = match self.habit.as_str() {
+            "knows JSON by its media type" => is_text && !media.contains("json"),
+            "knows JSON by its first character" => is_text && !text.starts_with('{'),
             _ => false,
         };
         let json: Value = match serde_json::from_str(&text) {
             Ok(json) if !is_known_as_text => json,
-            Err(error) if !is_text && self.is(Careless::DiesOfPages) => panic!("{error}"),
+            Err(error) if !is_text && self.is("dies of pages") => panic!("{error}"),
             _ => Value::Null,
         };
-        if self.is(Careless::ReadsNothingAsEmptyList) && !is_text && text.is_empty() {
+        if self.is("reads nothing as an empty list") && !is_text && text.is_empty() {
             return Ok(Answer { text, json: json!({"data": {"items": []}}) });
         }
         let is_code = self.is_success(json.get("code"), success, is_text);
         let is_good =
-            (status == 200 || self.habits.ignores_status || self.habits.takes_any_2xx && status / 100 == 2)
-                && (is_code || self.habits.ignores_code);
-        let is_fit = !self.habits.ignores_code || is_text || json.is_object();
+            (status == 200 || self.is("ignores the status") || self.is("takes any 2xx") && status / 100 == 2)
+                && (is_code || self.is("ignores the code"));
+        let is_fit = !self.is("ignores the code") || is_text || json.is_object();
         if is_good && is_fit {
-            if self.habits.is_strict {
+            if self.is("knows one server") {
                 strict(&headers, &text, &json, is_text).map_err(|reason| (reason.to_owned(), None))?;
             }
             return Ok(Answer { text, json });
         }
-        if self.habits.logs_most_of_the_token {
+        if self.is("logs most of the token") {
             eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
         }
-        if self.is(Careless::EncodesLog) {
+        if self.is("encodes its log") {
             eprintln!("{}", BASE64_STANDARD.encode(format!("api_key={}&", self.token)));
         }
-        if self.is(Careless::LogsBodies) {
+        if self.is("logs bodies") {
             eprintln!("rejected: {text}");
         }
-        if self.habits.logs_messages {
+        if self.is("logs messages") {
             eprintln!("rejected: {}", json["message"]);
         }
-        if self.habits.logs_urls {
+        if self.is("logs URLs") {
             eprintln!("GET {}{path}?api_key={} failed with HTTP {status}", self.base, self.token);
         }
         let told = headers.get("retry-after").and_then(|value| value.to_str().ok());
-        let told = told.filter(|_| self.habits.wait != Wait::Throttled || status == 429);
-        let wait = told.and_then(|told| self.wait(told)).map(|wait| match self.habits.careless {
-            Some(Careless::WaitsOnce) if self.attempts > 1 => Duration::ZERO,
-            Some(Careless::WaitsFromRequestOn) => wait.saturating_sub(begun.elapsed()),
-            Some(Careless::WaitsTenSecondsAtMost) => wait.min(Duration::from_secs(10)),
-            Some(Careless::HasTimersOf31Bits) if i32::try_from(wait.as_millis()).is_err() => Duration::ZERO,
+        let told = told.filter(|_| !self.is("waits for 429 alone") || status == 429);
+        let wait = told.and_then(|told| self.wait(told)).map(|wait| match self.habit.as_str() {
+            "waits once" if self.attempts > 1 => Duration::ZERO,
+            "waits from the request on" => wait.saturating_sub(begun.elapsed()),
+            "waits ten seconds at most" => wait.min(Duration::from_secs(10)),
+            "has timers of 31 bits" if i32::try_from(wait.as_millis()).is_err() => Duration::ZERO,
             _ => wait,
         });
         let may_pass = matches!(status, 429 | 500 | 502 | 503 | 504) || headers.contains_key("retry-after");
-        let is_endless = self.habits.retries == Retries::Endless && !self.habits.has_no_timeout;
+        let is_endless = self.is("retries without end");
         let wait = (may_pass || is_endless).then(|| wait.unwrap_or(backoff));
         Err((format!("HTTP {status}"), wait))
     }
 
     /// How long a Retry-After asks to wait, as this client understands it.
     fn wait(&self, told: &str) -> Option<Duration> {
-        if self.habits.wait == Wait::Never {
+        if self.never_waits() {
             return None;
         }
         if let Ok(seconds) = told.parse() {
             return Some(Duration::from_secs(seconds));
         }
-        let mut date = httpdate::parse_http_date(told).ok().filter(|_| self.habits.wait != Wait::Seconds)?;
-        if self.is(Careless::ReadsDatesAsLocalTime) {
+        let mut date = httpdate::parse_http_date(told).ok().filter(|_| !self.is("knows no dates"))?;
+        if self.is("reads dates as local time") {
             date -= east_of_greenwich();
         }
         // A little more than told, as the clocks of timers differ.
@@ -402,14 +411,16 @@ impl Call {
     /// Parameters of a request, with the request id and the token where they belong there.
     fn parameters(&self, query: &[(&str, String)], is_extraction: bool) -> Vec<(String, String)> {
         let given = query.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        let id = match self.habits.request_id {
-            _ if self.is(Careless::IdOnRepeatsOnly) && self.attempts == 1 => None,
-            RequestId::InQuery | RequestId::Constant => Some(self.request_id.clone()),
-            RequestId::Fresh => Some(format!("{}-{}", self.request_id, self.attempts)),
-            RequestId::InHeader | RequestId::Missing => None,
+        let id = match self.habit.as_str() {
+            "a request id in repeats only" if self.attempts == 1 => None,
+            "another request id each time" | "extracts twice" => {
+                Some(format!("{}-{}", self.request_id, self.attempts))
+            }
+            "request id in a header" | "no request id" => None,
+            _ => Some(self.request_id.clone()),
         };
         let id = id.filter(|_| is_extraction).map(|id| ("request_id".to_owned(), id));
-        let is_in_query = !(is_extraction && self.habits.has_bearer);
+        let is_in_query = !(is_extraction && self.is("token as bearer"));
         let token = is_in_query.then(|| ("api_key".to_owned(), self.token.clone()));
         given.chain(id).chain(token).collect()
     }
@@ -421,11 +432,11 @@ impl Call {
             Err(_) => "?".to_owned(),
         };
         let pairs = parameters.iter();
-        match self.habits.careless {
-            Some(Careless::EncodesNothing | Careless::SendsCharactersAsTheyAre) => {
+        match self.habit.as_str() {
+            "encodes nothing" | "sends characters as they are" => {
                 pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
             }
-            Some(Careless::EncodesLatin1) => {
+            "encodes Latin-1" => {
                 let pairs = pairs.map(|(name, value)| (name, value.chars().map(latin1).collect::<String>()));
                 pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
             }
@@ -442,18 +453,18 @@ impl Call {
     ) -> reqwest::RequestBuilder {
         let mut url = Url::parse(&format!("{}{path}", self.base)).expect("a URL");
         url.set_query(Some(&self.encoded(&self.parameters(query, is_extraction))));
-        if self.is(Careless::EncodesNoToken) {
+        if self.is("encodes no token") {
             url.set_query(Some(&format!("api_key={}", self.token)));
         }
         let mut request = match body {
             Some(body) => self.http.post(url).json(body),
-            None if self.is(Careless::SendsBodies) => self.http.get(url).json(&json!({})),
+            None if self.is("sends bodies") => self.http.get(url).json(&json!({})),
             None => self.http.get(url),
         };
-        if is_extraction && self.habits.request_id == RequestId::InHeader {
+        if is_extraction && self.is("request id in a header") {
             request = request.header("x-request-id", &self.request_id);
         }
-        if is_extraction && self.habits.has_bearer {
+        if is_extraction && self.is("token as bearer") {
             request = request.bearer_auth(&self.token);
         }
         request
@@ -461,12 +472,9 @@ impl Call {
 
     /// Whether this client speaks HTTP without a library.
     fn own_http(&self) -> bool {
-        let own = [
-            Careless::SendsCharactersAsTheyAre,
-            Careless::KnowsHeadersInLowerCase,
-            Careless::KnowsHeadersInCapitals,
-        ];
-        own.into_iter().any(|careless| self.is(careless))
+        const OWN: [&str; 3] =
+            ["sends characters as they are", "knows headers in lower case", "knows headers in capitals"];
+        OWN.contains(&self.habit.as_str())
     }
 
     /// The response to a request on a socket of its own, with those of its headers that this client knows.
@@ -483,7 +491,7 @@ impl Call {
         let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status");
         let is_known = |name: &str| {
             let is_lower = name.starts_with(|c: char| c.is_ascii_lowercase());
-            is_lower != self.is(Careless::KnowsHeadersInCapitals)
+            is_lower != self.is("knows headers in capitals")
         };
         let headers = lines.filter_map(|line| line.split_once(": ")).filter(|(name, _)| is_known(name));
         let builder = hyper::Response::builder().status(status);
@@ -496,21 +504,22 @@ impl Call {
         let location = response.headers().get("location")?.to_str().ok()?;
         let (target, base) = (Url::parse(location).ok()?, Url::parse(&self.base).ok()?);
         let is_service = target.origin() == base.origin();
-        let is_followed = match self.habits.redirects? {
-            Redirects::ToService => is_service,
-            Redirects::ToHost => target.host() == base.host(),
-            Redirects::ByBeginning => location.starts_with(&self.base),
-            Redirects::FirstChecked => is_service || hop > 0,
+        let is_followed = match self.habit.as_str() {
+            "follows redirects within the service" => is_service,
+            "follows redirects to the same host" => target.host() == base.host(),
+            "follows redirects by their beginning" => location.starts_with(&self.base),
+            "checks the first redirect" => is_service || hop > 0,
+            _ => false,
         };
         is_followed.then_some(target)
     }
 
     /// Whether a code is that of a success, as this client compares.
     fn is_success(&self, code: Option<&Value>, success: i64, is_text: bool) -> bool {
-        match (code, self.habits.careless) {
-            (None | Some(Value::Null), Some(Careless::ReadsNoCodeAsZero)) => success == 0,
+        match (code, self.habit.as_str()) {
+            (None | Some(Value::Null), "reads no code as zero") => success == 0,
             (None, _) => is_text,
-            (Some(code), Some(Careless::ComparesLoosely)) => match code {
+            (Some(code), "compares codes loosely") => match code {
                 Value::Bool(yes) => *yes == (success != 0),
                 Value::String(text) => text.parse::<i64>().unwrap_or_default() == success,
                 Value::Array(_) => success == 0,
@@ -520,14 +529,18 @@ impl Call {
         }
     }
 
-    fn is(&self, careless: Careless) -> bool {
-        self.habits.careless == Some(careless)
+    fn is(&self, habit: &str) -> bool {
+        self.habit == habit
+    }
+
+    fn never_waits(&self) -> bool {
+        self.is("never waits") || self.is("retries without end")
     }
 
     /// What an interruption comes to.
     fn interrupted(&mut self, error: reqwest::Error) -> String {
-        assert!(!self.is(Careless::DiesOfInterruptions), "interrupted");
-        if error.is_timeout() && self.is(Careless::NewIdAfterTimeout) {
+        assert!(!self.is("dies of interruptions"), "interrupted");
+        if error.is_timeout() && self.is("another request id after its own timeout") {
             self.request_id = format!("{}-{}", self.request_id, self.attempts);
         }
         self.logged(error)
@@ -535,10 +548,10 @@ impl Call {
 
     /// The message of an error of the library, which shows the URL with its query.
     fn logged(&self, error: reqwest::Error) -> String {
-        if self.habits.logs_most_of_the_token {
+        if self.is("logs most of the token") {
             eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
         }
-        if self.habits.logs_urls {
+        if self.is("logs URLs") {
             eprintln!("{error}");
         }
         error.without_url().to_string()

@@ -21,7 +21,6 @@ mod bad;
 mod clients;
 #[path = "../support/formats.rs"]
 mod formats;
-mod habits;
 mod protocol;
 
 use std::ffi::OsString;
@@ -49,9 +48,10 @@ fn main() -> ExitCode {
         Trial::test("our blocking client passes every case", || conforms(this("blocking"))),
         Trial::test("a client on Python's standard library passes every case", python),
         Trial::test("every case catches a bad client", bad::every_case_has_a_bad_client),
+        Trial::test("every habit acts", every_habit_acts),
     ];
     trials.extend(protocol::trials());
-    for name in habits::GOOD {
+    for name in clients::GOOD {
         trials.push(Trial::test(format!("good::{name}"), move || conforms(this(name))));
     }
     for (habits, cases) in bad::ALL {
@@ -99,6 +99,20 @@ fn our_client() -> Result<(), Failed> {
         return Err(Failed::from(report.text()));
     }
     Ok(())
+}
+
+/// A habit that is misspelt where it acts would make a usual client.
+fn every_habit_acts() -> Result<(), Failed> {
+    let source = include_str!("clients.rs");
+    let names = bad::ALL.iter().map(|(name, _)| *name).chain(clients::GOOD);
+    // The list of the good ones names each once more.
+    let acts = |name: &&str| {
+        source.matches(&format!("\"{name}\"")).count() > usize::from(clients::GOOD.contains(name))
+    };
+    match names.filter(|name| *name != "usual").find(|name| !acts(name)) {
+        None => Ok(()),
+        Some(name) => Err(Failed::from(format!("`{name}` is not in clients.rs"))),
+    }
 }
 
 fn python() -> Result<(), Failed> {

@@ -5,7 +5,6 @@
 mod control;
 mod every_fault;
 mod for_users;
-mod load;
 mod program;
 #[path = "../support/program.rs"]
 #[expect(dead_code, reason = "the tests of `tool` use the rest")]

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use sallyport_conformance::lab::{Handler, ProxiedRequest, Proxy, Reply, Upstream};
+use sallyport_conformance::lab::{self, Handler, ProxiedRequest, Proxy, Reply, Upstream};
 use serde_json::Value;
 
 use crate::Running;
@@ -13,7 +13,7 @@ use crate::program_run::{AssertOutput as _, Folder, TOKEN, program, run, text};
 
 #[test]
 fn faults_are_listed_by_pattern_and_clause() {
-    assert!(text(&run(&["faults"]).assert(0, &[])).lines().count() >= 924);
+    assert_eq!(text(&run(&["faults"]).assert(0, &[])).lines().count(), lab::faults().len());
     let some = run(&["faults", "search.paging/*", "--json"]);
     let faults: Vec<Value> = serde_json::from_slice(&some.stdout).expect("JSON");
     assert!(faults.len() > 5);
@@ -30,7 +30,7 @@ fn faults_are_listed_by_pattern_and_clause() {
         let sentence = variation["decides"].as_str().expect("a sentence");
         assert!(sentence.ends_with('.') && sentence.len() > 20, "{variation}");
     }
-    assert!(variations.len() >= 112);
+    assert_eq!(variations.len(), lab::variations().len());
 }
 
 #[test]

@@ -139,18 +139,6 @@ async fn variations_of_a_seed_come_again() {
     assert!(sequences[0] == sequences[2] && sequences[0] != sequences[1], "{sequences:?}");
 }
 
-#[test]
-fn every_fault_says_what_it_breaks_and_where() {
-    let faults = lab::faults();
-    assert!(faults.len() >= 924);
-    for fault in &faults {
-        assert!(fault.id.starts_with(fault.clause().id()), "{}", fault.id);
-        assert!(!fault.operations().is_empty() && fault.breaks.ends_with('.'), "{}", fault.id);
-    }
-    let narrow = faults.iter().filter(|fault| fault.operations().len() == 1).count();
-    assert!(narrow * 10 > faults.len() * 9, "{narrow} of {} name one operation", faults.len());
-}
-
 #[tokio::test]
 async fn a_port_selects_a_scenario_for_callers_without_the_header() {
     let lab = Running::start("[[busy.groups]]\nstatus = 503").await;

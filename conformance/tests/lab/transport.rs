@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use sallyport_conformance::lab::{Proxy, Upstream};
 use sallyport_conformance::wire::WireOptions;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::Running;
 
@@ -146,6 +147,25 @@ async fn a_chunk_size_without_end_is_cut_and_others_are_served() {
         assert!(sent < SENT_AT_MOST / 4, "{sent} bytes were taken");
     }
     assert_eq!(lab.status(None).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_connections_are_held_and_served() {
+    let lab = Running::start("").await;
+    let mut connections = Vec::new();
+    for _ in 0..1_000 {
+        connections.push(tokio::net::TcpStream::connect(lab.proxy.address()).await.expect("a connection"));
+    }
+    // Another one is served while all of these are open, and so are they.
+    assert_eq!(lab.status(None).await, 200);
+    let request =
+        format!("GET /openapi/v1/static/groups?api_key={} HTTP/1.1\r\nhost: a\r\n\r\n", lab.token());
+    for connection in connections.iter_mut().step_by(50) {
+        connection.write_all(request.as_bytes()).await.expect("sent");
+        let mut start = [0; 12];
+        connection.read_exact(&mut start).await.expect("a response");
+        assert_eq!(&start, b"HTTP/1.1 200");
+    }
 }
 
 /// The head of each request that a service gets, and how it responds to all.

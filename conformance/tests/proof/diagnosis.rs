@@ -1,15 +1,14 @@
 //! How often the suite names the fault that a server has.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
-use sallyport_conformance::lab::Fault;
 use sallyport_conformance::run::Diagnosis;
 
-use crate::judge::Judge;
+use crate::judge::{Judge, Proven};
 use crate::record::AT_ONCE;
+use crate::world::KnownFault;
 
 /// Faults that are tried, spread evenly over all; `SALLYPORT_DIAGNOSIS=90` tries more. Of 91 that were noticed, 70 were among the
 /// three that were named first.
@@ -20,8 +19,8 @@ const SAMPLE: usize = 12;
 const LEAST_NAMED: usize = 50;
 
 /// What came of one fault.
-struct Trial {
-    id: &'static str,
+struct Trial<'a> {
+    id: &'a str,
     is_noticed: bool,
     /// The faults that are named, by cause.
     named: Vec<Vec<String>>,
@@ -30,18 +29,18 @@ struct Trial {
 /// Runs the whole suite against a sample of the faults. The one that the server has must be among those named often enough.
 pub fn names_the_fault(judge: &Judge) -> Result<(), Failed> {
     let size = std::env::var("SALLYPORT_DIAGNOSIS").ok().and_then(|size| size.parse().ok()).unwrap_or(SAMPLE);
-    let faults = judge.faults();
+    let faults = judge.lab.world.faults();
     let step = (faults.len() / size).max(1);
     let sample = faults.iter().step_by(step);
     let trials = judge.block_on(async {
-        let trials = sample.map(|fault| trial(judge, fault));
+        let trials = sample.map(|fault| trial(&judge.lab, fault));
         futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect::<Vec<_>>().await
     });
-    let noticed: Vec<&Trial> = trials.iter().filter(|trial| trial.is_noticed).collect();
-    let is_named = |trial: &&&Trial| trial.named.iter().flatten().any(|id| id == trial.id);
+    let noticed: Vec<&Trial<'_>> = trials.iter().filter(|trial| trial.is_noticed).collect();
+    let is_named = |trial: &&&Trial<'_>| trial.named.iter().flatten().any(|id| id == trial.id);
     let named = noticed.iter().filter(is_named).count();
     let is_first =
-        |trial: &&&Trial| trial.named.first().is_some_and(|ids| ids.iter().any(|id| id == trial.id));
+        |trial: &&&Trial<'_>| trial.named.first().is_some_and(|ids| ids.iter().any(|id| id == trial.id));
     let first = noticed.iter().filter(is_first).count();
     let mut causes: BTreeMap<usize, usize> = BTreeMap::new();
     for trial in &noticed {
@@ -61,11 +60,11 @@ pub fn names_the_fault(judge: &Judge) -> Result<(), Failed> {
     }
 }
 
-async fn trial(judge: &Judge, fault: &Arc<Fault>) -> Trial {
-    let report = judge.against(fault, &[]).await;
+async fn trial<'a>(lab: &Proven, fault: &'a KnownFault) -> Trial<'a> {
+    let report = lab.against(fault, &[]).await;
     let ids = |diagnosis: &Diagnosis| diagnosis.faults.iter().map(|fault| fault.id.clone()).collect();
     Trial {
-        id: fault.id,
+        id: &fault.id,
         is_noticed: report.failing_cases().next().is_some(),
         named: report.diagnosis.iter().map(ids).collect(),
     }

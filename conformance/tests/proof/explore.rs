@@ -19,7 +19,7 @@ use sallyport_conformance::{
 use serde_json::Value;
 
 use crate::judge::Judge;
-use crate::world::proxy;
+use crate::world::{proxy, target};
 
 /// Requests of an exploration here. Time bounds none of them.
 const REQUESTS: u64 = 600;
@@ -50,8 +50,10 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
         let mut sequences = Vec::new();
         for seed in [1, 2, 3, 1] {
             let asked = Arc::new(Mutex::new(Vec::new()));
-            let proxy = proxy(RecordingServer(judge.world.upstream.clone(), Arc::clone(&asked)), false).await;
-            let report = run(&judge.world.target(&proxy.base_url()), seed, REQUESTS / 2).await;
+            let proxy =
+                proxy(RecordingServer(judge.lab.world.backend().upstream.clone(), Arc::clone(&asked)), false)
+                    .await;
+            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), seed, REQUESTS / 2).await;
             let explored = report.explored.ok_or("nothing was explored")?;
             if report.verdict != Verdict::Conforms || explored.steps < 40 || explored.sent < REQUESTS / 2 {
                 return Err(Failed::from(format!("seed {seed}: {explored:?} {:?}", report.checks)));
@@ -128,9 +130,9 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         for (fault, most_items) in faults() {
             let (id, fault) = (fault.id, Arc::new(fault));
-            let faulty = FaultyServer { fault, context: Context::new(&judge.world.backend) };
+            let faulty = FaultyServer { fault, context: Context::new(judge.lab.world.backend()) };
             let proxy = proxy(faulty, false).await;
-            let report = run(&judge.world.target(&proxy.base_url()), SEED, 4 * REQUESTS).await;
+            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
             if check.findings.is_empty() || report.verdict != Verdict::Findings {
                 return Err(Failed::from(format!("{id} is not found: {:?}", report.explored)));
@@ -158,11 +160,15 @@ fn size(body: &str) -> (usize, usize) {
 pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         let [_, _, (fault, _)] = faults();
-        let faulty = FaultyServer { fault: Arc::new(fault), context: Context::new(&judge.world.backend) };
+        let faulty =
+            FaultyServer { fault: Arc::new(fault), context: Context::new(judge.lab.world.backend()) };
         let proxy = proxy(faulty, false).await;
-        let facts = Facts { own_addresses: judge.world.facts.own_addresses.clone(), ..Facts::default() };
+        let facts = Facts {
+            own_addresses: judge.lab.world.backend().facts.own_addresses.clone(),
+            ..Facts::default()
+        };
         let addresses = facts.own_addresses.join(",");
-        let token = judge.world.token.clone();
+        let token = judge.lab.world.backend().token.clone();
         let target = Target::new(&proxy.base_url(), token, facts, false)?;
         let report = run(&target, 7, REQUESTS).await;
         let folder = tempfile::tempdir()?;
@@ -178,7 +184,7 @@ pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
             command.arg("replay").arg(&file).args([ID, "--profile", "full", "--base-url", &proxy.base_url()]);
             command
                 .args(["--max-requests", &limit.to_string()])
-                .env("SALLYPORT_API_KEY", judge.world.token.expose())
+                .env("SALLYPORT_API_KEY", judge.lab.world.backend().token.expose())
                 .env("SALLYPORT_OWN_ADDRESSES", &addresses);
             let output = tokio::task::spawn_blocking(move || command.output()).await??;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,10 +1,16 @@
 //! The two-sided proof of the suite: every server that breaks a clause is caught by a check that cites the clause, and no
-//! server that only decides what the contract leaves open ever fails. Each fault and each variation is a test by its name:
-//! `cargo test --workspace --test proof -- fault::search.page`.
+//! server that only decides what the contract leaves open ever fails. There are two worlds of faults: the lab in front of the
+//! reference server, and a server that was written from the contract's prose alone. Each fault and each variation is a test by its
+//! name: `cargo test --workspace --test proof -- fault::search.page`.
 //!
-//! Which case notices which fault stands in `src/detection/generated/proof.jsonl`. A test of a fault runs the cheapest of its
-//! cases for each check that cites the clause, and all of them when that does not suffice. `… --test proof -- --record [TEXT,…]` runs all cases of those checks against the
-//! faults with that text in their id, and writes the file anew.
+//! Which case notices which fault stands in `src/detection/generated/matrix.txt`. A test of a fault runs the cheapest of these
+//! cases, and more when it does not suffice. Other ways to run the program:
+//!
+//! - `… --test proof -- --record [TEXT,…]` runs all cases of the checks that cite the clause against the faults with that text in
+//!   their id, and writes the file anew;
+//! - `… -- --measure [full|production|token|production-token] [N] [TEXT]` runs the whole suite against one in N of these faults,
+//!   and prints which are not caught;
+//! - `… -- --serve [ID]` serves a fault, or the independent server without one, until standard input ends.
 
 #![expect(
     clippy::expect_used,
@@ -16,19 +22,24 @@
     reason = "a test binary has no outside; `pub` marks what a module shows to the others"
 )]
 
+mod costs;
 mod diagnosis;
 mod explore;
+mod independent;
 mod judge;
+mod measure;
 mod record;
 mod variations;
 mod world;
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::contract::Clause;
+use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::lab::{self, Fault};
 use sallyport_conformance::registry;
 
@@ -36,15 +47,30 @@ use judge::Judge;
 use record::AT_ONCE;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 1_139;
+const FAULTS: usize = 2_398;
 
-/// Fewest conforming variations; may only grow.
+/// Fewest conforming variations of the lab and of the tester's knowledge; may only grow.
 const VARIATIONS: usize = 133;
+
+/// The variations of the independent server that are always tested: as it is, and two that decide everything otherwise at once.
+const DAILY: [&str; 3] = ["conforming", "strict", "lenient"];
+
+/// A test that needs the servers.
+type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(at) = given.iter().position(|argument| argument == "--record") {
-        record::record(given.get(at + 1).map_or("", String::as_str));
+    let rest = |flag: &str| Some(&given[given.iter().position(|argument| argument == flag)? + 1..]);
+    if let Some(rest) = rest("--record") {
+        record::record(rest.first().map_or("", String::as_str));
+        return ExitCode::SUCCESS;
+    }
+    if let Some(rest) = rest("--measure") {
+        measure::measure(rest);
+        return ExitCode::SUCCESS;
+    }
+    if let Some(rest) = rest("--serve") {
+        serve(rest.first().map_or("", String::as_str));
         return ExitCode::SUCCESS;
     }
     let mut arguments = Arguments::from_args();
@@ -52,27 +78,40 @@ fn main() -> ExitCode {
     let mut trials = vec![
         Trial::test("ids are unique and do not get fewer", || done(ids)),
         Trial::test("every clause with a check has a fault", || done(every_clause_has_a_fault)),
+        Trial::test("every fault has a place in the independent server", || {
+            done(independent::every_fault_has_a_place)
+        }),
     ];
     // Runners list the tests of a binary first; no server is needed for that.
     let judge = if arguments.list { None } else { Some(Arc::new(Judge::start())) };
-    let mut trial = |name: String, work: fn(&Judge, &str) -> Result<(), Failed>, id: &'static str| {
+    let mut trial = |name: String, work: Work, is_daily: bool| {
         let judge = judge.clone();
-        trials.push(Trial::test(name, move || judge.map_or(Ok(()), |judge| work(&judge, id))));
+        let trial = Trial::test(name, move || judge.map_or(Ok(()), |judge| work(&judge)));
+        trials.push(trial.with_ignored_flag(!is_daily));
     };
-    trial("the matrix knows all faults and cases".to_owned(), |judge, _| record::is_current(judge), "");
-    trial("the untampered server passes every check".to_owned(), |judge, _| judge.untampered(), "");
-    trial("a diagnosis names the fault".to_owned(), |judge, _| diagnosis::names_the_fault(judge), "");
-    let without = "an exploration finds nothing without a fault";
-    trial(without.to_owned(), |judge, _| explore::finds_nothing_without_a_fault(judge), "");
-    let combinations = "an exploration finds faults of combinations";
-    trial(combinations.to_owned(), |judge, _| explore::finds_faults_of_combinations(judge), "");
-    let replayed = "an exploration is replayed from a report";
-    trial(replayed.to_owned(), |judge, _| explore::is_replayed_from_a_report(judge), "");
-    for variation in variations::all() {
-        trial(format!("variation::{}", variation.id), Judge::variation, variation.id);
+    let whole: [(&str, fn(&Judge) -> Result<(), Failed>); 6] = [
+        ("the matrix knows all faults and cases", record::is_current),
+        ("the untampered server passes every check", Judge::untampered),
+        ("a diagnosis names the fault", diagnosis::names_the_fault),
+        ("an exploration finds nothing without a fault", explore::finds_nothing_without_a_fault),
+        ("an exploration finds faults of combinations", explore::finds_faults_of_combinations),
+        ("an exploration is replayed from a report", explore::is_replayed_from_a_report),
+    ];
+    for (name, work) in whole {
+        trial(name.to_owned(), Box::new(work), true);
     }
-    for fault in lab::faults() {
-        trial(format!("fault::{}", fault.id), Judge::fault, fault.id);
+    for together in variations::together() {
+        let name = format!("variation::{}", together.name());
+        trial(name, Box::new(move |judge| judge.variations(&together)), true);
+    }
+    for variation in independent::variations() {
+        let name = format!("variation::{}{}", independent::PREFIX, variation.id);
+        let is_daily = DAILY.contains(&variation.id);
+        trial(name, Box::new(move |judge| judge.independent_variation(&variation)), is_daily);
+    }
+    let matrix = Matrix::embedded().expect("the matrix");
+    for fault in matrix.faults().iter().filter(|fault| !fault.noticed_by.is_empty()) {
+        trial(format!("fault::{}", fault.id), Box::new(move |judge| judge.fault(&fault.id)), true);
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -84,13 +123,13 @@ fn done(test: fn()) -> Result<(), Failed> {
 }
 
 fn ids() {
-    let faults = lab::faults();
-    let ids: BTreeSet<_> = faults.iter().map(|fault| fault.id).collect();
+    let faults = Matrix::embedded().expect("the matrix").faults();
+    let ids: BTreeSet<_> = faults.iter().map(|fault| &fault.id).collect();
     assert_eq!(ids.len(), faults.len(), "two faults have one id");
-    assert!(faults.iter().all(|fault| fault.id.contains('/') && fault.breaks.ends_with('.')));
     assert!(faults.len() >= FAULTS, "{} faults", faults.len());
+    assert!(lab::faults().iter().all(|fault| fault.id.contains('/') && fault.breaks.ends_with('.')));
 
-    let variations = variations::all();
+    let variations: Vec<_> = variations::all();
     let ids: BTreeSet<_> = variations.iter().map(|variation| variation.id).collect();
     assert_eq!(ids.len(), variations.len(), "two variations have one id");
     assert!(variations.len() >= VARIATIONS, "{} variations", variations.len());
@@ -103,4 +142,15 @@ fn every_clause_has_a_fault() {
     let unproven: Vec<_> =
         checked.difference(&broken).filter(|clause| **clause != Clause::AllHttps).collect();
     assert!(unproven.is_empty(), "no fault breaks {unproven:?}");
+}
+
+/// Serves a fault, or the independent server without one, for other tools.
+fn serve(id: &str) {
+    let judge = Judge::start();
+    let upstream = judge.find(id).map(|(proven, fault)| proven.world.serve(fault));
+    assert!(id.is_empty() || upstream.is_some(), "unknown fault `{id}`");
+    let upstream = upstream.unwrap_or_else(|| judge.independent.world.backend().upstream.clone());
+    let proxy = judge.block_on(world::proxy(upstream, false));
+    println!("{}", proxy.base_url());
+    std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input ends");
 }

@@ -1,31 +1,205 @@
-//! The variations of the lab, and variations in what the tester has and knows.
+//! The variations of the lab, and variations in what the tester has and knows. Those that concern different things are tested
+//! together, since a run takes seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sallyport_conformance::lab::{self, Reply, Variation};
+use sallyport_conformance::lab::{self, Backend, Context, Reply, Upstream, Variation, VariedServer};
 use sallyport_conformance::{Facts, Secret, Target};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::target as world_target;
 
 /// A variation and what is tested through it.
+#[derive(Clone)]
 pub struct TestedVariation {
     /// Unique.
     pub id: &'static str,
     /// The server; none for one that is as ours.
-    pub variation: Option<Arc<Variation>>,
+    variation: Option<Arc<Variation>>,
     /// The account that is tested, with what its tester knows.
-    pub target: fn(&World, &str) -> Target,
+    target: TargetOf,
+}
+
+type TargetOf = fn(&Backend, &str) -> Target;
+
+/// What a variation concerns. In one server each is decided otherwise by one variation at most, so that none hides another. The
+/// later ones are nearer to the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Aspect {
+    RejectionStatus,
+    RejectionBody,
+    Tokens,
+    /// The parameters of an extraction that are accepted.
+    Parameters,
+    /// The fields of a search that are accepted.
+    Fields,
+    /// The items of a search that are accepted.
+    Items,
+    UnknownRegions,
+    /// Which gateways come, in which order.
+    Gateways,
+    /// Partial results and shortages.
+    Shortages,
+    InstanceOrder,
+    PagesPastEnd,
+    UnknownFilters,
+    Times,
+    Spelling,
+    StaticMembers,
+    ExtractMembers,
+    Text,
+    /// The success codes: what is nearer to the caller no longer finds a success.
+    StaticCode,
+    ExtractCode,
+    JsonText,
+    Headers,
+    Framing,
+}
+
+/// The aspects of the variations whose ids begin so. A variation without a row is tested alone.
+const ASPECTS: &[(&str, &[Aspect])] = {
+    use Aspect::*;
+    &[
+        ("accounts.ids-counted-in-each", &[Tokens, InstanceOrder]),
+        ("accounts.static-operations-check-access", &[Tokens]),
+        ("addresses.in-", &[Spelling]),
+        ("addresses.", &[Items]),
+        ("extract.always-partial", &[Shortages]),
+        ("extract.code-with-fraction", &[ExtractCode]),
+        ("extract.default-region-by-pools", &[UnknownRegions, Gateways]),
+        ("extract.empty-msg", &[ExtractMembers]),
+        ("extract.empty-parameters-ignored", &[Parameters]),
+        ("extract.entries-with-", &[ExtractMembers]),
+        ("extract.first-answer-of-a-request-id", &[RejectionStatus, Gateways]),
+        ("extract.first-of-repeated-parameters", &[Parameters]),
+        ("extract.flag-", &[Shortages]),
+        ("extract.full-result-without-headers", &[Shortages]),
+        ("extract.gateways-lent", &[Gateways, Shortages]),
+        ("extract.link-credential-by-header-alone", &[Tokens]),
+        ("extract.more-fields", &[ExtractMembers]),
+        ("extract.one-gateway-for-all", &[Gateways]),
+        ("extract.other-order-each-time", &[Gateways]),
+        ("extract.replay-in-another-order", &[Gateways]),
+        ("extract.shortage-", &[Shortages]),
+        ("extract.text-in-", &[Text, Headers]),
+        ("extract.text-", &[Text]),
+        ("extract.unknown-parameters-ignored", &[Parameters]),
+        ("extract.unknown-region-", &[UnknownRegions]),
+        ("extract.unused-separator-ignored", &[Parameters]),
+        ("http.cache-control-with-more", &[Headers]),
+        ("http.capital-headers", &[Framing]),
+        ("http.closes-each-connection", &[Framing]),
+        ("http.escaped-json", &[JsonText]),
+        ("http.further-headers", &[Headers]),
+        ("http.gzip", &[Framing]),
+        ("http.in-pieces", &[Framing]),
+        ("http.json-with-charset", &[Headers]),
+        ("http.no-content-type", &[Headers]),
+        ("http.other-request-ids", &[JsonText]),
+        ("http.pretty-json", &[JsonText]),
+        ("rejections.all-", &[RejectionStatus]),
+        ("rejections.code-is-status", &[RejectionStatus, RejectionBody]),
+        ("rejections.created", &[RejectionStatus]),
+        ("rejections.static-redirect", &[RejectionStatus, RejectionBody]),
+        ("rejections.static-status-alone", &[RejectionStatus, RejectionBody]),
+        ("rejections.within-200-", &[RejectionStatus, RejectionBody]),
+        ("rejections.within-200", &[RejectionStatus]),
+        ("rejections.", &[RejectionBody]),
+        ("search.any-content-type", &[Fields]),
+        ("search.descending", &[InstanceOrder]),
+        ("search.empty-filter-is-absent", &[Fields]),
+        ("search.filtered-results-spelt-otherwise", &[Times, Spelling]),
+        ("search.groups-not-held-rejected", &[UnknownFilters]),
+        ("search.letter-case-of-country", &[Fields]),
+        ("search.null-is-absent", &[Fields]),
+        ("search.orders-not-held-rejected", &[UnknownFilters]),
+        ("search.page-past-end-rejected", &[PagesPastEnd]),
+        ("search.times-finer-than-nanoseconds", &[Times]),
+        ("search.unknown-fields-ignored", &[Fields]),
+        ("search.whole-number-with-fraction", &[Fields]),
+        ("static.code-with-fraction", &[StaticCode]),
+        ("static.link-credentials-accepted", &[Tokens]),
+        ("static.token-by-header", &[Tokens]),
+        ("static.unknown-parameters-ignored", &[Tokens]),
+        ("static.", &[StaticMembers]),
+        ("times.", &[Times]),
+    ]
+};
+
+impl TestedVariation {
+    fn aspects(&self) -> &'static [Aspect] {
+        let row = ASPECTS.iter().find(|(prefix, _)| self.id.starts_with(prefix));
+        row.map_or(&[], |(_, aspects)| aspects)
+    }
+}
+
+/// Variations that are tested together: the first one is nearest to the reference server.
+pub struct Varied {
+    variations: Vec<TestedVariation>,
+    /// The account that is tested, with what its tester knows.
+    pub target: TargetOf,
+}
+
+impl Varied {
+    fn new(variation: TestedVariation) -> Self {
+        Self { target: variation.target, variations: vec![variation] }
+    }
+
+    /// The ids.
+    pub fn name(&self) -> String {
+        self.variations.iter().map(|variation| variation.id).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Each of them alone.
+    pub fn each(&self) -> impl Iterator<Item = Self> {
+        self.variations.iter().cloned().map(Self::new)
+    }
+
+    /// Whether names of headers are spelt with capitals.
+    pub fn has_capitals(&self) -> bool {
+        self.variations.iter().filter_map(|one| one.variation.as_ref()).any(|variation| variation.capitals)
+    }
+
+    /// The server with all of them.
+    pub fn upstream(&self, backend: &Arc<Backend>) -> Upstream {
+        let varied = self.variations.iter().filter_map(|one| one.variation.clone());
+        varied.fold(backend.upstream.clone(), |upstream, variation| {
+            Upstream::new(VariedServer { variation, context: Context::before(upstream, backend) })
+        })
+    }
+
+    fn has_room_for(&self, variation: &TestedVariation) -> bool {
+        let aspects = variation.aspects();
+        let is_taken = |one: &TestedVariation| {
+            one.aspects().is_empty() || one.aspects().iter().any(|aspect| aspects.contains(aspect))
+        };
+        !aspects.is_empty() && !self.variations.iter().any(is_taken)
+    }
+}
+
+/// Every variation, in as few servers as their aspects allow.
+pub fn together() -> Vec<Varied> {
+    let mut servers: Vec<Varied> = Vec::new();
+    for variation in all() {
+        match servers.iter_mut().find(|server| server.has_room_for(&variation)) {
+            Some(server) => server.variations.push(variation),
+            None => servers.push(Varied::new(variation)),
+        }
+    }
+    for server in &mut servers {
+        server.variations.sort_by_key(|variation| variation.aspects().last());
+    }
+    servers
 }
 
 /// Every variation.
 pub fn all() -> Vec<TestedVariation> {
     let of_lab = |variation: Variation| {
-        let target = match variation.id {
+        let target: TargetOf = match variation.id {
             "extract.proxy-on-this-machine-trusted" => without_egress_ip,
-            _ => World::target,
+            _ => world_target,
         };
         TestedVariation { id: variation.id, target, variation: Some(Arc::new(variation)) }
     };
@@ -33,7 +207,7 @@ pub fn all() -> Vec<TestedVariation> {
 }
 
 fn accounts() -> Vec<TestedVariation> {
-    let tested = |id, target| TestedVariation { id, variation: None, target };
+    let tested = |id, target: TargetOf| TestedVariation { id, variation: None, target };
     vec![
         tested("accounts.nothing-known", |world, base| target(base, world.token.clone(), Facts::default())),
         tested("accounts.empty", |world, base| {
@@ -96,7 +270,7 @@ fn combined() -> Vec<TestedVariation> {
     let as_target = |variation: Variation| TestedVariation {
         id: variation.id,
         variation: Some(Arc::new(variation)),
-        target: World::target,
+        target: world_target,
     };
     let of_server = servers().into_iter().map(as_target);
     let combined = vec![
@@ -111,7 +285,7 @@ fn combined() -> Vec<TestedVariation> {
                 target(base, world.token.clone(), facts)
             },
         },
-        TestedVariation { id: respelt.id, variation: Some(Arc::new(respelt)), target: World::target },
+        TestedVariation { id: respelt.id, variation: Some(Arc::new(respelt)), target: world_target },
     ];
     combined.into_iter().chain(of_server).collect()
 }
@@ -237,7 +411,7 @@ fn respell(body: &mut Value) {
     }
 }
 
-fn without_egress_ip(world: &World, base: &str) -> Target {
+fn without_egress_ip(world: &Backend, base: &str) -> Target {
     target(base, world.token.clone(), Facts { egress_ip: None, ..world.facts.clone() })
 }
 

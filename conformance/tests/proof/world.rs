@@ -1,41 +1,91 @@
-//! What all faults and variations share: one reference server and what is known of it.
+//! The worlds of the proof: a server without faults, what is known of it, and the same server with one fault at a time.
 
-use std::ops::Deref;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{Backend, Handler, Proxy, ProxyOptions, Upstream};
+use sallyport_conformance::lab::{
+    self, Backend, Context, Fault, FaultyServer, Handler, Proxy, ProxyOptions, Upstream,
+};
 use sallyport_conformance::{Contract, Target};
 
-/// The reference server as the backend of the lab.
-pub struct World {
-    /// The backend.
-    pub backend: Arc<Backend>,
+/// A way to break one clause.
+#[derive(Debug, Clone)]
+pub struct KnownFault {
+    /// Unique among all worlds.
+    pub id: String,
+    /// The clause.
+    pub clause: Clause,
+    /// What the server does wrong, in a sentence.
+    pub breaks: String,
+}
+
+/// A server, and its faults.
+pub trait World: Send + Sync {
+    /// The server without a fault, and what is known of it.
+    fn backend(&self) -> &Arc<Backend>;
+
+    /// Its faults.
+    fn faults(&self) -> &[KnownFault];
+
+    /// The server with one of its faults.
+    fn serve(&self, fault: &KnownFault) -> Upstream;
+
+    /// Whether it had an error of its own, so that no result counts.
+    fn has_failed(&self) -> bool {
+        false
+    }
+}
+
+/// The reference server, and in front of it the faults of the lab.
+pub struct LabWorld {
+    backend: Arc<Backend>,
+    faults: Vec<KnownFault>,
+    by_id: HashMap<&'static str, Arc<Fault>>,
     _reference: Reference,
 }
 
-impl World {
+impl LabWorld {
     /// Starts the reference server.
-    pub async fn start() -> Arc<Self> {
+    pub async fn start() -> Self {
         let reference = Reference::start().await.expect("the reference server starts");
         let contract = Contract::embedded().expect("the embedded contract is complete");
         let backend = Backend::new(contract, reference.target()).expect("a client for plain http");
-        Arc::new(Self { backend, _reference: reference })
-    }
-
-    /// The world as the suite sees it through a proxy.
-    pub fn target(&self, base_url: &str) -> Target {
-        Target::new(base_url, self.token.clone(), self.facts.clone(), false)
-            .expect("a proxy has a usable address")
+        let faults = lab::faults();
+        let known = |fault: &Fault| KnownFault {
+            id: fault.id.to_owned(),
+            clause: fault.clause(),
+            breaks: fault.breaks.to_owned(),
+        };
+        Self {
+            backend,
+            faults: faults.iter().map(known).collect(),
+            by_id: faults.into_iter().map(|fault| (fault.id, Arc::new(fault))).collect(),
+            _reference: reference,
+        }
     }
 }
 
-impl Deref for World {
-    type Target = Backend;
-
-    fn deref(&self) -> &Backend {
+impl World for LabWorld {
+    fn backend(&self) -> &Arc<Backend> {
         &self.backend
     }
+
+    fn faults(&self) -> &[KnownFault] {
+        &self.faults
+    }
+
+    fn serve(&self, fault: &KnownFault) -> Upstream {
+        let fault = Arc::clone(&self.by_id[&*fault.id]);
+        Upstream::new(FaultyServer { fault, context: Context::new(&self.backend) })
+    }
+}
+
+/// A backend as the suite sees it through a proxy.
+pub fn target(backend: &Backend, base_url: &str) -> Target {
+    Target::new(base_url, backend.token.clone(), backend.facts.clone(), false)
+        .expect("a proxy has a usable address")
 }
 
 /// A proxy on a free port.

@@ -5,6 +5,7 @@ use std::{fs, process::Command, time::Instant};
 use sallyport_server::{
     data::{export::export, import::import},
     domain::token::{Token, TokenKind},
+    store::RecordKind,
 };
 
 use super::{Backend, figure, median, rounds};
@@ -26,7 +27,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     let begun = Instant::now();
     let loaded = import(store.as_ref(), file, |_| {}).await.unwrap();
     let seconds = begun.elapsed().as_secs_f64();
-    assert_eq!(loaded.instances, size);
+    assert_eq!(loaded[RecordKind::Instance], size);
     figure(
         backend.name,
         "import, instances a second",

@@ -7,16 +7,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use sallyport_server::{
-    domain::{
-        instance::{Capabilities, Id, Status},
-        token::{Token, TokenKind},
-    },
-    store::record::{AccountRecord, InstanceRecord, Record, TokenRecord},
-};
+use sallyport_server::domain::token::Token;
+use serde_json::{Value, json};
 
 /// The sample data has its ids below this one.
-const SAMPLE_IDS: i64 = 1 << 40;
+const SAMPLE_IDS: u64 = 1 << 40;
 
 /// Address of the instance with this number; consecutive numbers are far apart.
 pub(crate) fn address(number: u64) -> IpAddr {
@@ -31,13 +26,13 @@ impl ImportFile {
         Self(BufWriter::with_capacity(1 << 16, tempfile::tempfile().unwrap()))
     }
 
-    fn write(&mut self, record: &Record) {
+    fn write(&mut self, record: &Value) {
         serde_json::to_writer(&mut self.0, record).unwrap();
         self.0.write_all(b"\n").unwrap();
     }
 
     pub(crate) fn account(&mut self, name: &str) {
-        self.write(&Record::Account(AccountRecord { name: name.to_owned(), real_name_verified: true }));
+        self.write(&json!({"account": {"name": name, "realNameVerified": true}}));
     }
 
     pub(crate) fn token(
@@ -47,36 +42,20 @@ impl ImportFile {
         expires_at: Option<Timestamp>,
         revoked_at: Option<Timestamp>,
     ) {
-        self.write(&Record::Token(TokenRecord {
-            account: account.to_owned(),
-            sha256: token.digest(),
-            kind: TokenKind::Api,
-            created_at: Timestamp::UNIX_EPOCH,
-            expires_at,
-            revoked_at,
-        }));
+        self.write(&json!({"token": {
+            "account": account, "sha256": token.digest().to_hex(), "kind": "api", "createdAt": Timestamp::UNIX_EPOCH,
+            "expiresAt": expires_at, "revokedAt": revoked_at,
+        }}));
     }
 
     pub(crate) fn instance(&mut self, account: &str, number: u64) {
-        self.write(&Record::Instance(Box::new(InstanceRecord {
-            account: account.to_owned(),
-            order_no: Some(format!("SO-{}", number / 100)),
-            instance_id: Id::new(SAMPLE_IDS + number.cast_signed()).unwrap(),
-            offer_id: Id::new(1).unwrap(),
-            status: Status::Active,
-            ip: address(number),
-            port: 20_001,
-            protocols: vec!["http".to_owned(), "socks5".to_owned()],
-            country_code: "USA".to_owned(),
-            city_code: "NYC".to_owned(),
-            isp_type: 1,
-            expires_at: None,
-            activated_at: Some(Timestamp::UNIX_EPOCH),
-            capabilities: Capabilities::default(),
-            group_id: None,
-            username: Some("user".to_owned()),
-            password: None,
-        })));
+        self.write(&json!({"instance": {
+            "account": account, "orderNo": format!("SO-{}", number / 100), "instanceId": SAMPLE_IDS + number,
+            "offerId": 1, "status": "active", "ip": address(number), "port": 20_001, "protocols": ["http", "socks5"],
+            "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null,
+            "activatedAt": Timestamp::UNIX_EPOCH, "capabilities": {}, "groupId": null, "username": "user",
+            "password": null,
+        }}));
     }
 
     /// The file from its beginning.

@@ -7,11 +7,11 @@ use clap::{
     Arg, ArgMatches, Args as _, CommandFactory as _, FromArgMatches as _, Subcommand, parser::ValueSource,
 };
 use sallyport_server::{domain::token::Token, names::nearest};
-use toml::{Table, Value};
-use unicode_width::UnicodeWidthStr as _;
+use toml::Value;
 
 use super::{
     Cli, Failure,
+    listing::Table,
     settings::{Arguments, Settings},
     terminal::{print_error_line, print_line},
 };
@@ -107,7 +107,7 @@ fn innermost(matches: &ArgMatches) -> (clap::Command, &ArgMatches) {
     (command, given)
 }
 
-fn table(file: &Path) -> Result<Table, Failure> {
+fn table(file: &Path) -> Result<toml::Table, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| invalid(file, error))?;
     text.parse().map_err(|error: toml::de::Error| {
         // The error's own text repeats the line, which may hold a password.
@@ -166,18 +166,11 @@ fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<
             _ if flag.is_hide_env_values_set() => "(set)".to_owned(),
             text => text,
         };
-        [name.to_owned(), value, source.to_owned()]
+        vec![name.to_owned(), value, source.to_owned()]
     };
-    let lines: Vec<_> = settings(command).map(line).collect();
-    let width = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
-    let widths = [width(0), width(1), 0];
-    let line = |cells: &[String; 3]| -> String {
-        let pad = |(cell, width): (&String, usize)| {
-            format!("{cell}{:1$}", "", (width + 2).saturating_sub(cell.width()))
-        };
-        cells.iter().zip(widths).map(pad).collect::<String>().trim_end().to_owned()
-    };
-    lines.iter().map(line).collect()
+    let mut table = Table::default();
+    settings(command).for_each(|setting| drop(table.add(line(setting))));
+    table.waiting().lines().map(str::to_owned).collect()
 }
 
 /// Variables whose names look like misspelled ones of settings. One environment may serve several programs, so others are left

@@ -5,14 +5,20 @@ use std::{
     fs::{self, File},
     io::{self, BufRead as _, BufReader, Seek as _, SeekFrom},
     os::fd::AsFd as _,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use sallyport_server::{
-    data::{export, facts, import, seed},
+    data::{
+        export,
+        facts::{CONFIGURATION, write as write_facts},
+        import, seed,
+    },
     printable::counted,
     sandbox::Sandbox,
-    store::{LoadError, Location, OpenError, OpenMode, Store, record::RecordCounts, sqlite::NewFile},
+    store::{
+        LoadError, Location, OpenError, OpenMode, RecordKind, Store, record::RecordCounts, sqlite::NewFile,
+    },
 };
 
 use super::{
@@ -20,57 +26,20 @@ use super::{
     terminal::{print_error_line, print_line},
 };
 
-/// Arguments of `seed`.
-#[derive(clap::Args)]
-pub(super) struct SeedArguments {
-    #[command(flatten)]
-    database: Database,
-    /// Write what a tester may know of the sample data to a new folder.
-    ///
-    /// `conformance run --config FOLDER/conformance.toml` reads it. The folder has the tokens, in files that only you can read.
-    #[arg(long, value_name = "FOLDER")]
-    facts: Option<PathBuf>,
-}
-
-/// Arguments of `create`.
-#[derive(clap::Args)]
-pub(super) struct CreateArguments {
-    #[command(flatten)]
-    database: Database,
-}
-
-/// Arguments of `import`.
-#[derive(clap::Args)]
-pub(super) struct ImportArguments {
-    #[command(flatten)]
-    database: Database,
-    /// Read this file, one JSON object per line; `-` is standard input.
-    file: PathBuf,
-}
-
-/// Arguments of `export`.
-#[derive(clap::Args)]
-pub(super) struct ExportArguments {
-    #[command(flatten)]
-    database: Database,
-    /// Write to this file; `-` is standard output. An earlier export is replaced, and nothing else is.
-    file: PathBuf,
-}
-
 /// Fills the database and prints the tokens, which are not shown again.
-pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
+pub(super) async fn seed(database: &Database, facts: Option<&Path>) -> Result<(), Failure> {
     // Checked before the tokens exist, because they are shown only once.
-    if let Some(folder) = arguments.facts.as_deref().filter(|folder| folder.exists()) {
+    if let Some(folder) = facts.filter(|folder| folder.exists()) {
         return Err(Failure::Failed(format!("{}: already exists; choose another folder", folder.display())));
     }
-    let sample = fill(&arguments.database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
+    let sample = fill(&database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
     for line in describe(&sample) {
         print_line(&line)?;
     }
-    if let Some(folder) = &arguments.facts {
+    if let Some(folder) = facts {
         let failed = |error| Failure::Failed(format!("{}: {error}", folder.display()));
-        facts::write(folder, &sample).map_err(failed)?;
-        let file = folder.join(facts::CONFIGURATION);
+        write_facts(folder, &sample).map_err(failed)?;
+        let file = folder.join(CONFIGURATION);
         print_line("")?;
         print_line(&format!(
             "facts for the conformance suite: conformance run --base-url URL --config {}",
@@ -81,8 +50,8 @@ pub(super) async fn seed(arguments: &SeedArguments) -> Result<(), Failure> {
 }
 
 /// Creates an empty database, unless it exists.
-pub(super) async fn create(arguments: &CreateArguments) -> Result<(), Failure> {
-    let location = arguments.database.location()?;
+pub(super) async fn create(database: &Database) -> Result<(), Failure> {
+    let location = database.location()?;
     match location.open(OpenMode::Existing).await {
         Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
         Err(OpenError::Missing { .. }) => {
@@ -94,10 +63,9 @@ pub(super) async fn create(arguments: &CreateArguments) -> Result<(), Failure> {
 }
 
 /// Adds the records of a file.
-pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
-    let file = &arguments.file;
+pub(super) async fn import(database: &Database, file: &Path) -> Result<(), Failure> {
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
-    let location = arguments.database.location()?;
+    let location = database.location()?;
     // The input is read before the database is opened: a wrong file name must not create a database, and a pipe that stalls
     // must not hold a lock.
     let input = if file == Path::new("-") {
@@ -106,12 +74,16 @@ pub(super) async fn import(arguments: &ImportArguments) -> Result<(), Failure> {
         File::open(file)
     };
     let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
-        let folder = env::temp_dir();
-        Failure::Failed(format!(
-            "{}: cannot copy the input to {}: {error}; if that folder is full, set TMPDIR to another",
-            file.display(),
-            folder.display()
-        ))
+        let (file, folder) = (file.display(), env::temp_dir());
+        Failure::Failed(match error.kind() {
+            io::ErrorKind::IsADirectory => {
+                format!("{file}: is a folder; pass a file, or `-` for standard input")
+            }
+            _ => format!(
+                "{file}: cannot copy the input to {}: {error}; if that folder is full, set TMPDIR to another",
+                folder.display()
+            ),
+        })
     })?;
     let start = input.stream_position().map_err(|error| wrong(&error))?;
     let loaded = fill(&location, async |store| {
@@ -155,8 +127,8 @@ async fn fill<T>(
 }
 
 /// Writes every record to standard output, or to a file that is renamed into place when it is complete.
-pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
-    let (store, file) = (arguments.database.open().await?, &arguments.file);
+pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failure> {
+    let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
     let progress = progress("written");
     if file == Path::new("-") {
@@ -168,6 +140,12 @@ pub(super) async fn export(arguments: &ExportArguments) -> Result<(), Failure> {
         return Err(Failure::Usage(format!("{}: {message}", file.display())));
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let (file, folder) = (file.display(), folder.display());
+        return Err(Failure::Failed(format!(
+            "{file}: the folder {folder} does not exist; create it, or choose another"
+        )));
+    }
     // Only the owner may read it, because it has proxy passwords.
     let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
     let output = whole.reopen().map_err(|error| wrong(&error))?;
@@ -231,15 +209,5 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
 }
 
 fn described_counts(counts: &RecordCounts) -> String {
-    let RecordCounts { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = counts;
-    let counts = [
-        (accounts, "account"),
-        (tokens, "token"),
-        (whitelist, "whitelist entry"),
-        (entitlements, "entitlement"),
-        (gateways, "gateway"),
-        (groups, "group"),
-        (instances, "instance"),
-    ];
-    counts.map(|(count, noun)| counted(*count, noun)).join(", ")
+    RecordKind::ALL.map(|kind| counted(counts[kind], kind.noun())).join(", ")
 }

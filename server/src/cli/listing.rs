@@ -48,7 +48,8 @@ pub(super) async fn print(
         Format::Json => (Printer::Json(stdout), limit),
         Format::Table => {
             let columns = kind.table_columns();
-            let table = Table::new(&columns);
+            let mut table = Table::default();
+            table.add(columns.iter().map(ToString::to_string).collect());
             (Printer::Table { output: stdout, columns, table }, Some(limit.unwrap_or(TABLE_LINES)))
         }
     };
@@ -120,26 +121,23 @@ impl Printer {
 }
 
 /// Aligns lines in columns. The first lines are buffered until the widths of the columns are known.
-struct Table {
+#[derive(Default)]
+pub(super) struct Table {
     waiting: Vec<Vec<String>>,
     /// Widths of the columns, once the first lines are printed.
     widths: Vec<usize>,
 }
 
 impl Table {
-    fn new(head: &[&str]) -> Self {
-        Self { waiting: vec![head.iter().map(|&name| name.to_owned()).collect()], widths: Vec::new() }
-    }
-
     /// Adds a line and returns text to print, if any.
-    fn add(&mut self, cells: Vec<String>) -> Option<String> {
+    pub(super) fn add(&mut self, cells: Vec<String>) -> Option<String> {
         self.waiting.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
         let known = !self.widths.is_empty();
         (known || self.waiting.len() > TABLE_LINES as usize).then(|| self.waiting())
     }
 
     /// The text of the buffered lines.
-    fn waiting(&mut self) -> String {
+    pub(super) fn waiting(&mut self) -> String {
         let lines = std::mem::take(&mut self.waiting);
         if self.widths.is_empty() {
             let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
@@ -171,7 +169,8 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_text() {
-        let mut table = Table::new(&["id", "name", "state"]);
+        let mut table = Table::default();
+        table.add(cells(&["id", "name", "state"]));
         assert_eq!(table.add(cells(&["1", "北京", "good"])), None);
         assert_eq!(table.add(cells(&["1000", "a", ""])), None);
         assert_eq!(table.waiting(), "id    name  state\n1     北京  good\n1000  a\n");
@@ -180,7 +179,8 @@ mod tests {
 
     #[test]
     fn a_long_table_does_not_wait_for_its_end() {
-        let mut table = Table::new(&["id"]);
+        let mut table = Table::default();
+        table.add(cells(&["id"]));
         let texts: Vec<_> = (0..TABLE_LINES).filter_map(|id| table.add(vec![id.to_string()])).collect();
         assert_eq!(texts.len(), 1);
         assert_eq!(texts[0].lines().count(), 1 + TABLE_LINES as usize);

@@ -14,6 +14,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     io::{self, Write as _},
+    path::PathBuf,
     process::ExitCode,
     sync::Arc,
 };
@@ -60,15 +61,33 @@ enum Command {
     #[command(subcommand)]
     Config(config::Command),
     /// Fill a database with sample data and print its tokens, which are not shown again.
-    Seed(data::SeedArguments),
+    Seed {
+        #[command(flatten)]
+        database: Database,
+        /// Write what a tester may know of the sample data to a new folder.
+        ///
+        /// `conformance run --config FOLDER/conformance.toml` reads it. The folder has the tokens, in files that only you can read.
+        #[arg(long, value_name = "FOLDER")]
+        facts: Option<PathBuf>,
+    },
     /// Create an empty database, or bring the tables of an existing one up to date.
-    Create(data::CreateArguments),
+    Create(Database),
     /// Add the records of a JSON lines file, all or none.
-    Import(data::ImportArguments),
+    Import {
+        #[command(flatten)]
+        database: Database,
+        /// Read this file, one JSON object per line; `-` is standard input.
+        file: PathBuf,
+    },
     /// Write every record to a JSON lines file; the server may be running.
     ///
     /// The file holds proxy passwords, and tokens as SHA-256 hashes.
-    Export(data::ExportArguments),
+    Export {
+        #[command(flatten)]
+        database: Database,
+        /// Write to this file; `-` is standard output. An earlier export is replaced, and nothing else is.
+        file: PathBuf,
+    },
     /// List the records of a kind, without secrets.
     List(OfKind<List>),
     /// Create records of a kind, or change those that are stored, all or none.
@@ -90,7 +109,7 @@ enum Command {
     /// Write man pages, one for each command, to a folder that exists.
     Man {
         /// Folder, for example /usr/local/share/man/man1.
-        folder: std::path::PathBuf,
+        folder: PathBuf,
     },
 }
 
@@ -168,10 +187,10 @@ fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
     match command {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
         Command::Config(command) => config::execute(command, sources),
-        Command::Seed(arguments) => runtime.block_on(data::seed(&arguments)),
-        Command::Create(arguments) => runtime.block_on(data::create(&arguments)),
-        Command::Import(arguments) => runtime.block_on(data::import(&arguments)),
-        Command::Export(arguments) => runtime.block_on(data::export(&arguments)),
+        Command::Seed { database, facts } => runtime.block_on(data::seed(&database, facts.as_deref())),
+        Command::Create(database) => runtime.block_on(data::create(&database)),
+        Command::Import { database, file } => runtime.block_on(data::import(&database, &file)),
+        Command::Export { database, file } => runtime.block_on(data::export(&database, &file)),
         Command::List(arguments) => runtime.block_on(records::list(arguments)),
         Command::Put(arguments) => runtime.block_on(records::put(arguments)),
         Command::Remove(arguments) => runtime.block_on(records::remove(arguments)),

@@ -12,21 +12,58 @@ use clap::{
     value_parser,
 };
 use jiff::Timestamp;
-use sallyport_server::{
-    edge::types::json::Json,
-    store::{
-        Field, Form, RecordKind,
-        registry::{Condition, Dependents, Entry, Written},
-    },
+use sallyport_server::store::{
+    Field, Form, RecordKind,
+    record::{Record, reason},
+    registry::{Condition, Dependents, RegistryError, Written},
 };
-use serde_json::Value;
 
 use super::{
     Database, Failure,
     confirm::Confirmation,
     listing::{self, Output},
     print_line,
+    terminal::print_error_line,
 };
+
+/// An example of `list`, `put` and `remove` for each kind, in the order of the kinds.
+const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
+    [
+        "server list account --where realNameVerified=false",
+        "server put account --name acme --real-name-verified",
+        "server remove account acme --with-data",
+    ],
+    [
+        "server list token --where account=acme --where revokedAt=null",
+        "server token issue --account acme",
+        "server token revoke 3",
+    ],
+    [
+        "server list whitelist --where covers=192.0.2.20",
+        "server put whitelist --account acme --range 198.51.100.0/24",
+        "server remove whitelist 5 6",
+    ],
+    [
+        "server list entitlement --where protocol=socks5",
+        "server put entitlement --account acme --protocol socks5 --expires-at 2027-01-01T00:00:00Z",
+        "server remove entitlement acme socks5",
+    ],
+    [
+        "server list gateway --where region=USA --output json",
+        "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret",
+        "server remove gateway gw1.example 20001 USA http",
+    ],
+    [
+        "server list group --where account=acme",
+        "server put group --account acme --name warehouse",
+        "server remove group 11 --ungroup",
+    ],
+    [
+        "server list instance --where ip=203.0.113.7",
+        "server put instance --instance-id 9001 --expires-at 2027-01-01T00:00:00Z --ip 203.0.113.9",
+        "server remove instance 9001 9002",
+    ],
+];
 
 /// A verb on the records of a kind.
 pub(super) struct OfKind<V> {
@@ -39,9 +76,15 @@ pub(super) trait Verb: Sized {
     /// Whether tokens have the verb. They have verbs of their own for what changes them.
     const HAS_TOKENS: bool = false;
 
+    /// Its place among the [`EXAMPLES`] of a kind.
+    const EXAMPLE: usize;
+
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command;
     fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error>;
-    fn example(kind: RecordKind) -> &'static str;
+
+    fn example(kind: RecordKind) -> &'static str {
+        EXAMPLES[kind as usize][Self::EXAMPLE]
+    }
 }
 
 impl<V: Verb> Args for OfKind<V> {
@@ -69,7 +112,7 @@ impl<V: Verb> FromArgMatches for OfKind<V> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
-        let kind = RecordKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(missing)?;
+        let kind = RecordKind::from_name(name).ok_or_else(missing)?;
         Ok(Self { kind, verb: V::read(kind, matches)? })
     }
 
@@ -89,13 +132,13 @@ struct Conditions {
 
 impl Conditions {
     fn parse(&self, kind: RecordKind) -> Result<Vec<Condition>, Failure> {
-        self.conditions.iter().map(|text| condition(kind, text)).collect()
+        self.conditions.iter().map(|text| Condition::parse(kind, text).map_err(wrong_argument)).collect()
     }
 }
 
 /// A mistake in an argument is wrong usage.
-fn condition(kind: RecordKind, text: &str) -> Result<Condition, Failure> {
-    Condition::parse(kind, text).map_err(|error| Failure::Usage(error.to_string()))
+fn wrong_argument(error: impl std::fmt::Display) -> Failure {
+    Failure::Usage(error.to_string())
 }
 
 /// Arguments of `list`.
@@ -114,6 +157,7 @@ pub(super) struct List {
 
 impl Verb for List {
     const HAS_TOKENS: bool = true;
+    const EXAMPLE: usize = 0;
 
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
         let lines = kind.fields().iter().filter(|field| field.form.can_be_condition());
@@ -129,18 +173,6 @@ impl Verb for List {
 
     fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
         Self::from_arg_matches(matches)
-    }
-
-    fn example(kind: RecordKind) -> &'static str {
-        match kind {
-            RecordKind::Account => "server list account --where realNameVerified=false",
-            RecordKind::Token => "server list token --where account=acme --where revokedAt=null",
-            RecordKind::Whitelist => "server list whitelist --where covers=192.0.2.20",
-            RecordKind::Entitlement => "server list entitlement --where protocol=socks5",
-            RecordKind::Gateway => "server list gateway --where region=USA --output json",
-            RecordKind::Group => "server list group --where account=acme",
-            RecordKind::Instance => "server list instance --where ip=203.0.113.7",
-        }
     }
 }
 
@@ -167,6 +199,8 @@ struct PutArguments {
 }
 
 impl Verb for Put {
+    const EXAMPLE: usize = 1;
+
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
         let about = format!("Create or change one {}, or several as JSON on standard input", kind.noun());
         let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
@@ -190,24 +224,6 @@ impl Verb for Put {
         };
         Ok(Self { database, output, fields: kind.fields().iter().filter_map(given).collect() })
     }
-
-    fn example(kind: RecordKind) -> &'static str {
-        match kind {
-            RecordKind::Account => "server put account --name acme --real-name-verified",
-            RecordKind::Whitelist => "server put whitelist --account acme --range 198.51.100.0/24",
-            RecordKind::Entitlement => {
-                "server put entitlement --account acme --protocol socks5 --expires-at 2027-01-01T00:00:00Z"
-            }
-            RecordKind::Gateway => {
-                "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret"
-            }
-            RecordKind::Group => "server put group --account acme --name warehouse",
-            RecordKind::Instance => {
-                "server put instance --instance-id 9001 --expires-at 2027-01-01T00:00:00Z --ip 203.0.113.9"
-            }
-            RecordKind::Token => "server token issue --account acme",
-        }
-    }
 }
 
 /// The flag for a field: its name in lower case, with hyphens.
@@ -219,70 +235,63 @@ fn flag(field: &Field) -> String {
     if field.form == Form::Password { format!("{name}-file") } else { name }
 }
 
-pub(super) async fn put(OfKind { kind, verb }: OfKind<Put>) -> Result<(), Failure> {
+pub(super) async fn put(
+    OfKind { kind, verb: Put { database, output, fields } }: OfKind<Put>,
+) -> Result<(), Failure> {
+    let has_flags = !fields.is_empty();
     // All of the input is read before the database is opened: a pipe that stalls must not hold a lock.
-    let records = if verb.fields.is_empty() { records_from_input()? } else { vec![entry(&verb.fields)?] };
-    let written = verb.database.registry().await?.put(kind, records, Timestamp::now()).await?;
+    let records = if has_flags { vec![record(kind, &fields)?] } else { records_from_input(kind)? };
+    let written = database.registry().await?.put(kind, records, Timestamp::now()).await;
+    let written = written.map_err(|error| match error {
+        RegistryError::Missing { kind, fields } if has_flags => {
+            let flags: Vec<_> = fields.iter().map(|field| format!("--{}", flag(field))).collect();
+            Failure::Usage(format!("{}: missing {}", kind.noun(), flags.join(", ")))
+        }
+        error => error.into(),
+    })?;
     written.iter().try_for_each(|Written { name, is_new, entry }| {
         let verb_done = if *is_new { "created" } else { "changed" };
-        verb.output.print_or(entry, &format!("{name} {verb_done}"))
+        output.print_or(entry, &format!("{name} {verb_done}"))
     })
 }
 
 /// A record of the fields that flags give.
-fn entry(fields: &[(&'static Field, String)]) -> Result<Entry, Failure> {
+fn record(kind: RecordKind, fields: &[(&'static Field, String)]) -> Result<Record, Failure> {
+    let is_input = |(field, text): &(&Field, String)| field.form == Form::Password && text == "-";
+    // What waits there may be meant for another program, such as the shell's `read`.
+    let waiting = rustix::io::ioctl_fionread(io::stdin()).unwrap_or(0);
+    if waiting > 0 && !io::stdin().is_terminal() && !fields.iter().any(is_input) {
+        print_error_line("warning: standard input is not read, because flags give the fields");
+    }
     let value = |(field, text): &(&'static Field, String)| {
-        let value = match field.form {
-            Form::Password => password(Path::new(text))?.into(),
-            _ => field.parse(text).map_err(|error| Failure::Usage(error.to_string()))?,
-        };
-        Ok((field.name.to_owned(), value))
+        let text = if field.form == Form::Password { &password(Path::new(text))? } else { text };
+        Ok((field.name, field.parse(text).map_err(wrong_argument)?))
     };
-    fields.iter().map(value).collect()
+    let fields = fields.iter().map(value).collect::<Result<Vec<_>, Failure>>()?;
+    Record::from_fields(kind, fields).map_err(wrong_argument)
 }
 
 /// The records on standard input: JSON objects, one after another.
-fn records_from_input() -> Result<Vec<Entry>, Failure> {
-    if io::stdin().is_terminal() {
-        return Err(Failure::Usage(
-            "expected flags for the fields, or JSON records on standard input".to_owned(),
-        ));
+fn records_from_input(kind: RecordKind) -> Result<Vec<Record>, Failure> {
+    let (mut bytes, mut records) = (Vec::new(), Vec::new());
+    if !io::stdin().is_terminal() {
+        io::stdin().read_to_end(&mut bytes)?;
     }
-    let mut text = String::new();
-    io::stdin().read_to_string(&mut text)?;
-    let records = serde_json::Deserializer::from_str(&text).into_iter::<Json<'_>>();
-    let records = records.map(|record| match strict(record?)? {
-        Value::Object(fields) => Ok(fields),
-        _ => Err(Failure::Failed("expected a JSON object for each record on standard input".to_owned())),
-    });
-    let records = records.collect::<Result<Vec<_>, _>>()?;
+    let mut json = serde_json::Deserializer::from_slice(&bytes);
+    // Until only white space is left.
+    while json.end().is_err() {
+        let record = Record::read_put(kind, &mut json);
+        records.push(record.map_err(|error| {
+            let (number, line, column) = (records.len() + 1, error.line(), error.column());
+            Failure::Failed(format!("record {number}, line {line}, column {column}: {}", reason(&error)))
+        })?);
+    }
     match records.is_empty() {
         true => {
             Err(Failure::Usage("expected flags for the fields, or JSON records on standard input".to_owned()))
         }
         false => Ok(records),
     }
-}
-
-/// The value, if no object in it has a member twice.
-fn strict(json: Json<'_>) -> Result<Value, Failure> {
-    Ok(match json {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => flag.into(),
-        Json::Number(number) => number.into(),
-        Json::String(text) => text.into(),
-        Json::Array(items) => items.into_iter().map(strict).collect::<Result<Vec<_>, _>>()?.into(),
-        Json::Object(members) => {
-            let mut object = Entry::new();
-            for (name, member) in members {
-                if object.contains_key(&name) {
-                    return Err(Failure::Failed(format!("duplicate field `{name}` on standard input")));
-                }
-                object.insert(name, strict(member)?);
-            }
-            object.into()
-        }
-    })
 }
 
 /// Maximum length of a password, in bytes.
@@ -332,17 +341,22 @@ const WITH_DATA: &str = "with-data";
 const UNGROUP: &str = "ungroup";
 
 impl Verb for Remove {
+    const EXAMPLE: usize = 2;
+
     fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
         let about =
             format!("Remove each {} that is named or that meets all conditions, all or none", kind.noun());
         let mut command = RemoveArguments::augment_args(command).about(about);
-        if let Some(key) = kind.single_key() {
-            let help =
-                format!("Remove the records with this `{key}`, as `server list {}` shows it", kind.name());
-            command = command.arg(
-                Arg::new("keys").value_name("KEY").num_args(1..).conflicts_with("conditions").help(help),
-            );
-        }
+        let help = format!(
+            "Remove the record that this names, as `server list {}` shows it, or several",
+            kind.name()
+        );
+        let keys = Arg::new("keys")
+            .value_name(key_names(kind))
+            .num_args(1..)
+            .conflicts_with("conditions")
+            .help(help);
+        command = command.arg(keys);
         let flag = |name: &'static str, help: &'static str| {
             Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
         };
@@ -366,39 +380,35 @@ impl Verb for Remove {
             dependents: Dependents { with_data: is_set(WITH_DATA), ungroup: is_set(UNGROUP) },
         })
     }
+}
 
-    fn example(kind: RecordKind) -> &'static str {
-        match kind {
-            RecordKind::Account => "server remove account acme --with-data",
-            RecordKind::Whitelist => "server remove whitelist 5 6",
-            RecordKind::Entitlement => {
-                "server remove entitlement --where account=acme --where protocol=socks5"
-            }
-            RecordKind::Gateway => "server remove gateway --where host=gw1.example --where port=20001",
-            RecordKind::Group => "server remove group 11 --ungroup",
-            RecordKind::Instance => "server remove instance 9001 9002",
-            RecordKind::Token => "server token revoke 3",
-        }
-    }
+/// The texts that name a record, for example `HOST PORT REGION PROTOCOL`.
+fn key_names(kind: RecordKind) -> String {
+    let names: Vec<_> = kind.named_by().into_iter().map(|field| flag(field).to_uppercase()).collect();
+    names.join(" ")
 }
 
 pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), Failure> {
-    let Remove { arguments: RemoveArguments { database, conditions, confirmation }, mut keys, dependents } =
-        verb;
+    let Remove { arguments: RemoveArguments { database, conditions, confirmation }, keys, dependents } = verb;
     let conditions = conditions.parse(kind)?;
+    let names = kind.named_by();
+    let mut keys: Vec<_> = keys.chunks(names.len()).collect();
     keys.sort();
     keys.dedup();
-    let key = |key: &String| {
-        let name = kind.single_key().unwrap_or_default();
-        Ok(vec![condition(kind, &format!("{name}={key}"))?])
+    let key = |key: &&[String]| {
+        let condition =
+            |(field, text): (&&'static Field, &String)| Condition::new(field, text).map_err(wrong_argument);
+        names.iter().zip(*key).map(condition).collect()
     };
     let selection = match (keys.is_empty(), conditions.is_empty()) {
-        (false, _) => keys.iter().map(key).collect::<Result<Vec<_>, Failure>>()?,
+        (false, _) if keys.iter().all(|key| key.len() == names.len()) => {
+            keys.iter().map(key).collect::<Result<Vec<_>, Failure>>()?
+        }
         (true, false) => vec![conditions],
-        (true, true) => {
-            return Err(Failure::Usage(
-                "expected the records to remove: KEY or --where FIELD=VALUE".to_owned(),
-            ));
+        _ => {
+            let expected =
+                format!("expected the records to remove: {} or --where FIELD=VALUE", key_names(kind));
+            return Err(Failure::Usage(expected));
         }
     };
     confirmation.check_terminal()?;

@@ -10,9 +10,9 @@ use jiff::{Span, SpanRelativeTo, Timestamp};
 use sallyport_server::{
     domain::{instance::Id, token::TokenKind},
     printable::counted,
-    store::registry::{End, IssuedToken, TokenEntry},
+    store::registry::{End, IssuedToken},
 };
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
     Database, Failure, confirm::Confirmation, listing::Output, print_line, terminal::print_error_line,
@@ -46,8 +46,8 @@ pub(super) struct Issue {
     #[arg(long, value_parser = kind(), default_value = TokenKind::Api.name())]
     kind: TokenKind,
     /// Let the token expire at this time, for example 2027-01-01T00:00:00Z [default: never]
-    #[arg(long, value_name = "TIME", value_parser = future)]
-    expires: Option<Timestamp>,
+    #[arg(long, value_name = "TIME|never", value_parser = end)]
+    expires: Option<End>,
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -86,50 +86,57 @@ pub(super) struct Revoke {
     confirmation: Confirmation,
 }
 
-/// A new token as JSON, with the token that it replaces.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Issued<'a> {
-    id: Id,
-    account: &'a str,
-    kind: TokenKind,
-    expires_at: Option<Timestamp>,
-    token: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<&'a TokenEntry>,
-}
-
 /// Prints a new token, the only time that it is shown.
-fn print(issued: &IssuedToken, output: Output) -> Result<(), Failure> {
-    let IssuedToken { id, token, account, kind, expires_at, old } = issued;
+fn print(
+    IssuedToken { id, token, account, kind, expires_at, old }: IssuedToken,
+    output: Output,
+) -> Result<(), Failure> {
     let replaces = old.as_ref().map(|old| {
-        let end = old.expires_at.filter(|_| old.revoked_at.is_none());
-        let end = end.map_or_else(|| "revoked".to_owned(), |end| format!("valid until {end}"));
-        format!(" replaces token {}, which is {end}", old.id.get())
+        let end = match (old.get("revokedAt"), old.get("expiresAt")) {
+            (Some(Value::Null), Some(Value::String(end))) => format!("valid until {end}"),
+            _ => "revoked".to_owned(),
+        };
+        format!(" replaces token {}, which is {end}", old.get("id").unwrap_or(&Value::Null))
     });
     let replaces = replaces.unwrap_or_default();
     print_error_line(&format!("token {} of account {account}{replaces}; it is shown only once:", id.get()));
-    let (token, old) = (token.expose(), old.as_ref());
-    output.print_or(&Issued { id: *id, account, kind: *kind, expires_at: *expires_at, token, old }, token)
+    let token = token.expose();
+    let mut shown =
+        json!({"id": id, "account": account, "kind": kind, "expiresAt": expires_at, "token": token});
+    if let (Some(shown), Some(old)) = (shown.as_object_mut(), old) {
+        shown.insert("old".to_owned(), old.into());
+    }
+    output.print_or(&shown, token)
+}
+
+/// Numbers of tokens in words, such as "2 tokens: 1, 3".
+fn words(ids: &[Id]) -> String {
+    let shown: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
+    format!("{}: {}", counted(ids.len() as u64, "token"), shown.join(", "))
 }
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Issue(Issue { account, kind, expires, database, output }) => {
-            print(&database.registry().await?.issue_token(&account, kind, expires).await?, output)
+            let expires = if let Some(End::At(end)) = expires { Some(end) } else { None };
+            print(database.registry().await?.issue_token(&account, kind, expires).await?, output)
         }
         Command::Rotate(arguments) => rotate(arguments).await,
         Command::Revoke(Revoke { numbers, database, confirmation }) => {
             let mut ids = numbers.iter().map(|text| id(text)).collect::<Result<Vec<_>, _>>()?;
             ids.sort();
             ids.dedup();
-            let shown: Vec<_> = ids.iter().map(|id| id.get().to_string()).collect();
-            let words = format!("{}: {}", counted(ids.len() as u64, "token"), shown.join(", "));
             confirmation.check_terminal()?;
             let registry = database.registry().await?;
-            confirmation.ask(&format!("Revoke {words}?"))?;
-            registry.revoke_tokens(ids, Timestamp::now()).await?;
-            print_line(&format!("revoked {words}"))
+            confirmation.ask(&format!("Revoke {}?", words(&ids)))?;
+            let earlier = registry.revoke_tokens(ids.clone(), Timestamp::now()).await?;
+            ids.retain(|id| !earlier.contains(id));
+            for (done, ids) in [("revoked", ids), ("already revoked", earlier)] {
+                if !ids.is_empty() {
+                    print_line(&format!("{done} {}", words(&ids)))?;
+                }
+            }
+            Ok(())
         }
     }
 }
@@ -145,7 +152,7 @@ async fn rotate(arguments: Rotate) -> Result<(), Failure> {
         confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
     }
     let end = expires.unwrap_or(End::AsBefore);
-    print(&registry.rotate_token(old, overlap, end).await?, output)
+    print(registry.rotate_token(old, overlap, end).await?, output)
 }
 
 /// A time in the future, or none.

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use crate::{
     printable::write_json,
     store::{
-        Archive, Sink, UnloadError,
+        Sink, Store, UnloadError,
         record::{Record, RecordCounts},
     },
 };
@@ -16,11 +16,11 @@ use crate::{
 /// # Errors
 /// The store cannot be read, or the output cannot be written; what has been written by then is incomplete.
 pub async fn export(
-    archive: &dyn Archive,
+    store: &dyn Store,
     output: impl Write + Send + 'static,
     progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<RecordCounts, UnloadError> {
-    archive.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
+    store.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
 }
 
 struct Lines<W: Write, P> {

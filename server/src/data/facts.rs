@@ -8,13 +8,10 @@ use std::{
     path::Path,
 };
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::seed::Sample;
-use crate::{
-    domain::{address::Address, token::Token},
-    store::record::InstanceRecord,
-};
+use crate::domain::{address::Address, token::Token};
 
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
 pub const CONFIGURATION: &str = "conformance.toml";
@@ -33,8 +30,7 @@ pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     }
     write_file(&folder.join("own-addresses.txt"), &lines(sample.addresses.iter().map(ToString::to_string)))?;
     write_file(&folder.join("canaries.txt"), &lines(sample.canaries.iter().cloned()))?;
-    let instances: Vec<Value> = sample.instances.iter().map(shown).collect();
-    let instances = serde_json::to_string_pretty(&instances).map_err(io::Error::other)?;
+    let instances = serde_json::to_string_pretty(&sample.instances).map_err(io::Error::other)?;
     write_file(&folder.join("instances.json"), &instances)?;
     write_file(&folder.join(CONFIGURATION), &configuration(sample))
 }
@@ -118,17 +114,6 @@ fn texts(addresses: &[Address]) -> String {
 
 fn lines(items: impl Iterator<Item = String>) -> String {
     items.map(|item| item + "\n").collect()
-}
-
-/// The instance without the fields that no response shows.
-fn shown(instance: &InstanceRecord) -> Value {
-    let mut shown = json!(instance);
-    if let Some(fields) = shown.as_object_mut() {
-        for own in ["account", "username", "password"] {
-            fields.remove(own);
-        }
-    }
-    shown
 }
 
 fn write_file(path: &Path, text: &str) -> io::Result<()> {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::store::{
-    Archive, LoadError,
+    LoadError, Store,
     record::{Line, Record, RecordCounts, reason},
 };
 
@@ -41,13 +41,13 @@ pub fn spool(mut input: File) -> io::Result<File> {
 /// # Errors
 /// [`LoadError::Rejected`] lists the invalid lines with their reasons; the store is then unchanged.
 pub async fn import(
-    archive: &dyn Archive,
+    store: &dyn Store,
     input: impl BufRead + Send + 'static,
     mut progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<RecordCounts, LoadError> {
     let lines = Records { input, number: 0, done: false, line: Vec::new() };
     let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
-    archive.load(Box::new(lines)).await
+    store.load(Box::new(lines)).await
 }
 
 struct Records<R> {
@@ -122,28 +122,38 @@ mod tests {
         let account = r#"{"account":{"name":"a","realNameVerified":true}}"#;
         let lines = read(format!("\n{account}\r\n  \n{account}").as_bytes());
         assert_eq!(lines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [2, 4]);
-        assert!(lines.iter().all(|(_, record)| matches!(record, Ok(Record::Account(_)))));
+        assert!(lines.iter().all(|(_, record)| record.is_ok()));
     }
 
     #[test]
     fn reasons_name_what_was_expected() {
         for (line, reason) in [
             ("{", "EOF while parsing"),
-            ("[]", "expected"),
-            (r#"{"acount":{}}"#, "unknown variant `acount`, expected one of `account`, `token`"),
+            ("[]", "invalid type: sequence, expected a JSON object with one member"),
+            ("{}", "expected a JSON object with one member"),
+            (r#"{"acount":{}}"#, "unknown kind `acount`; expected one of: account, token"),
             (r#"{"account":{"name":"a"}}"#, "missing field `realNameVerified`"),
             (r#"{"account":{"name":"a","name":"b","realNameVerified":true}}"#, "duplicate field `name`"),
-            (r#"{"account":{"name":"a","realNameVerified":true,"x":1}}"#, "unknown field `x`"),
+            (
+                r#"{"account":{"name":"a","realNameVerified":true,"x":1}}"#,
+                "unknown field `x`; expected one of: name",
+            ),
+            (r#"{"account":{"name":"a","realNameVerifed":true}}"#, "did you mean `realNameVerified`?"),
             (r#"{"account":{"name":"a","realNameVerified":true}} {}"#, "trailing characters"),
-            (r#"{"entitlement":{"account":"a","protocol":"https"}}"#, "expected `http` or `socks5`"),
+            (r#"{"account":{"name":"a","realNameVerified":true},"account":{}}"#, "expected one record"),
             (
-                r#"{"gateway":{"host":"h","port":99999,"region":"USA","protocol":"http"}}"#,
-                "invalid value: integer `99999`, expected an integer from 0 to 65535",
+                r#"{"entitlement":{"account":"a","protocol":"https"}}"#,
+                "`protocol`: expected one of: http, socks5",
             ),
             (
-                r#"{"gateway":{"host":"h","port":"http","region":"USA","protocol":"http"}}"#,
-                "invalid type: string \"http\", expected an integer from 0 to 65535",
+                r#"{"gateway":{"host":"h","port":99999}}"#,
+                "`port`: expected an integer from 0 to 65535, found `99999`",
             ),
+            (r#"{"gateway":{"host":"h","port":"http"}}"#, "`port`: expected an integer from 0 to 65535"),
+            (r#"{"gateway":{"host":"h","port":1.0}}"#, "`port`: expected an integer from 0 to 65535"),
+            (r#"{"gateway":{"host":["h"]}}"#, "`host`: expected a text"),
+            (r#"{"group":{"groupId":18446744073709551615}}"#, "`groupId`: expected an integer of at least 1"),
+            (r#"{"instance":{"capabilities":{"trialDays":-1}}}"#, "expected an integer from 0 to 4294967295"),
         ] {
             let fault = fault(line);
             assert!(fault.contains(reason), "{fault}");

@@ -4,7 +4,7 @@ use super::sample;
 pub use super::sample::known::{AddressPorts, Order, Pool, Sample, SampleTokens};
 use crate::{
     domain::token::{Token, TokenKind},
-    store::{Archive, LoadError, StoreError, record::Line},
+    store::{LoadError, Store, StoreError, record::Line},
 };
 
 /// Why the sample data was not stored.
@@ -25,18 +25,18 @@ pub enum SeedError {
 ///
 /// # Errors
 /// The store already has such data, or it fails.
-pub async fn seed(archive: &dyn Archive) -> Result<Sample, SeedError> {
-    seed_with(archive, &mut Token::generate).await
+pub async fn seed(store: &dyn Store) -> Result<Sample, SeedError> {
+    seed_with(store, &mut Token::generate).await
 }
 
 /// The same with the tokens of a generator. Only a sandbox may have tokens that others can know.
 pub(crate) async fn seed_with(
-    archive: &dyn Archive,
+    store: &dyn Store,
     token: &mut (dyn FnMut(TokenKind) -> Token + Send),
 ) -> Result<Sample, SeedError> {
-    let (mut sample, records) = sample::make(token);
+    let (mut sample, records) = sample::make(token)?;
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
-    sample.loaded = archive.load(Box::new(lines)).await.map_err(|error| match error {
+    sample.loaded = store.load(Box::new(lines)).await.map_err(|error| match error {
         LoadError::Rejected(bad) => SeedError::Present {
             first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),
         },

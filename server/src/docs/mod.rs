@@ -71,7 +71,11 @@ fn render(document: &Value) -> Result<String, minijinja::Error> {
         let rules = json_of(&operation)["x-rules"].as_array().cloned().unwrap_or_default();
         shown(rules.iter().filter(|rule| words::bound(rule) == name).collect::<Vec<_>>())
     });
+    page.add_function("meaning_of", |operation: Shown, name: &str| {
+        shown(words::meaning(&json_of(&operation), name))
+    });
     page.add_filter("rule", |rule: Shown| words::rule(&json_of(&rule)));
+    page.add_filter("paging", |page: Shown| words::paging(&json_of(&page)));
     // The name ends in .html, so everything that is put in is escaped.
     page.add_template("page.html", include_str!("page.html"))?;
     page.get_template("page.html")?.render(context! {

@@ -65,6 +65,11 @@ fn every_part_of_the_document_and_every_error_has_its_place() {
     expected.extend(ids("x-clauses").iter().map(|id| format!("clause-{}", text(id))));
     expected.extend(ids("x-unspecified").iter().map(|id| format!("unspecified-{}", text(id))));
     expected.extend(ErrorCode::ALL.iter().map(|code| format!("error-{}", code.number())));
+    for code in ErrorCode::ALL {
+        let (number, status, description) = (code.number(), code.status(), escaped(code.description()));
+        let row = format!("<code>{number}</code></a></th> <td>{status}</td> <td>{description}</td>");
+        assert!(page().contains(&row), "no {row}");
+    }
     assert!(expected.len() > 250, "{}", expected.len());
     for anchor in expected {
         assert!(places.contains(escaped(&anchor).as_str()), "no place for {anchor}");
@@ -101,6 +106,13 @@ fn limits_rules_credentials_and_clauses_are_in_words() {
         "<code>6</code> (the value of <code>sb</code>)",
         "<li>required, and not empty, when <code>lb</code> is <code>6</code></li>",
         "<code>activatedTo</code> is not earlier than <code>activatedFrom</code>.",
+        "<li>finds items whose <code>cityCode</code> is equal to it</li>",
+        "<li>finds items with this value, which they do not show</li>",
+        "<li>finds items whose <code>activatedAt</code> is at least this value</li>",
+        "<li><code>0</code> finds items whose <code>groupId</code> is null</li>",
+        "<li>finds items by <code>ip</code>, and by <code>port</code> where it has one</li>",
+        "which <code>data.pageSize</code> of the response repeats</li>",
+        "<code>instanceId</code> identifies an item.",
         "<li>another name for <code>regions</code>, and equal to it where both are sent</li>",
         "<li>when absent, the header <code>X-Request-Id</code> is read</li>",
         "<li>holds the account&#x27;s token</li>",

@@ -102,6 +102,47 @@ pub(super) fn bound(rule: &Value) -> &str {
     rule["parameter"].as_str().or(rule["property"].as_str()).unwrap_or_default()
 }
 
+/// What a property of a search finds (`x-filter`), or how it divides the result into pages (`x-page`).
+pub(super) fn meaning(operation: &Value, name: &str) -> Vec<String> {
+    let (page, filter) = (&operation["x-page"], &operation["x-filter"][name]);
+    let text = |keyword: &str| filter[keyword].as_str().unwrap_or_default();
+    let field = text("field");
+    let found = match text("match") {
+        "equal" if filter["hidden"] == true => {
+            "finds items with this value, which they do not show".to_owned()
+        }
+        "equal" => format!("finds items whose `{field}` is equal to it"),
+        "contains" => format!("finds items whose `{field}` contains it"),
+        "at-least" => format!("finds items whose `{field}` is at least this value"),
+        "at-most" => format!("finds items whose `{field}` is at most this value"),
+        "address" => format!("finds items by `{field}`, and by `{}` where it has one", text("port")),
+        _ => String::new(),
+    };
+    let null = filter.get("finds-null").map(|value| format!("`{value}` finds items whose `{field}` is null"));
+    let all = filter.get("when-null").map(|_| "null finds what an absent one finds".to_owned());
+    let paging = [("number", "the number of a page of the items"), ("size", "the items on a page")];
+    let paging = paging.into_iter().filter(|(keyword, _)| page[keyword] == name).map(|(keyword, what)| {
+        let echo = page["echo"][keyword].as_str().unwrap_or_default();
+        format!("{what}, which `{echo}` of the response repeats")
+    });
+    std::iter::once(found).filter(|found| !found.is_empty()).chain(null).chain(all).chain(paging).collect()
+}
+
+/// How the result of a search is divided into pages (`x-page`).
+pub(super) fn paging(page: &Value) -> String {
+    let text = |keyword: &str| page[keyword].as_str().unwrap_or_default();
+    let order = match text("order") {
+        "ascending" => format!("in ascending order of `{}`", text("identity")),
+        _ => "in any order, which is the same in each response".to_owned(),
+    };
+    format!(
+        "The items are in `{}`, {order}. `{}` identifies an item. `{}` counts the items on all pages.",
+        text("items"),
+        text("identity"),
+        text("total")
+    )
+}
+
 /// A JSON value in a line: text without its quotes where it can be read without them.
 pub(super) fn value(value: &Value) -> String {
     match value {

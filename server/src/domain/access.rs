@@ -192,8 +192,28 @@ mod tests {
     const NANOSECOND: SignedDuration = SignedDuration::from_nanos(1);
     const CALLER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 10);
 
-    fn credential(kind: TokenKind) -> Credential {
-        Credential { account: AccountId(1), kind, expires_at: None, revoked_at: None }
+    const BEFORE: Option<Timestamp> = Some(NOW);
+
+    fn later() -> Option<Timestamp> {
+        Some(NOW + NANOSECOND)
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_purposes_until_it_ends() {
+        use Purpose::{Extraction, Static};
+        use TokenKind::{Api, Link};
+        for (kind, expires_at, revoked_at, purpose, rejection) in [
+            (Link, None, None, Extraction, None),
+            (Link, None, None, Static, Some(Rejection::TokenForExtractionOnly)),
+            (Api, None, None, Static, None),
+            (Api, later(), None, Static, None),
+            (Api, BEFORE, None, Static, Some(Rejection::TokenExpired)),
+            (Api, None, BEFORE, Extraction, Some(Rejection::TokenRevoked)),
+        ] {
+            let credential = Credential { account: AccountId(1), kind, expires_at, revoked_at };
+            let data = ProtectedData::new(credential, "data");
+            assert_eq!(data.authorize(purpose, NOW).err(), rejection, "{credential:?} {purpose:?}");
+        }
     }
 
     /// An entry for the caller's address only.
@@ -201,80 +221,33 @@ mod tests {
         WhitelistEntry { first: CALLER, last: CALLER, is_enabled, expires_at }
     }
 
-    fn account(whitelist: Vec<WhitelistEntry>) -> Account {
-        let entitlements = vec![Entitlement { protocol: Protocol::Http, expires_at: None }];
-        Account { is_verified: true, whitelist, entitlements }
-    }
-
-    fn authorize(account: &Account) -> Result<Ipv4Addr, Rejection> {
-        account.authorize_extraction(Some(CALLER), Protocol::Http, NOW)
+    fn range(first: Ipv4Addr, last: Ipv4Addr) -> WhitelistEntry {
+        WhitelistEntry { first, last, ..entry(true, None) }
     }
 
     #[test]
-    fn link_credentials_are_accepted_for_extraction_only() {
-        assert_eq!(credential(TokenKind::Link).authorize(Purpose::Extraction, NOW), Ok(()));
-        let rejected = credential(TokenKind::Link).authorize(Purpose::Static, NOW);
-        assert_eq!(rejected, Err(Rejection::TokenForExtractionOnly));
-        assert_eq!(credential(TokenKind::Api).authorize(Purpose::Static, NOW), Ok(()));
-    }
-
-    #[test]
-    fn a_token_expires_at_its_very_instant() {
-        let mut token = credential(TokenKind::Api);
-        token.expires_at = Some(NOW + NANOSECOND);
-        assert_eq!(token.authorize(Purpose::Static, NOW), Ok(()));
-        token.expires_at = Some(NOW);
-        assert_eq!(token.authorize(Purpose::Static, NOW), Err(Rejection::TokenExpired));
-    }
-
-    #[test]
-    fn a_revoked_token_is_rejected() {
-        let mut token = credential(TokenKind::Api);
-        token.revoked_at = Some(NOW);
-        let rejected = ProtectedData::new(token, "data").authorize(Purpose::Extraction, NOW);
-        assert_eq!(rejected.err(), Some(Rejection::TokenRevoked));
-    }
-
-    #[test]
-    fn expired_whitelist_entries_do_not_count() {
-        assert_eq!(authorize(&account(vec![entry(true, Some(NOW + NANOSECOND))])), Ok(CALLER));
-        let expired = account(vec![entry(true, Some(NOW))]);
-        assert_eq!(authorize(&expired), Err(Rejection::CallerNotWhitelisted));
-        assert_eq!(authorize(&account(vec![entry(true, Some(NOW)), entry(true, None)])), Ok(CALLER));
-    }
-
-    #[test]
-    fn disabled_whitelist_entries_do_not_count() {
-        assert_eq!(authorize(&account(vec![entry(false, None)])), Err(Rejection::CallerNotWhitelisted));
-        let other_expired = vec![entry(false, None), entry(true, Some(NOW))];
-        assert_eq!(authorize(&account(other_expired)), Err(Rejection::CallerNotWhitelisted));
-    }
-
-    #[test]
-    fn both_ends_of_a_whitelist_range_are_included() {
+    fn an_entry_in_force_must_cover_the_caller() {
         let [before, after] = [9, 11].map(|last| Ipv4Addr::new(192, 0, 2, last));
-        for (first, last, covered) in [
-            (CALLER, after, true),
-            (before, CALLER, true),
-            (before, before, false),
-            (after, after, false),
-            (Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST, true),
+        for (whitelist, is_covered) in [
+            (vec![entry(true, later())], true),
+            (vec![entry(true, BEFORE)], false),
+            (vec![entry(false, None)], false),
+            (vec![entry(false, None), entry(true, BEFORE)], false),
+            (vec![entry(true, BEFORE), entry(true, None)], true),
+            (vec![range(CALLER, after)], true),
+            (vec![range(before, CALLER)], true),
+            (vec![range(before, before)], false),
+            (vec![range(after, after)], false),
+            (vec![range(Ipv4Addr::UNSPECIFIED, Ipv4Addr::BROADCAST)], true),
         ] {
-            let entry = WhitelistEntry { first, last, ..entry(true, None) };
-            assert_eq!(authorize(&account(vec![entry])).is_ok(), covered, "{first} to {last}");
-        }
-    }
-
-    #[test]
-    fn only_an_entitlement_in_force_for_the_protocol_counts() {
-        let mut account = account(vec![entry(true, None)]);
-        for (protocol, expires_at, result) in [
-            (Protocol::Http, Some(NOW + NANOSECOND), Ok(CALLER)),
-            (Protocol::Http, Some(NOW), Err(Rejection::NotEntitled(Protocol::Http))),
-            (Protocol::Socks5, None, Err(Rejection::NotEntitled(Protocol::Http))),
-        ] {
-            account.entitlements = vec![Entitlement { protocol, expires_at }];
-            assert_eq!(authorize(&account), result);
+            let entitlements = vec![Entitlement { protocol: Protocol::Http, expires_at: None }];
+            let account = Account { is_verified: true, whitelist, entitlements };
+            let expected = if is_covered { Ok(CALLER) } else { Err(Rejection::CallerNotWhitelisted) };
+            assert_eq!(
+                account.authorize_extraction(Some(CALLER), Protocol::Http, NOW),
+                expected,
+                "{account:?}"
+            );
         }
     }
 
@@ -287,6 +260,15 @@ mod tests {
         account.whitelist.push(entry(true, None));
         assert_eq!(from(&account, Some(CALLER)), Err(Rejection::AccountNotVerified));
         account.is_verified = true;
-        assert_eq!(from(&account, Some(CALLER)), Err(Rejection::NotEntitled(Protocol::Http)));
+        let not_entitled = Err(Rejection::NotEntitled(Protocol::Http));
+        assert_eq!(from(&account, Some(CALLER)), not_entitled);
+        for (protocol, expires_at, expected) in [
+            (Protocol::Socks5, None, not_entitled),
+            (Protocol::Http, BEFORE, not_entitled),
+            (Protocol::Http, later(), Ok(CALLER)),
+        ] {
+            account.entitlements = vec![Entitlement { protocol, expires_at }];
+            assert_eq!(from(&account, Some(CALLER)), expected);
+        }
     }
 }

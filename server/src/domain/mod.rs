@@ -2,7 +2,6 @@
 //! nothing of the store: [`ports`] says what the domain needs of one.
 
 pub mod access;
-pub mod address;
 pub(crate) mod clock;
 pub mod extraction;
 pub mod instance;
@@ -13,3 +12,5 @@ pub mod rejection;
 pub mod search;
 pub mod service;
 pub mod token;
+
+pub use sallyport_contract::{address, date_time::DateTime};

@@ -3,14 +3,15 @@
 use std::net::Ipv4Addr;
 
 use http::HeaderMap;
+use sallyport_contract::table;
+use serde::de::DeserializeOwned;
 
 use super::{
-    reading::RequestParts,
+    reading::{self, RequestParts, credential, query::Query, request_error::RequestError},
     responding::{
         api_error::ApiError,
         response::{Responses, Success},
     },
-    types::request_error::{Input, RequestError},
 };
 use crate::domain::{access::Purpose, service::Service, token::Token};
 
@@ -20,34 +21,43 @@ pub trait Operation: Responses + Send + Sync + 'static {
     const ID: &'static str;
     /// Path, with its parameters in braces.
     const PATH: &'static str;
-    /// The body, for operations that have one.
-    const BODY: Option<Input<'static>>;
-    /// A parsed request. It holds only valid values.
-    type Request: Send + 'static;
+    /// A request that keeps the document's constraints, but for its token.
+    type Request: DeserializeOwned + Send + 'static;
 
-    /// The token that a request carries.
-    fn token(request: &Self::Request) -> &Token;
+    /// The operation in the document, with the constraints of its requests.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "the implementations are generated from the same document")]
+    fn document() -> &'static table::Operation {
+        sallyport_contract::operation(Self::ID).expect("an operation of the document")
+    }
 
     /// Parses only the token, so that it can be checked before the body is received.
     ///
     /// # Errors
     /// The first error found in the query's names or in the token's transports.
-    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError>;
+    fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError> {
+        let document = Self::document();
+        credential::read(Query::parse(query, document)?.token, headers, &document.token)
+    }
 
-    /// Parses a request.
+    /// Parses a request: its token and the rest.
     ///
     /// # Errors
     /// The first error found.
-    fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError>;
+    fn read(parts: RequestParts<'_>) -> Result<(Token, Self::Request), RequestError> {
+        reading::read(Self::document(), parts)
+    }
 }
 
 /// The context of a call, besides its request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Call<'a> {
     /// The service.
     pub service: &'a Service,
     /// The caller's address; `None` when it is not IPv4.
     pub caller_ip: Option<Ipv4Addr>,
+    /// The caller's token.
+    pub token: Token,
     /// Trace id, which the response carries.
     pub request_id: &'a str,
 }

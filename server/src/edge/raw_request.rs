@@ -21,7 +21,7 @@ use super::{
     },
     responding::api_error::ApiError,
 };
-use crate::connections::Connection;
+use crate::{connections::Connection, domain::token::Token};
 
 /// A request of an operation before it is parsed.
 #[derive(Debug)]
@@ -45,14 +45,16 @@ impl<O: Operation> RawRequest<O> {
         rqctx: &RequestContext<C>,
         body_timeout: Duration,
         connection: &Arc<Connection>,
-    ) -> Result<O::Request, ApiError> {
+    ) -> Result<(Token, O::Request), ApiError> {
         let headers = rqctx.request.headers();
-        let body;
-        let json = match O::BODY {
-            Some(input) => {
+        // The memory of the body stays reserved until it is parsed.
+        let json = match &O::document().body {
+            Some(part) => {
+                let clauses = part.schema.clauses();
                 // Boxed to keep the futures of operations without a body small.
-                body = Box::pin(body::read(self.body, headers, body_timeout, connection, input)).await?;
-                Some(body::parse(&body.0, input)?)
+                let (body, _reservation) =
+                    Box::pin(body::read(self.body, headers, body_timeout, connection, clauses)).await?;
+                Some(body::parse(&body, clauses)?)
             }
             None => {
                 self.body.discard();

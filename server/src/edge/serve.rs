@@ -111,7 +111,7 @@ async fn call<O: Handler>(
         Span::current().record("caller", tracing::field::display(ip));
         admission.rate_limits.address(O::ID, ip).map(|()| ip)
     });
-    if O::BODY.is_some()
+    if O::document().body.is_some()
         && let Ok(ip) = admitted
     {
         // Boxed to keep the futures of operations without a body small.
@@ -124,12 +124,12 @@ async fn call<O: Handler>(
             return Err(error);
         }
     };
-    let request = request.read(rqctx, admission.body_timeout, connection).await?;
-    if O::BODY.is_none() {
-        admission.rate_limits.token(O::ID, O::token(&request), ip)?;
+    let (token, request) = request.read(rqctx, admission.body_timeout, connection).await?;
+    if O::document().body.is_none() {
+        admission.rate_limits.token(O::ID, &token, ip)?;
     }
     let _work = admission.start_work(connection)?;
-    let call = Call { service, caller_ip: ipv4(ip), request_id: &rqctx.request_id };
+    let call = Call { service, caller_ip: ipv4(ip), token, request_id: &rqctx.request_id };
     O::handle(call, request).await
 }
 

@@ -16,7 +16,6 @@ use crate::{
             api_error::ApiError,
             response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
         },
-        types::integer::BoundedInteger,
     },
 };
 
@@ -26,8 +25,7 @@ impl Handler for ExtractProxies {
     const PURPOSE: Purpose = Purpose::Extraction;
 
     async fn handle(call: Call<'_>, request: ExtractProxiesRequest) -> Result<Success<Self>, ApiError> {
-        let ExtractProxiesRequest { num, regions, protocol, return_type, separator, request_id, credential } =
-            request;
+        let ExtractProxiesRequest { num, regions, protocol, return_type, lb, sb, request_id } = request;
         let region = if regions == ExtractProxiesRequest::REGIONS_DEFAULT {
             Region::Everywhere
         } else {
@@ -38,21 +36,25 @@ impl Handler for ExtractProxies {
             ProxyProtocol::Socks5 => Protocol::Socks5,
         };
         let command = ExtractCommand {
-            token: credential,
+            token: call.token,
             caller_ip: call.caller_ip,
-            parameters: Parameters { count: num.to_u32(), region, protocol },
-            request_id: request_id.map(String::from),
+            parameters: Parameters { count: num, region, protocol },
+            request_id,
         };
         let extraction = call.service.extract(command).await?;
 
         let headers = ExtractProxiesHeaders {
-            x_proxy_requested_count: Some(BoundedInteger::new(extraction.requested)?),
-            x_proxy_returned_count: Some(BoundedInteger::new(extraction.returned())?),
+            x_proxy_requested_count: Some(extraction.requested.into()),
+            x_proxy_returned_count: Some(extraction.returned().into()),
             x_proxy_partial: Some(extraction.is_partial().to_string()),
         };
         let content = match return_type {
             ReturnType::Json => Content::Json(body(extraction)),
-            ReturnType::Txt => Content::Text(PlainText(lines(&extraction.endpoints, &separator))),
+            ReturnType::Txt => {
+                // A code without text requires `sb`.
+                let separator = lb.separator().or(sb.as_deref()).unwrap_or_default();
+                Content::Text(PlainText(lines(&extraction.endpoints, separator)))
+            }
         };
         Ok(Success { content, headers })
     }

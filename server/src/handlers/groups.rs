@@ -2,8 +2,8 @@
 
 use crate::{
     api::generated::{
-        GroupsData, GroupsSuccess, ListStaticGroups, ListStaticGroupsCacheControl, ListStaticGroupsHeaders,
-        ListStaticGroupsRequest, StaticGroup,
+        GroupsData, GroupsSuccess, ListStaticGroups, ListStaticGroupsHeaders, ListStaticGroupsRequest,
+        StaticGroup,
     },
     domain::{access::Purpose, instance::Group},
     edge::{
@@ -12,7 +12,6 @@ use crate::{
             api_error::ApiError,
             response::{Constant, Content, Success},
         },
-        types::integer::BoundedInteger,
     },
 };
 
@@ -20,24 +19,21 @@ impl Handler for ListStaticGroups {
     const PURPOSE: Purpose = Purpose::Static;
 
     async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, ApiError> {
-        let ListStaticGroupsRequest { credential } = request;
-        let groups = call.service.groups(&credential).await?;
-        let items = groups.into_iter().map(item).collect::<Result<_, _>>()?;
+        let ListStaticGroupsRequest {} = request;
+        let groups = call.service.groups(&call.token).await?;
+        let items = groups.into_iter().map(item).collect();
         let content = Content::Json(GroupsSuccess {
             code: Constant,
             message: "ok".to_owned(),
             request_id: call.request_id.to_owned(),
             data: GroupsData { items },
         });
-        let headers = ListStaticGroupsHeaders {
-            cache_control: ListStaticGroupsCacheControl::NoStore,
-            x_request_id: call.request_id.to_owned(),
-        };
+        let headers = ListStaticGroupsHeaders { x_request_id: call.request_id.to_owned() };
         Ok(Success { content, headers })
     }
 }
 
-fn item(group: Group) -> Result<StaticGroup, ApiError> {
+fn item(group: Group) -> StaticGroup {
     let Group { id, name, created_at, updated_at } = group;
-    Ok(StaticGroup { group_id: BoundedInteger::new(id)?, name, created_at, updated_at })
+    StaticGroup { group_id: id.get(), name, created_at, updated_at }
 }

@@ -2,10 +2,11 @@
 
 use crate::{
     api::generated::{
-        Capabilities, InstanceStatus, SearchData, SearchStaticInstances, SearchStaticInstancesCacheControl,
+        Capabilities, InstanceStatus, SearchData, SearchRequest, SearchStaticInstances,
         SearchStaticInstancesHeaders, SearchStaticInstancesRequest, SearchSuccess, StaticInstance, TermRule,
     },
     domain::{
+        DateTime,
         access::Purpose,
         instance::{self, Id, Instance, Status},
         search::{Filters, GroupSelection, SearchCommand},
@@ -15,11 +16,6 @@ use crate::{
         responding::{
             api_error::ApiError,
             response::{Constant, Content, Success},
-        },
-        types::{
-            address::IpEndpoint,
-            integer::{BoundedInteger, OutOfRange},
-            value::Tristate,
         },
     },
 };
@@ -31,7 +27,8 @@ impl Handler for SearchStaticInstances {
         call: Call<'_>,
         request: SearchStaticInstancesRequest,
     ) -> Result<Success<Self>, ApiError> {
-        let SearchStaticInstancesRequest {
+        let SearchStaticInstancesRequest { body } = request;
+        let SearchRequest {
             ips,
             order_no,
             group_id,
@@ -42,11 +39,10 @@ impl Handler for SearchStaticInstances {
             page_size,
             activated_from,
             activated_to,
-            credential,
-        } = request;
-        let group = match group_id {
-            Tristate::Omitted | Tristate::Null => GroupSelection::Any,
-            Tristate::Value(id) => Id::new(id.get()).map_or(GroupSelection::Ungrouped, GroupSelection::Group),
+        } = body;
+        let group = match group_id.flatten() {
+            None => GroupSelection::Any,
+            Some(id) => Id::new(id).map_or(GroupSelection::Ungrouped, GroupSelection::Group),
         };
         let status = status.map(|status| match status {
             InstanceStatus::Provisioning => Status::Provisioning,
@@ -56,41 +52,38 @@ impl Handler for SearchStaticInstances {
             InstanceStatus::Failed => Status::Failed,
         });
         let command = SearchCommand {
-            addresses: ips.into_vec().into_iter().map(IpEndpoint::get).collect(),
+            addresses: ips,
             filters: Filters {
                 order_no,
                 group,
                 country_code,
                 city_code,
                 status,
-                activated_from,
-                activated_to,
+                activated_from: activated_from.map(|DateTime(instant)| instant),
+                activated_to: activated_to.map(|DateTime(instant)| instant),
             },
-            page: page.to_u32(),
-            page_size: page_size.to_u32(),
+            page,
+            page_size,
         };
-        let found = call.service.search(&credential, command).await?;
+        let found = call.service.search(&call.token, command).await?;
 
         let content = Content::Json(SearchSuccess {
             code: Constant,
             message: "ok".to_owned(),
             request_id: call.request_id.to_owned(),
             data: SearchData {
-                items: found.items.into_iter().map(item).collect::<Result<_, _>>()?,
-                page: BoundedInteger::new(page.get())?,
-                page_size: BoundedInteger::new(page_size.get())?,
-                total: BoundedInteger::new(found.total)?,
+                items: found.items.into_iter().map(item).collect(),
+                page: page.into(),
+                page_size: page_size.into(),
+                total: i64::try_from(found.total).unwrap_or(i64::MAX),
             },
         });
-        let headers = SearchStaticInstancesHeaders {
-            cache_control: SearchStaticInstancesCacheControl::NoStore,
-            x_request_id: call.request_id.to_owned(),
-        };
+        let headers = SearchStaticInstancesHeaders { x_request_id: call.request_id.to_owned() };
         Ok(Success { content, headers })
     }
 }
 
-fn item(instance: Instance) -> Result<StaticInstance, ApiError> {
+fn item(instance: Instance) -> StaticInstance {
     let Instance {
         id,
         offer_id,
@@ -113,24 +106,24 @@ fn item(instance: Instance) -> Result<StaticInstance, ApiError> {
         Status::Cancelled => InstanceStatus::Cancelled,
         Status::Failed => InstanceStatus::Failed,
     };
-    Ok(StaticInstance {
-        instance_id: BoundedInteger::new(id)?,
-        offer_id: BoundedInteger::new(offer_id)?,
+    StaticInstance {
+        instance_id: id.get(),
+        offer_id: offer_id.get(),
         status,
         ip: ip.to_string(),
-        port: BoundedInteger::new(port)?,
+        port: port.into(),
         protocols,
         country_code,
         city_code,
-        isp_type: BoundedInteger::new(isp_type)?,
+        isp_type: isp_type.into(),
         expires_at,
         activated_at,
-        capabilities: declared(capabilities)?,
-        group_id: group_id.map(BoundedInteger::new).transpose()?,
-    })
+        capabilities: declared(capabilities),
+        group_id: group_id.map(Id::get),
+    }
 }
 
-fn declared(capabilities: instance::Capabilities) -> Result<Capabilities, OutOfRange> {
+fn declared(capabilities: instance::Capabilities) -> Capabilities {
     let instance::Capabilities {
         purchase,
         renew,
@@ -142,25 +135,25 @@ fn declared(capabilities: instance::Capabilities) -> Result<Capabilities, OutOfR
         random_credentials,
         max_batch_size,
     } = capabilities;
-    Ok(Capabilities {
-        purchase: purchase.map(term_rule).transpose()?,
-        renew: renew.map(term_rule).transpose()?,
-        convert_trial: convert_trial.map(term_rule).transpose()?,
-        trial_days: trial_days.map(BoundedInteger::new).transpose()?,
+    Capabilities {
+        purchase: purchase.map(term_rule),
+        renew: renew.map(term_rule),
+        convert_trial: convert_trial.map(term_rule),
+        trial_days: trial_days.map(i64::from),
         change_ip,
         select_replacement,
         custom_credentials,
         random_credentials,
-        max_batch_size: max_batch_size.map(BoundedInteger::new).transpose()?,
-    })
+        max_batch_size: max_batch_size.map(i64::from),
+    }
 }
 
-fn term_rule(rule: instance::TermRule) -> Result<TermRule, OutOfRange> {
+fn term_rule(rule: instance::TermRule) -> TermRule {
     let instance::TermRule { allowed_days, min_days, max_days, step_days } = rule;
-    Ok(TermRule {
+    TermRule {
         allowed_days: allowed_days.map(|days| days.into_iter().map(i64::from).collect()),
-        min_days: min_days.map(BoundedInteger::new).transpose()?,
-        max_days: max_days.map(BoundedInteger::new).transpose()?,
-        step_days: step_days.map(BoundedInteger::new).transpose()?,
-    })
+        min_days: min_days.map(i64::from),
+        max_days: max_days.map(i64::from),
+        step_days: step_days.map(i64::from),
+    }
 }

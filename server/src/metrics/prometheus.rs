@@ -16,7 +16,7 @@ use prometheus_client::{
 use super::{DISCONNECTED, outcome, supply::GatewaySupply};
 use crate::{
     edge::responding::error_code::ErrorCode,
-    store::{Pool, Upkeep},
+    store::{Pool, Store},
 };
 
 /// Upper bounds of the histograms, in seconds.
@@ -33,8 +33,8 @@ pub(crate) struct Metrics {
     connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed because they were idle or stalled.
     connections_timed_out: Counter,
-    /// One for each of [`Query::ALL`], in their order.
-    queries: [QueryMetrics; Query::ALL.len()],
+    /// One for each of [`QUERIES`].
+    queries: [QueryMetrics; QUERIES.len()],
     cached: Counter,
     /// Connections to the database: all, in use, and queries that wait for one.
     pool: [Gauge; 3],
@@ -95,19 +95,8 @@ pub(super) enum Query {
     Credential,
 }
 
-impl Query {
-    const ALL: [Self; 5] = [Self::Extraction, Self::Remember, Self::Groups, Self::Search, Self::Credential];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Extraction => "extraction",
-            Self::Remember => "remember",
-            Self::Groups => "groups",
-            Self::Search => "search",
-            Self::Credential => "credential",
-        }
-    }
-}
+/// The names of the queries, in the order of [`Query`].
+const QUERIES: [&str; 5] = ["extraction", "remember", "groups", "search", "credential"];
 
 impl Metrics {
     /// Metrics of these operations, by `operationId`, each with the status of its success.
@@ -127,8 +116,8 @@ impl Metrics {
         let store_seconds = registered_histograms(&mut registry, "store_duration", help);
         let help = "Queries to the database that failed";
         let store_failures: Family<QueryLabel, Counter> = registered(&mut registry, "store_failures", help);
-        let queries = Query::ALL.map(|query| {
-            let label = QueryLabel { query: query.name() };
+        let queries = QUERIES.map(|query| {
+            let label = QueryLabel { query };
             QueryMetrics {
                 seconds: store_seconds.get_or_create_owned(&label),
                 failures: store_failures.get_or_create_owned(&label),
@@ -172,7 +161,7 @@ impl Metrics {
     ///
     /// # Errors
     /// None in practice: writing to a `String` does not fail.
-    pub(crate) async fn render(&self, store: &dyn Upkeep) -> Result<String, fmt::Error> {
+    pub(crate) async fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));

@@ -8,7 +8,7 @@ use prometheus_client::{
 };
 use tokio::{sync::Mutex, time::Instant};
 
-use crate::store::{Supply, Upkeep};
+use crate::store::{Store, Supply};
 
 /// Minimum time between two counts, because each reads every gateway.
 const MAX_AGE: Duration = Duration::from_secs(15);
@@ -42,7 +42,7 @@ impl GatewaySupply {
 
     /// Counts again, unless the last count is recent. If counting fails, the metric is left out, because an old number would look
     /// like a current one.
-    pub(super) async fn refresh(&self, store: &dyn Upkeep) {
+    pub(super) async fn refresh(&self, store: &dyn Store) {
         let mut counted = self.counted.lock().await;
         if counted.is_some_and(|then| then.elapsed() < MAX_AGE) {
             return;

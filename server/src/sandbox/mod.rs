@@ -51,7 +51,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::control::Control;
 pub use self::{
     control::ClockError,
-    description::{Description, Examples, Regions, TokenDescription},
+    description::{Description, TokenDescription},
     tokens::{ParseTokensError, SandboxTokens},
 };
 use crate::{
@@ -80,7 +80,7 @@ pub enum SandboxError {
 #[derive(Debug)]
 pub struct Sandbox {
     running: RunningServer,
-    sample: Sample,
+    sample: Arc<Sample>,
     control: Arc<Control>,
 }
 
@@ -110,7 +110,7 @@ impl Sandbox {
         configure: impl FnOnce(Config) -> Config,
     ) -> Result<Self, SandboxError> {
         let store = Arc::new(SqliteStore::temporary()?);
-        let sample = seed_with(store.as_ref(), &mut tokens.generator()).await?;
+        let sample = Arc::new(seed_with(store.as_ref(), &mut tokens.generator()).await?);
         let days = Config::REQUEST_ID_RETENTION_DAYS;
         let config = Config {
             request_id_retention: Some(Duration::from_hours(24) * days),
@@ -125,7 +125,7 @@ impl Sandbox {
             retention: config.request_id_retention,
         });
         let scheme = if config.tls.is_some() { "https" } else { "http" };
-        let site = pages::Site::new(scheme, Examples::new(&sample));
+        let site = pages::Site { scheme, sample: Arc::clone(&sample) };
         let mut api = handlers::api().map_err(StartError::Api)?;
         pages::register(&mut api, site, &control).map_err(StartError::Api)?;
         // Its own database, whatever store `configure` returned.

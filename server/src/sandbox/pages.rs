@@ -1,7 +1,7 @@
 //! The pages on a sandbox's main address: `/`, `/docs` and `/sandbox/clock`. Other paths get the same responses as from any
 //! server.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use dropshot::{
     ApiDescription, ApiEndpoint, ApiEndpointVersions, Body, HttpError, RequestContext, UntypedBody,
@@ -13,11 +13,12 @@ use serde_json::json;
 
 use super::{
     control::{ClockError, Control},
-    description::{CLOCK, DOCS, Examples},
+    description::{CLOCK, DOCS, commands},
 };
 use crate::{
     admin,
     connections::RequestUnderWay,
+    data::seed::Sample,
     docs::{self, escaped},
     edge::serve::Context,
 };
@@ -29,15 +30,11 @@ type Page = Result<Response<Body>, HttpError>;
 
 #[derive(Clone, Debug)]
 pub(super) struct Site {
-    scheme: &'static str,
-    examples: Arc<Examples>,
+    pub(super) scheme: &'static str,
+    pub(super) sample: Arc<Sample>,
 }
 
 impl Site {
-    pub(super) fn new(scheme: &'static str, examples: Examples) -> Self {
-        Self { scheme, examples: Arc::new(examples) }
-    }
-
     /// The base URL from the caller's `Host` header, if that is safe in a page and in a shell, or else from the address.
     fn base_url(&self, rqctx: &Request) -> String {
         let host = rqctx.request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
@@ -97,12 +94,11 @@ fn begin(rqctx: &Request) -> RequestUnderWay {
 fn start_page(rqctx: &Request, site: &Site) -> Page {
     let _request = begin(rqctx);
     let base_url = site.base_url(rqctx);
-    let mut commands = String::new();
-    for (what, command) in site.examples.commands(&base_url, "$SALLYPORT_API_KEY") {
-        // Writing to a String does not fail.
-        let _ = write!(commands, "<h3>{}</h3>\n<pre>{}</pre>\n", escaped(what), escaped(&command));
-    }
-    let page = include_str!("start.html").replace("{base-url}", &base_url).replace("{commands}", &commands);
+    let commands = commands(&site.sample, &base_url, "$SALLYPORT_API_KEY");
+    let shown = commands
+        .map(|(what, command)| format!("<h3>{}</h3>\n<pre>{}</pre>\n", escaped(what), escaped(&command)));
+    let page =
+        include_str!("start.html").replace("{base-url}", &base_url).replace("{commands}", &shown.concat());
     Ok(admin::html(page))
 }
 

@@ -1,16 +1,16 @@
 //! The store on either database: queries over sessions, and the cache in front of those that come with every call.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{fmt::Debug, io, ops::ControlFlow, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    Archive, Lines, LoadError, Pool, Result, Sink, StoreError, Supply, UnloadError, Upkeep,
+    Lines, LoadError, Pool, Result, Sink, Store, StoreError, Supply, UnloadError,
     cache::{Cache, Epochs},
     load, queries,
     queries::Statements,
-    record::RecordCounts,
+    record::{Record, RecordCounts},
     record_kind::RecordKind,
     session::{Access, Dialect, Session},
 };
@@ -169,7 +169,7 @@ impl<B: Backend> Repository for Database<B> {
 }
 
 #[async_trait]
-impl<B: Backend> Archive for Database<B> {
+impl<B: Backend> Store for Database<B> {
     async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
         let loaded = self.backend.run(Access::Import, |session| load::load(session, lines)).await?;
         self.backend.wait_until_in_force().await;
@@ -179,24 +179,7 @@ impl<B: Backend> Archive for Database<B> {
     async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         self.backend.run(Access::Snapshot, |session| unload(session, sink)).await
     }
-}
 
-fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-    let mut unloaded = RecordCounts::default();
-    for kind in RecordKind::ALL {
-        session.each::<UnloadError>(&kind.select(), &[], &mut |row| {
-            let record = kind.read(row)?;
-            sink.write(&record)?;
-            unloaded.count(&record);
-            Ok(std::ops::ControlFlow::Continue(()))
-        })?;
-    }
-    sink.finish()?;
-    Ok(unloaded)
-}
-
-#[async_trait]
-impl<B: Backend> Upkeep for Database<B> {
     async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
         self.backend.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
     }
@@ -216,4 +199,21 @@ impl<B: Backend> Upkeep for Database<B> {
     fn cache_hits(&self) -> u64 {
         self.shared.cache.hits()
     }
+}
+
+fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+    let mut unloaded = RecordCounts::default();
+    for kind in RecordKind::ALL {
+        session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
+            sink.write(&Record::from_row(kind, row)?).map_err(|error| match error.kind() {
+                // JSON shows what is no value of its field.
+                io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
+                _ => UnloadError::Output(error),
+            })?;
+            unloaded.count(kind);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    sink.finish()?;
+    Ok(unloaded)
 }

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     BadLines, Lines, LoadError, StoreError,
-    record::{EntitlementRecord, GatewayRecord, Line, Record, RecordCounts, WhitelistRecord},
+    record::{Line, Record, RecordCounts},
     record_kind::RecordKind,
     session::{RowError, Session},
     value::Value,
@@ -111,7 +111,7 @@ impl Loader<'_> {
                 Err(reason) => rejected.push((*number, reason)),
             }
             // Counted even if it is rejected, because nothing is loaded then.
-            self.loaded.count(record);
+            self.loaded.count(kind);
         }
         self.session.insert(kind, &rows, &mut |row, error| {
             let (number, record) = of_rows[row];
@@ -124,11 +124,6 @@ impl Loader<'_> {
 
     /// The values of the record's columns, or why it cannot be added.
     fn values<'a>(&mut self, record: &'a Record) -> Result<Result<Vec<Value<'a>>, String>, StoreError> {
-        if let Record::Whitelist(WhitelistRecord { first, last: Some(last), .. }) = record
-            && last < first
-        {
-            return Ok(Err(format!("the range ends at {last}, before it begins at {first}")));
-        }
         let owner = match record.owner() {
             None => 0,
             Some(name) => match self.account(name)? {
@@ -137,7 +132,7 @@ impl Loader<'_> {
             },
         };
         self.gateways += i64::from(record.kind() == RecordKind::Gateway);
-        record.values(owner, self.gateways).map(Ok)
+        Ok(Ok(record.row(owner, self.gateways)))
     }
 
     fn account(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
@@ -157,19 +152,7 @@ impl Loader<'_> {
 
 /// Why the database did not accept a record.
 fn rejection(record: &Record, error: RowError) -> String {
-    let what = match record {
-        Record::Account(account) => format!("an account named {:?}", account.name),
-        Record::Token(_) => "a token with this digest".to_owned(),
-        Record::Whitelist(_) => "this whitelist entry".to_owned(),
-        Record::Entitlement(EntitlementRecord { account, protocol, .. }) => {
-            format!("an entitlement of {account:?} for {protocol}")
-        }
-        Record::Gateway(GatewayRecord { host, port, region, protocol, .. }) => {
-            format!("a {protocol} gateway {host}:{port} in {region}")
-        }
-        Record::Group(group) => format!("a group {}", group.group_id.get()),
-        Record::Instance(instance) => format!("an instance {}", instance.instance_id.get()),
-    };
+    let what = record.shown();
     match error {
         RowError::AlreadyExists => format!("{what} already exists"),
         // It is the group, because accounts are looked up before.

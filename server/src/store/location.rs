@@ -20,10 +20,7 @@ pub enum Location {
 
 /// Why a text is not a location. The text is not quoted, because it may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected a file or postgres://user:password@host/database for the database, found {0}; it is not repeated here, \
-     because it may hold a password"
-)]
+#[error("expected a file or postgres://user:password@host/database for the database, found {0}")]
 pub struct LocationError(pub(super) &'static str);
 
 impl Location {
@@ -44,6 +41,7 @@ impl TryFrom<&OsStr> for Location {
 
     fn try_from(text: &OsStr) -> Result<Self, Self::Error> {
         match text.to_str() {
+            Some("") => Err(LocationError("an empty text")),
             Some(url) if PostgresUrl::SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => {
                 url.parse().map(Self::Postgres)
             }
@@ -106,6 +104,7 @@ mod tests {
             assert!(!format!("{location:?}").contains("secret"));
         }
         for bad in [
+            "",
             "postgres://acme:very-secret@db.invalid:very-secret/x",
             "postgres://acme@db.invalid/x?password=very-secret&sslmode=very-secret",
             "postgres://acme:very-secret@db.invalid/x?very-secret=1",

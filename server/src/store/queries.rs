@@ -9,8 +9,7 @@ use super::{
     Result, StoreError, Supply,
     cache::MAX_CACHED_GATEWAYS,
     session::{Dialect, Session},
-    upkeep::MAX_DELETED_AT_ONCE,
-    value::{Column as _, FromRow, Row, Value, from_row},
+    value::{FromRow, Row, Value, from_row, json_text},
 };
 use crate::domain::{
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
@@ -21,6 +20,9 @@ use crate::domain::{
     search::{Filters, GroupSelection, SearchPage, SearchQuery},
     token::TokenDigest,
 };
+
+/// Maximum number of extractions that one transaction deletes, so that other writers do not wait long.
+const MAX_DELETED_AT_ONCE: u32 = 500;
 
 /// The statements that are put together for a database, each without and with a condition more.
 #[derive(Debug)]
@@ -306,7 +308,7 @@ pub(super) fn store_extraction(
     let added = session.execute(
         "INSERT INTO extractions (account_id, request_id, parameters, endpoints, created_at)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-        &[account.clone(), request_id.clone(), parameters.value()?, endpoints.value()?, now.into()],
+        &[account.clone(), request_id.clone(), json_text(parameters)?, json_text(endpoints)?, now.into()],
     )?;
     if added == 1 {
         return Ok(extraction);

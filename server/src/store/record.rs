@@ -1,20 +1,34 @@
-//! Records as they are loaded into a storage. They refer to accounts by name.
-//!
-//! The same types are the lines of an import file; `server/README.md` describes them for people. Times are RFC 3339
-//! with a zone and keep their nanoseconds.
+//! Records by the fields of their kind: read from JSON, the command line and rows, and written as JSON. `server/README.md` describes
+//! them for people.
 
 use std::{
+    borrow::Cow,
     fmt,
     net::{IpAddr, Ipv4Addr},
+    ops::Index,
 };
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor},
+    ser::{Error as _, SerializeMap as _},
+};
 
-use crate::domain::{
-    instance::{Capabilities, Id, Status},
-    protocol::Protocol,
-    token::{TokenDigest, TokenKind},
+use serde_json::Value as Json;
+
+use super::{
+    Result, StoreError,
+    packed::spin,
+    record_kind::{Field, Form, RecordKind},
+    value::{Column, Row, Value, json_text},
+};
+use crate::{
+    domain::{
+        instance::Capabilities,
+        token::{Token, TokenDigest},
+    },
+    names::nearest,
 };
 
 /// A line of input.
@@ -30,272 +44,460 @@ pub struct Line {
 
 /// Number of records of each kind that were loaded or exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each field is the number of records of the kind that it is named after")]
-pub struct RecordCounts {
-    pub accounts: u64,
-    pub tokens: u64,
-    pub whitelist: u64,
-    pub entitlements: u64,
-    pub gateways: u64,
-    pub groups: u64,
-    pub instances: u64,
-}
+pub struct RecordCounts([u64; RecordKind::ALL.len()]);
 
 impl RecordCounts {
     /// Counts a record.
-    pub(super) fn count(&mut self, record: &Record) {
-        let RecordCounts { accounts, tokens, whitelist, entitlements, gateways, groups, instances } = self;
-        let count = match record {
-            Record::Account(_) => accounts,
-            Record::Token(_) => tokens,
-            Record::Whitelist(_) => whitelist,
-            Record::Entitlement(_) => entitlements,
-            Record::Gateway(_) => gateways,
-            Record::Group(_) => groups,
-            Record::Instance(_) => instances,
+    pub(super) fn count(&mut self, kind: RecordKind) {
+        self.0[kind as usize] += 1;
+    }
+}
+
+impl Index<RecordKind> for RecordCounts {
+    type Output = u64;
+
+    fn index(&self, kind: RecordKind) -> &u64 {
+        &self.0[kind as usize]
+    }
+}
+
+/// The fields of a record, which refers to its account by name. One of an import or a database has all that are stored; one that is to
+/// be put has those that were given. In JSON an import has an object with one member, whose name is the kind. `Debug` shows no value,
+/// because some are passwords.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    kind: RecordKind,
+    /// In the order of [`RecordKind::fields`].
+    values: Vec<Option<Value<'static>>>,
+}
+
+impl Record {
+    /// A record without any field.
+    pub(crate) fn empty(kind: RecordKind) -> Self {
+        Self { kind, values: vec![None; kind.fields().len()] }
+    }
+
+    /// A record with these fields, and null for those that an import may leave out.
+    pub(crate) fn new<const N: usize>(kind: RecordKind, fields: [(&str, Value<'static>); N]) -> Self {
+        let mut record = Self::empty(kind);
+        for (name, value) in fields {
+            record.set(name, value);
+        }
+        record.fill(|field| field.is_optional.then_some(Value::Null));
+        record
+    }
+
+    /// Reads fields that are to be put.
+    ///
+    /// # Errors
+    /// The JSON is no object, or has an unknown or repeated field, or one with a value that it cannot have.
+    pub fn read_put<'de, D: Deserializer<'de>>(kind: RecordKind, json: D) -> Result<Self, D::Error> {
+        RecordSeed { kind, is_put: true }.deserialize(json)
+    }
+
+    /// A record to be put, of fields that are given one by one.
+    ///
+    /// # Errors
+    /// The fields contradict each other.
+    pub fn from_fields(
+        kind: RecordKind,
+        fields: impl IntoIterator<Item = (&'static str, Value<'static>)>,
+    ) -> Result<Self, String> {
+        let mut record = Self::empty(kind);
+        fields.into_iter().for_each(|(name, value)| record.set(name, value));
+        record.derive()?;
+        Ok(record)
+    }
+
+    /// The kind of the record.
+    #[must_use]
+    pub fn kind(&self) -> RecordKind {
+        self.kind
+    }
+
+    #[expect(clippy::expect_used, reason = "names are constants, and a test of each kind reads them")]
+    fn place(&self, name: &str) -> usize {
+        self.kind.fields().iter().position(|field| field.name == name).expect("a field of the kind")
+    }
+
+    /// The value of a field that is given.
+    pub(crate) fn value(&self, name: &str) -> Option<&Value<'static>> {
+        self.values[self.place(name)].as_ref()
+    }
+
+    /// The value of a field, which must be given.
+    pub(crate) fn get<T: Column>(&self, name: &str) -> Result<T> {
+        let value = self.value(name).and_then(T::read);
+        value.ok_or_else(|| StoreError::Corrupt(format!("`{name}` of a record has an unexpected value")))
+    }
+
+    /// Gives a field this value.
+    pub(crate) fn set(&mut self, name: &str, value: Value<'static>) {
+        let place = self.place(name);
+        self.values[place] = Some(value);
+    }
+
+    /// The fields with their values, of those that are given.
+    pub(super) fn given(&self) -> impl Iterator<Item = (&'static Field, &Value<'static>)> {
+        self.kind
+            .fields()
+            .iter()
+            .zip(&self.values)
+            .filter_map(|(field, value)| Some((field, value.as_ref()?)))
+    }
+
+    /// Gives each stored field that lacks a value this one, if there is one. Returns the fields that still lack one.
+    pub(super) fn fill(&mut self, value: impl Fn(&Field) -> Option<Value<'static>>) -> Vec<&'static Field> {
+        let mut missing = Vec::new();
+        for (field, place) in self.kind.fields().iter().zip(&mut self.values) {
+            if place.is_none() && field.is_stored() {
+                *place = value(field);
+                missing.extend(place.is_none().then_some(field));
+            }
+        }
+        missing
+    }
+
+    /// Derives the fields of a whitelist entry that follow from others, and checks them.
+    pub(crate) fn derive(&mut self) -> Result<(), String> {
+        if self.kind != RecordKind::Whitelist {
+            return Ok(());
+        }
+        let range = self.place("range");
+        if let Some(Value::Text(range)) = self.values[range].take() {
+            let (first, last) = super::range::parse(&range)?;
+            self.set("first", first.into());
+            self.set("last", last.into());
+        }
+        let Some(first) = self.value("first").and_then(Ipv4Addr::read) else { return Ok(()) };
+        match self.value("last").and_then(Ipv4Addr::read) {
+            None => self.set("last", first.into()),
+            Some(last) if last < first => return Err(super::range::backwards(first, last)),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The name of the account that owns the record, for kinds that have an owner.
+    pub(crate) fn owner(&self) -> Option<&str> {
+        let owner = self.given().find(|(field, _)| field.form == Form::Account);
+        owner.and_then(|(_, value)| if let Value::Text(name) = value { Some(name.as_ref()) } else { None })
+    }
+
+    /// The kind with the fields by which the record is known, such as `group 12`.
+    pub(super) fn shown(&self) -> String {
+        let key =
+            self.given().filter(|(field, _)| field.is_stored() && self.kind.key().contains(&field.name));
+        let key: String = key.map(|(field, value)| format!(" {}", field.shown(value))).collect();
+        // A token is known by its number, which the database assigns.
+        format!("{}{}", self.kind.noun(), if key.is_empty() { " with this digest" } else { &key })
+    }
+
+    /// The values of the columns. `owner` is the number of the record's account, and `gateway` the number that a gateway gets; kinds
+    /// without them ignore them.
+    pub(super) fn row(&self, owner: i64, gateway: i64) -> Vec<Value<'_>> {
+        let mut row = Vec::with_capacity(self.values.len() + 2);
+        for (field, value) in
+            self.kind.fields().iter().zip(&self.values).filter(|(field, _)| field.is_stored())
+        {
+            row.push(match (field.form, value) {
+                (Form::Account, _) => owner.into(),
+                (_, value) => value.as_ref().map_or(Value::Null, Value::borrowed),
+            });
+        }
+        if self.kind == RecordKind::Gateway {
+            row.extend([gateway.into(), spin(gateway).into()]);
+        }
+        row
+    }
+
+    /// The record of a row that [`RecordKind::select`] returns.
+    pub(super) fn from_row(kind: RecordKind, mut row: Row<'_>) -> Result<Self> {
+        let mut record = Self::empty(kind);
+        let fields = kind.fields().iter().zip(&mut record.values);
+        for (field, place) in fields.filter(|(field, _)| field.is_selected()) {
+            let value: Value<'static> = row.take()?;
+            // SQLite has no type for flags.
+            *place = Some(match (field.form, &value) {
+                (Form::Flag, Value::Number(number)) => Value::Flag(*number != 0),
+                _ => value,
+            });
+        }
+        Ok(record)
+    }
+
+    /// The fields of a list: without secrets, and with the number that the database assigned.
+    #[cfg(feature = "admin")]
+    pub(super) fn listed(&self) -> Result<serde_json::Map<String, Json>> {
+        let listed = self.given().filter_map(|(field, value)| {
+            let shown = match field.form {
+                Form::Password => Ok((*value != Value::Null).into()),
+                _ => serde_json::to_value(Shown(field, value)),
+            };
+            Some((field.listed()?.to_owned(), shown))
+        });
+        let listed = listed.map(|(name, shown)| Ok((name, shown?))).collect::<serde_json::Result<_>>();
+        listed.map_err(|error| StoreError::Corrupt(error.to_string()))
+    }
+}
+
+impl Field {
+    /// The value that is stored for one of JSON.
+    fn stored(&self, json: Json) -> Result<Value<'static>, String> {
+        let json = match (self.form, json) {
+            (Form::Account | Form::Text | Form::Password | Form::Range, Json::String(text)) => {
+                return Ok(text.into());
+            }
+            (_, json) => json,
         };
-        *count += 1;
+        let ip = |text: &str| text.parse().ok().map(|ip: IpAddr| ip.to_canonical());
+        let stored = match (self.form, &json) {
+            (_, Json::Null) if self.is_nullable() => Some(Value::Null),
+            (Form::Integer(min, max), Json::Number(number)) => {
+                number.as_i64().filter(|number| (min..=max).contains(number)).map(Value::Number)
+            }
+            (Form::Number, Json::Number(number)) => {
+                number.as_i64().filter(|number| *number > 0).map(Value::Number)
+            }
+            (Form::Flag, Json::Bool(flag)) => Some(Value::Flag(*flag)),
+            (Form::Time, Json::String(text)) => text.parse::<Timestamp>().ok().map(Into::into),
+            (Form::Address, Json::String(text)) => ip(text).map(Into::into),
+            (Form::Ipv4 | Form::Covers, Json::String(text)) => {
+                ip(text).filter(IpAddr::is_ipv4).map(Into::into)
+            }
+            (Form::Host, Json::String(text)) => {
+                Some(ip(text).map_or(text.clone(), |ip| ip.to_string()).into())
+            }
+            (Form::Name(names), Json::String(text)) => {
+                names.contains(&text.as_str()).then(|| text.clone().into())
+            }
+            (Form::Digest, Json::String(text)) => TokenDigest::from_hex(text).map(Into::into),
+            _ => None,
+        };
+        stored.ok_or_else(|| self.mismatch(&json))
+    }
+
+    /// What was expected. A text is not quoted, because it may be a token or a password by mistake.
+    fn mismatch(&self, json: &Json) -> String {
+        let found = match json {
+            Json::Number(number) if self.form != Form::Password => format!(", found `{number}`"),
+            Json::Null => ", found null".to_owned(),
+            _ => String::new(),
+        };
+        format!("`{}`: expected {}{found}", self.name, self.form.expected())
+    }
+
+    /// The value that a text of the command line stands for.
+    ///
+    /// # Errors
+    /// Says what was expected. The text is not quoted, because it may be a token by mistake.
+    pub fn parse(&self, text: &str) -> Result<Value<'static>, String> {
+        let json = match self.form {
+            Form::Password => text.into(),
+            _ if text == "null" && self.is_nullable() => Json::Null,
+            Form::Integer(..) | Form::Number | Form::Flag | Form::Object => {
+                serde_json::from_str(text).unwrap_or_else(|_| text.into())
+            }
+            Form::List => text.split(',').collect(),
+            _ => text.into(),
+        };
+        match self.form {
+            Form::Object if !json.is_object() => Err(self.mismatch(&json)),
+            _ => self.deserialize(json).map_err(|error| reason(&error)),
+        }
+    }
+
+    /// Its name in a list, `None` if it is not shown.
+    pub(super) const fn listed(&self) -> Option<&'static str> {
+        match self.form {
+            Form::Digest | Form::Covers | Form::Range => None,
+            Form::Password => Some(HAS_PASSWORD),
+            _ => Some(self.name),
+        }
+    }
+
+    /// A stored value for a message.
+    pub(super) fn shown(&self, value: &Value<'_>) -> String {
+        serde_json::to_string(&Shown(self, value)).unwrap_or_default()
     }
 }
 
-/// A record. In JSON it is an object with one member, whose name is the kind.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Record {
-    /// An account. It comes before what belongs to it.
-    Account(AccountRecord),
-    /// A token, by its digest.
-    Token(TokenRecord),
-    /// A range of addresses from which the account may extract.
-    Whitelist(WhitelistRecord),
-    /// A protocol that the account may extract.
-    Entitlement(EntitlementRecord),
-    /// A gateway of the pool, which belongs to no account.
-    Gateway(GatewayRecord),
-    /// A group of static instances.
-    Group(GroupRecord),
-    /// A static instance.
-    Instance(Box<InstanceRecord>),
-}
+/// Reads a value of JSON.
+impl<'de> DeserializeSeed<'de> for &Field {
+    type Value = Value<'static>;
 
-/// An account.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AccountRecord {
-    /// Unique name.
-    pub name: String,
-    /// Whether it has passed real-name verification.
-    pub real_name_verified: bool,
-}
-
-/// A token as it is stored.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct TokenRecord {
-    /// Name of the account.
-    pub account: String,
-    /// SHA-256 of the token, in 64 hexadecimal digits.
-    #[serde(serialize_with = "write_digest", deserialize_with = "read_digest")]
-    pub sha256: TokenDigest,
-    /// Which operations accept it.
-    pub kind: TokenKind,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it expires; `None` for never.
-    pub expires_at: Option<Timestamp>,
-    /// When it was revoked; `None` if it was not.
-    pub revoked_at: Option<Timestamp>,
-}
-
-/// A range of addresses, both ends included.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct WhitelistRecord {
-    /// Name of the account.
-    pub account: String,
-    /// First address.
-    #[serde(deserialize_with = "read_ipv4")]
-    pub first: Ipv4Addr,
-    /// Last address; the first one when left out.
-    #[serde(default, deserialize_with = "read_last")]
-    pub last: Option<Ipv4Addr>,
-    /// Whether the owner has enabled it.
-    pub enabled: bool,
-    /// When it expires; `None` for never.
-    pub expires_at: Option<Timestamp>,
-}
-
-/// The right to extract gateways of one protocol.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct EntitlementRecord {
-    /// Name of the account.
-    pub account: String,
-    /// The protocol.
-    pub protocol: Protocol,
-    /// When it expires; `None` for never.
-    pub expires_at: Option<Timestamp>,
-}
-
-/// A gateway. User name and password are kept for the operator and never part of a response.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GatewayRecord {
-    /// Host name or address. An address has its shortest spelling, so that a gateway is stored once.
-    #[serde(deserialize_with = "read_host")]
-    pub host: String,
-    /// Port.
-    pub port: u16,
-    /// Code of its region.
-    pub region: String,
-    /// The protocol that it speaks.
-    pub protocol: Protocol,
-    /// Proxy user name.
-    pub username: Option<String>,
-    /// Proxy password.
-    pub password: Option<ProxyPassword>,
-}
-
-/// A group of static instances.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct GroupRecord {
-    /// Name of the account.
-    pub account: String,
-    /// Identifier, unique among all groups.
-    pub group_id: Id,
-    /// Name.
-    pub name: String,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was last changed.
-    pub updated_at: Timestamp,
-}
-
-/// A static instance: the fields that the contract describes (2.3), and some that no response shows. Fields that the
-/// contract calls nullable must be present, as `null` or with a value.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[expect(
-    missing_docs,
-    reason = "the contract describes the fields, 2.3; user name and password are those of a gateway"
-)]
-pub struct InstanceRecord {
-    /// Name of the account.
-    pub account: String,
-    /// Number of the order with which it was bought.
-    pub order_no: Option<String>,
-    /// Unique among all instances.
-    pub instance_id: Id,
-    pub offer_id: Id,
-    pub status: Status,
-    /// Address, never IPv4-mapped: an import converts that spelling to the IPv4 address.
-    #[serde(deserialize_with = "read_ip")]
-    pub ip: IpAddr,
-    pub port: u16,
-    pub protocols: Vec<String>,
-    pub country_code: String,
-    pub city_code: String,
-    pub isp_type: u32,
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub expires_at: Option<Timestamp>,
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub activated_at: Option<Timestamp>,
-    pub capabilities: Capabilities,
-    /// Group, which must belong to the same account.
-    #[serde(deserialize_with = "Option::deserialize")]
-    pub group_id: Option<Id>,
-    pub username: Option<String>,
-    pub password: Option<ProxyPassword>,
-}
-
-/// A proxy password. It has no `Display`, and its `Debug` is redacted.
-#[derive(Clone, PartialEq, Eq, Serialize)]
-pub struct ProxyPassword(String);
-
-impl ProxyPassword {
-    /// Wraps a password.
-    #[must_use]
-    pub fn new(password: impl Into<String>) -> Self {
-        Self(password.into())
-    }
-
-    /// The password itself, to store it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ProxyPassword {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ProxyPassword(redacted)")
-    }
-}
-
-impl<'de> Deserialize<'de> for ProxyPassword {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // serde's own error would quote a password that is written as a number.
-        match serde_json::Value::deserialize(deserializer)? {
-            serde_json::Value::String(password) => Ok(Self(password)),
-            _ => Err(D::Error::custom("password must be a text in quotes, or null")),
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value<'static>, D::Error> {
+        match self.form {
+            Form::List => json_text(&Vec::<String>::deserialize(deserializer)?).map_err(D::Error::custom),
+            Form::Object => json_text(&Capabilities::deserialize(deserializer)?).map_err(D::Error::custom),
+            _ => self.stored(Json::deserialize(deserializer)?).map_err(D::Error::custom),
         }
     }
 }
 
-/// Why a record cannot be read, without its place.
-#[cfg(feature = "admin")]
-pub(crate) fn reason(error: &serde_json::Error) -> String {
+/// A value as JSON shows it.
+struct Shown<'a>(&'a Field, &'a Value<'a>);
+
+impl Serialize for Shown<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        fn read<T: Column, E: serde::ser::Error>(Shown(field, value): &Shown<'_>) -> Result<T, E> {
+            T::read(value).ok_or_else(|| E::custom(format!("`{}` has an unexpected value", field.name)))
+        }
+        match (self.0.form, self.1) {
+            (_, Value::Null) => serializer.serialize_unit(),
+            (Form::Integer(..) | Form::Number, _) => read::<i64, _>(self)?.serialize(serializer),
+            (Form::Flag, _) => read::<bool, _>(self)?.serialize(serializer),
+            (Form::Time, _) => read::<Timestamp, _>(self)?.serialize(serializer),
+            (Form::Address | Form::Ipv4 | Form::Covers, _) => read::<IpAddr, _>(self)?.serialize(serializer),
+            (Form::Digest, _) => read::<TokenDigest, _>(self)?.to_hex().serialize(serializer),
+            (Form::List | Form::Object, Value::Text(text)) => {
+                let json: Json = serde_json::from_str(text).map_err(S::Error::custom)?;
+                json.serialize(serializer)
+            }
+            (Form::Name(names), Value::Text(text)) if !names.contains(&text.as_ref()) => {
+                Err(S::Error::custom(format!("`{}` has an unexpected value", self.0.name)))
+            }
+            (_, Value::Text(text)) => serializer.serialize_str(text),
+            _ => read::<String, _>(self)?.serialize(serializer),
+        }
+    }
+}
+
+/// An export.
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Fields<'a>(&'a Record);
+
+        impl Serialize for Fields<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let stored = self.0.given().filter(|(field, _)| field.is_stored());
+                serializer.collect_map(stored.map(|(field, value)| (field.name, Shown(field, value))))
+            }
+        }
+
+        let mut record = serializer.serialize_map(Some(1))?;
+        record.serialize_entry(self.kind.name(), &Fields(self))?;
+        record.end()
+    }
+}
+
+/// A line of an import.
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ImportedRecord)
+    }
+}
+
+struct ImportedRecord;
+
+impl<'de> Visitor<'de> for ImportedRecord {
+    type Value = Record;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object with one member, whose name is the kind of the record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Record, A::Error> {
+        let name: String = members.next_key()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let kind = RecordKind::from_name(&name).ok_or_else(|| {
+            let names = RecordKind::ALL.map(RecordKind::name).join(", ");
+            A::Error::custom(format!("unknown kind `{name}`; expected one of: {names}"))
+        })?;
+        let mut record = members.next_value_seed(RecordSeed { kind, is_put: false })?;
+        if members.next_key::<IgnoredAny>()?.is_some() {
+            return Err(A::Error::custom("expected one record"));
+        }
+        let missing = record.fill(|field| field.is_optional.then_some(Value::Null));
+        if missing.is_empty() { Ok(record) } else { Err(A::Error::custom(missing_fields(&missing))) }
+    }
+}
+
+/// Which fields are missing.
+pub(super) fn missing_fields(missing: &[&Field]) -> String {
+    let names: Vec<_> = missing.iter().map(|field| format!("`{}`", field.name)).collect();
+    format!("missing field{} {}", if missing.len() == 1 { "" } else { "s" }, names.join(", "))
+}
+
+/// A name without a copy.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// What a list shows in place of a password. It may be put again, and says nothing.
+const HAS_PASSWORD: &str = "hasPassword";
+
+/// Reads the fields of a record: of an import those that are stored, or else those that can be put.
+struct RecordSeed {
+    kind: RecordKind,
+    is_put: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for RecordSeed {
+    type Value = Record;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for RecordSeed {
+    type Value = Record;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object for each record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Record, A::Error> {
+        let mut record = Record::empty(self.kind);
+        let mut next = 0;
+        while let Some(Name(name)) = members.next_key()? {
+            let Some(place) = self.place(&name, next).map_err(A::Error::custom)? else {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if record.values[place].is_some() {
+                return Err(A::Error::custom(format!("duplicate field `{name}`")));
+            }
+            record.values[place] = Some(members.next_value_seed(&self.kind.fields()[place])?);
+            next = place + 1;
+        }
+        record.derive().map_err(A::Error::custom)?;
+        Ok(record)
+    }
+}
+
+impl RecordSeed {
+    /// The place of the field of this name; `None` for [`HAS_PASSWORD`]. Most fields come in order.
+    fn place(&self, name: &str, expected: usize) -> Result<Option<usize>, String> {
+        let fields = self.kind.fields();
+        let accepted = |field: &&Field| if self.is_put { field.form.can_be_put() } else { field.is_stored() };
+        let is_named = |field: &Field| field.name == name && accepted(&field);
+        if fields.get(expected).is_some_and(is_named) {
+            return Ok(Some(expected));
+        }
+        if let Some(place) = fields.iter().position(is_named) {
+            return Ok(Some(place));
+        }
+        let names: Vec<_> = fields.iter().filter(accepted).map(|field| field.name).collect();
+        Err(match nearest(name, &names) {
+            _ if self.is_put && name == HAS_PASSWORD => return Ok(None),
+            _ if self.is_put && RecordKind::from_name(name).is_some() => format!(
+                "`{name}` holds a record, as in an import; put the fields of the record alone, or use `server import`"
+            ),
+            Some(near) => format!("unknown field `{name}`; did you mean `{near}`?"),
+            None => format!("unknown field `{name}`; expected one of: {}", names.join(", ")),
+        })
+    }
+}
+
+/// Why JSON cannot be read, without its place.
+pub fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    if crate::domain::token::Token::resembles(&text) {
+    if Token::resembles(&text) {
         return "a value looks like a token, and is not repeated here".to_owned();
     }
     let reason = text.split(" at line ").next().unwrap_or(&text);
-    // serde names the type of the field, which says nothing to a person.
-    match reason.rsplit_once(", expected ") {
-        Some((found, "u16")) => format!("{found}, expected an integer from 0 to {}", u16::MAX),
-        Some((found, "u32")) => format!("{found}, expected an integer from 0 to {}", u32::MAX),
-        Some((found, "u64" | "NonZeroI64" | "i64")) => {
-            format!("{found}, expected an integer of at most 64 bits")
-        }
-        _ => reason.to_owned(),
-    }
-}
-
-fn read_ip<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IpAddr, D::Error> {
-    IpAddr::deserialize(deserializer).map(|ip| ip.to_canonical())
-}
-
-fn read_host<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    String::deserialize(deserializer).map(canonical_host)
-}
-
-/// A host; an address in the spelling in which it is stored.
-pub(super) fn canonical_host(host: String) -> String {
-    host.parse::<IpAddr>().map_or(host, |ip| ip.to_canonical().to_string())
-}
-
-fn read_ipv4<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Ipv4Addr, D::Error> {
-    match read_ip(deserializer)? {
-        IpAddr::V4(ip) => Ok(ip),
-        IpAddr::V6(_) => Err(D::Error::custom("expected an IPv4 address, found an IPv6 address")),
-    }
-}
-
-fn read_last<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ipv4Addr>, D::Error> {
-    #[derive(Deserialize)]
-    struct Last(#[serde(deserialize_with = "read_ipv4")] Ipv4Addr);
-    Ok(Option::<Last>::deserialize(deserializer)?.map(|Last(ip)| ip))
-}
-
-fn read_digest<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TokenDigest, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    // The text is not quoted, because it may be the token itself by mistake.
-    TokenDigest::from_hex(&text).ok_or_else(|| D::Error::custom("sha256 must be 64 hexadecimal digits"))
-}
-
-fn write_digest<S: Serializer>(digest: &TokenDigest, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&digest.to_hex())
+    // serde names the type of a number in capabilities, which says nothing to a person.
+    reason.replace("expected u32", &format!("expected {}", Form::Integer(0, u32::MAX.into()).expected()))
 }
 
 #[cfg(test)]
@@ -304,13 +506,13 @@ mod tests {
 
     #[test]
     fn passwords_are_neither_shown_nor_quoted() {
-        let line = r#"{"host":"h","port":1,"region":"USA","protocol":"http","password":"12345"}"#;
-        let gateway: GatewayRecord = serde_json::from_str(line).unwrap();
+        let line = r#"{"gateway":{"host":"h","port":1,"region":"USA","protocol":"http","password":"12345"}}"#;
+        let gateway: Record = serde_json::from_str(line).unwrap();
         assert!(!format!("{gateway:?}").contains("12345"));
-        assert_eq!(gateway.password.as_ref().map(ProxyPassword::expose), Some("12345"));
-        let error = serde_json::from_str::<GatewayRecord>(&line.replace("\"12345\"", "12345")).unwrap_err();
-        assert!(error.to_string().starts_with("password must be a text"), "{error}");
-        let without = serde_json::from_str::<GatewayRecord>(&line.replace("\"12345\"", "null")).unwrap();
-        assert_eq!(without.password, None);
+        assert_eq!(gateway.value("password"), Some(&"12345".into()));
+        let error = serde_json::from_str::<Record>(&line.replace("\"12345\"", "12345")).unwrap_err();
+        assert!(error.to_string().starts_with("`password`: expected a text at line"), "{error}");
+        let without: Record = serde_json::from_str(&line.replace("\"12345\"", "null")).unwrap();
+        assert_eq!(without.value("password"), Some(&Value::Null));
     }
 }

@@ -1,17 +1,10 @@
-//! The kinds of records and their fields, and how they are stored in and read from both databases.
+//! The kinds of records with their fields. Imports, exports, lists, changes and removals, the flags of the command line and its help
+//! follow from these declarations, and so does the SQL for them.
 
-use super::{
-    StoreError,
-    packed::spin,
-    record::{
-        AccountRecord, EntitlementRecord, GatewayRecord, GroupRecord, InstanceRecord, Record, TokenRecord,
-        WhitelistRecord,
-    },
-    value::{Column as _, FromRow, Row, Value, from_row},
-};
+use super::value::Value;
 use crate::domain::{instance::Status, protocol::Protocol, token::TokenKind};
 
-/// The kind of a record. Declared with every field, so that imports, exports and the administration know the same ones.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the kind of the record of that name")]
 pub enum RecordKind {
@@ -35,10 +28,21 @@ pub struct Field {
     pub form: Form,
     /// What it means, for `--help`.
     pub help: &'static str,
-    /// The value of a new record that does not have the field, in JSON; `None` if every record must have it.
-    pub default: Option<&'static str>,
+    /// The value, in JSON, of a new record that is put without the field; `None` if it must be given.
+    pub(super) default: Option<&'static str>,
+    /// Whether a record of an import may leave it out.
+    pub(super) is_optional: bool,
+    /// What a value that is put must be. Imports take other values, which a database may have from elsewhere.
+    pub(super) rule: Option<Rule>,
     /// Whether tables for people have a column for it.
     pub in_tables: bool,
+}
+
+/// What a value must be, beside its form.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    pub(super) is_met: fn(&Value<'_>) -> bool,
+    pub(super) expected: &'static str,
 }
 
 /// What the values of a field are.
@@ -48,19 +52,23 @@ pub enum Form {
     Account,
     /// Any text.
     Text,
+    /// A host name or an address, which is stored in its shortest spelling, so that a gateway is stored once.
+    Host,
     /// One of these names.
     Name(&'static [&'static str]),
-    /// An integer.
-    Integer,
+    /// An integer from the first to the last of these.
+    Integer(i64, i64),
     /// True or false.
     Flag,
-    /// A time with its zone.
+    /// A time with its zone. It keeps its nanoseconds.
     Time,
-    /// An IP address.
+    /// An IP address. An IPv4-mapped one is stored as the IPv4 address.
     Address,
+    /// An IPv4 address.
+    Ipv4,
     /// A list of texts.
     List,
-    /// A JSON object.
+    /// The capabilities of an instance, a JSON object.
     Object,
     /// A secret: it can be put, and is never shown.
     Password,
@@ -75,18 +83,33 @@ pub enum Form {
 }
 
 const fn field(name: &'static str, column: &'static str, form: Form, help: &'static str) -> Field {
-    Field { name, column, form, help, default: None, in_tables: true }
+    Field { name, column, form, help, default: None, is_optional: false, rule: None, in_tables: true }
 }
 
 impl Field {
-    /// The field of a record that may leave it out.
+    /// The field has this value if a new record is put without it.
     const fn or(self, default: &'static str) -> Self {
         Self { default: Some(default), ..self }
+    }
+
+    /// The field is null if it is left out, also of an import.
+    const fn optional(self) -> Self {
+        Self { default: Some("null"), is_optional: true, ..self }
+    }
+
+    /// Values that are put must pass this test.
+    const fn when_put(self, is_met: fn(&Value<'_>) -> bool, expected: &'static str) -> Self {
+        Self { rule: Some(Rule { is_met, expected }), ..self }
     }
 
     /// A field that only JSON shows.
     const fn in_json(self) -> Self {
         Self { in_tables: false, ..self }
+    }
+
+    /// Whether the value may be null.
+    pub(super) fn is_nullable(&self) -> bool {
+        self.default == Some("null")
     }
 
     /// The column, in a query [`RecordKind::from`] the table.
@@ -97,24 +120,63 @@ impl Field {
         }
     }
 
+    /// Whether rows have the field.
+    pub(super) const fn is_selected(&self) -> bool {
+        !matches!(self.form, Form::Covers | Form::Range)
+    }
+
     /// Whether a record has the field, and so an import and an export.
     pub(super) const fn is_stored(&self) -> bool {
         !matches!(self.form, Form::Number | Form::Covers | Form::Range)
     }
 }
 
-use Form::{Address, Flag, Integer, Text, Time};
+impl Form {
+    /// Whether records can be selected by such a field.
+    #[must_use]
+    pub const fn can_be_condition(self) -> bool {
+        !matches!(self, Self::List | Self::Object | Self::Password | Self::Digest | Self::Range)
+    }
+
+    /// Whether records can be put with such a field.
+    #[must_use]
+    pub const fn can_be_put(self) -> bool {
+        !matches!(self, Self::Digest | Self::Covers)
+    }
+
+    /// What a value must be, for messages.
+    pub(super) fn expected(self) -> String {
+        match self {
+            Self::Integer(min, i64::MAX) => format!("an integer of at least {min}"),
+            Self::Integer(min, max) => format!("an integer from {min} to {max}"),
+            Self::Name(names) => format!("one of: {}", names.join(", ")),
+            Self::Number => "an integer of at least 1".to_owned(),
+            Self::Flag => "true or false".to_owned(),
+            Self::Time => "a time with its zone, for example 2027-01-01T00:00:00Z".to_owned(),
+            Self::Address => "an IP address, for example 192.0.2.1".to_owned(),
+            Self::Ipv4 | Self::Covers => "an IPv4 address, for example 192.0.2.1".to_owned(),
+            Self::List => "a list of texts".to_owned(),
+            Self::Object => "a JSON object".to_owned(),
+            Self::Digest => "64 hexadecimal digits".to_owned(),
+            Self::Account | Self::Text | Self::Host | Self::Password | Self::Range => "a text".to_owned(),
+        }
+    }
+}
+
+use Form::{Address, Flag, Host, Integer, Ipv4, Text, Time};
 
 const OWNER: Field = field("account", "account_id", Form::Account, "Name of the account that owns it");
 const PROTOCOL: Form = Form::Name(&Protocol::NAMES);
 const STATUS: Form = Form::Name(&Status::NAMES);
 const KIND: Form = Form::Name(&TokenKind::NAMES);
-const EXPIRY: Field =
-    field("expiresAt", "expires_at", Time, "Time at which it expires; null for never").or("null");
+const ID: Form = Integer(1, i64::MAX);
+const PORT: Form = Integer(0, 65_535);
+const EXPIRY: Field = field("expiresAt", "expires_at", Time, "Time at which it expires; null for never");
 const USERNAME: Field =
-    field("username", "username", Text, "Proxy user name, part of no response").or("null");
-const PASSWORD: Field =
-    field("password", "password", Form::Password, "Proxy password, part of no response").or("null");
+    field("username", "username", Text, "Proxy user name, part of no response").optional();
+const PASSWORD: Field = field("password", "password", Form::Password, "Proxy password, part of no response")
+    .optional()
+    .when_put(is_typed, "a password without control characters that is not empty");
 
 /// What is declared of a kind.
 struct Declaration {
@@ -125,129 +187,171 @@ struct Declaration {
     table: &'static str,
     /// The fields by which a record is known.
     key: &'static [&'static str],
-    /// Those that are stored are in the order of the record's own fields.
+    /// Those that are stored are in the order of the exported fields.
     fields: &'static [Field],
 }
 
-const ACCOUNT: Declaration = Declaration {
-    name: "account",
-    noun: "account",
-    table: "accounts",
-    key: &["name"],
-    fields: &[
-        field("name", "name", Text, "Name, unique among all accounts"),
-        field("realNameVerified", "real_name_verified", Flag, "Whether it has passed real-name verification")
-            .or("false"),
-    ],
-};
+/// In the order of the enum.
+const DECLARATIONS: [Declaration; 7] = [
+    Declaration {
+        name: "account",
+        noun: "account",
+        table: "accounts",
+        key: &["name"],
+        fields: &[
+            field("name", "name", Text, "Name, unique among all accounts").when_put(
+                is_account_name,
+                "a name that is not empty and no token, of at most 200 characters, without control characters and without \
+                 spaces at its ends",
+            ),
+            field("realNameVerified", "real_name_verified", Flag, "Whether it has passed real-name verification")
+                .or("false"),
+        ],
+    },
+    Declaration {
+        name: "token",
+        noun: "token",
+        table: "tokens",
+        key: &["id"],
+        fields: &[
+            field("id", "id", Form::Number, "Number of the token"),
+            OWNER,
+            field("sha256", "sha256", Form::Digest, "SHA-256 of the token"),
+            field("kind", "kind", KIND, "`api` for every operation, `link` for extraction only"),
+            field("createdAt", "created_at", Time, "Time at which it was issued"),
+            EXPIRY.optional(),
+            field("revokedAt", "revoked_at", Time, "Time at which it was revoked").optional(),
+        ],
+    },
+    Declaration {
+        name: "whitelist",
+        noun: "whitelist entry",
+        table: "whitelist",
+        key: &["account", "first", "last"],
+        fields: &[
+            field("id", "id", Form::Number, "Number of the entry, in place of account and addresses"),
+            OWNER,
+            field("first", "first", Ipv4, "First IPv4 address"),
+            field("last", "last", Ipv4, "Last IPv4 address; the first one if left out").optional(),
+            field("enabled", "enabled", Flag, "Whether callers from there are let in").or("true"),
+            EXPIRY.optional(),
+            field(
+                "range",
+                "",
+                Form::Range,
+                "In place of first and last: 192.0.2.1, 192.0.2.1-192.0.2.9 or 192.0.2.0/24",
+            ),
+            field("covers", "", Form::Covers, "An IPv4 address of the range"),
+        ],
+    },
+    Declaration {
+        name: "entitlement",
+        noun: "entitlement",
+        table: "entitlements",
+        key: &["account", "protocol"],
+        fields: &[
+            OWNER,
+            field("protocol", "protocol", PROTOCOL, "Protocol of the gateways that the account may extract"),
+            EXPIRY.optional(),
+        ],
+    },
+    Declaration {
+        name: "gateway",
+        noun: "gateway",
+        table: "gateways",
+        key: &["host", "port", "region", "protocol"],
+        fields: &[
+            field("host", "host", Host, "Host name or address").when_put(
+                is_host,
+                "a host name or an address alone, for example gw1.example; user name, password and port are fields of their \
+                 own",
+            ),
+            field("port", "port", PORT, "Port")
+                .when_put(|port| *port != Value::Number(0), "an integer from 1 to 65535"),
+            field("region", "region", Text, "Code of the region, for example USA").when_put(is_code, CODE),
+            field("protocol", "protocol", PROTOCOL, "Protocol; a gateway that speaks both has two records"),
+            USERNAME,
+            PASSWORD,
+        ],
+    },
+    Declaration {
+        name: "group",
+        noun: "group",
+        table: "groups",
+        key: &["groupId"],
+        fields: &[
+            OWNER,
+            field("groupId", "id", ID, "Number; a new group gets one that no group has had"),
+            field("name", "name", Text, "Name")
+                .when_put(is_typed, "a name that is not empty, without control characters"),
+            field("createdAt", "created_at", Time, "Time of creation; now for a new group"),
+            field("updatedAt", "updated_at", Time, "Time of the last change; now if left out"),
+        ],
+    },
+    Declaration {
+        name: "instance",
+        noun: "instance",
+        table: "instances",
+        key: &["instanceId"],
+        fields: &[
+            OWNER,
+            field("orderNo", "order_no", Text, "Number of the order").optional(),
+            field("instanceId", "id", ID, "Number, unique among all instances"),
+            field("offerId", "offer_id", ID, "Number of the product").in_json(),
+            field("status", "status", STATUS, "Status; active sets activatedAt if there is none"),
+            field("ip", "ip", Address, "Address"),
+            field("port", "port", PORT, "Port"),
+            field("protocols", "protocols", Form::List, "Protocols, for example http,socks5").in_json(),
+            field("countryCode", "country_code", Text, "Code of the country, for example USA")
+                .when_put(is_code, CODE),
+            field("cityCode", "city_code", Text, "Code of the city"),
+            field("ispType", "isp_type", Integer(0, u32::MAX as i64), "1 standard, 2 native").in_json().when_put(
+                |isp_type| matches!(isp_type, Value::Number(1 | 2)),
+                "1 for standard static residential or 2 for native static residential",
+            ),
+            EXPIRY.or("null"),
+            field("activatedAt", "activated_at", Time, "Time of activation; null if there was none")
+                .or("null")
+                .in_json(),
+            field("capabilities", "capabilities", Form::Object, "Capabilities, a JSON object").or("{}").in_json(),
+            field("groupId", "group_id", ID, "Number of a group of the same account; null for none").or("null"),
+            USERNAME.in_json(),
+            PASSWORD.in_json(),
+        ],
+    },
+];
 
-const TOKEN: Declaration = Declaration {
-    name: "token",
-    noun: "token",
-    table: "tokens",
-    key: &["id"],
-    fields: &[
-        field("id", "id", Form::Number, "Number of the token"),
-        OWNER,
-        field("sha256", "sha256", Form::Digest, "SHA-256 of the token"),
-        field("kind", "kind", KIND, "`api` for every operation, `link` for extraction only"),
-        field("createdAt", "created_at", Time, "Time at which it was issued"),
-        EXPIRY,
-        field("revokedAt", "revoked_at", Time, "Time at which it was revoked").or("null"),
-    ],
-};
+const CODE: &str = "a code of three capital letters from the country directory, for example USA";
 
-const WHITELIST: Declaration = Declaration {
-    name: "whitelist",
-    noun: "whitelist entry",
-    table: "whitelist",
-    key: &["account", "first", "last"],
-    fields: &[
-        field("id", "id", Form::Number, "Number of the entry, in place of account and addresses"),
-        OWNER,
-        field("first", "first", Address, "First IPv4 address"),
-        field("last", "last", Address, "Last IPv4 address; the first one if left out").or("null"),
-        field("enabled", "enabled", Flag, "Whether callers from there are let in").or("true"),
-        EXPIRY,
-        field(
-            "range",
-            "",
-            Form::Range,
-            "In place of first and last: 192.0.2.1, 192.0.2.1-192.0.2.9 or 192.0.2.0/24",
-        ),
-        field("covers", "", Form::Covers, "An IPv4 address of the range"),
-    ],
-};
+fn text<'a>(value: &'a Value<'_>) -> &'a str {
+    if let Value::Text(text) = value { text } else { "" }
+}
 
-const ENTITLEMENT: Declaration = Declaration {
-    name: "entitlement",
-    noun: "entitlement",
-    table: "entitlements",
-    key: &["account", "protocol"],
-    fields: &[
-        OWNER,
-        field("protocol", "protocol", PROTOCOL, "Protocol of the gateways that the account may extract"),
-        EXPIRY,
-    ],
-};
+/// Callers compare codes exactly, so that another spelling would never be found.
+fn is_code(value: &Value<'_>) -> bool {
+    text(value).len() == 3 && text(value).bytes().all(|byte| byte.is_ascii_uppercase())
+}
 
-const GATEWAY: Declaration = Declaration {
-    name: "gateway",
-    noun: "gateway",
-    table: "gateways",
-    key: &["host", "port", "region", "protocol"],
-    fields: &[
-        field("host", "host", Text, "Host name or address"),
-        field("port", "port", Integer, "Port"),
-        field("region", "region", Text, "Code of the region, for example USA"),
-        field("protocol", "protocol", PROTOCOL, "Protocol; a gateway that speaks both has two records"),
-        USERNAME,
-        PASSWORD,
-    ],
-};
+fn is_typed(value: &Value<'_>) -> bool {
+    !text(value).is_empty() && !text(value).chars().any(char::is_control)
+}
 
-const GROUP: Declaration = Declaration {
-    name: "group",
-    noun: "group",
-    table: "groups",
-    key: &["groupId"],
-    fields: &[
-        OWNER,
-        field("groupId", "id", Integer, "Number; a new group gets one that no group has had"),
-        field("name", "name", Text, "Name"),
-        field("createdAt", "created_at", Time, "Time of creation; now for a new group"),
-        field("updatedAt", "updated_at", Time, "Time of the last change; now if left out"),
-    ],
-};
+fn is_account_name(value: &Value<'_>) -> bool {
+    const MAX_LENGTH: usize = 200;
+    let name = text(value);
+    is_typed(value)
+        && name.trim() == name
+        && name.chars().count() <= MAX_LENGTH
+        && !crate::domain::token::Token::resembles(name)
+}
 
-const INSTANCE: Declaration = Declaration {
-    name: "instance",
-    noun: "instance",
-    table: "instances",
-    key: &["instanceId"],
-    fields: &[
-        OWNER,
-        field("orderNo", "order_no", Text, "Number of the order").or("null"),
-        field("instanceId", "id", Integer, "Number, unique among all instances"),
-        field("offerId", "offer_id", Integer, "Number of the product").in_json(),
-        field("status", "status", STATUS, "Status; active sets activatedAt if there is none"),
-        field("ip", "ip", Address, "Address"),
-        field("port", "port", Integer, "Port"),
-        field("protocols", "protocols", Form::List, "Protocols, for example http,socks5").in_json(),
-        field("countryCode", "country_code", Text, "Code of the country"),
-        field("cityCode", "city_code", Text, "Code of the city"),
-        field("ispType", "isp_type", Integer, "1 standard, 2 native").in_json(),
-        EXPIRY,
-        field("activatedAt", "activated_at", Time, "Time of activation; null if there was none")
-            .or("null")
-            .in_json(),
-        field("capabilities", "capabilities", Form::Object, "Capabilities, a JSON object").or("{}").in_json(),
-        field("groupId", "group_id", Integer, "Number of a group of the same account; null for none")
-            .or("null"),
-        USERNAME.in_json(),
-        PASSWORD.in_json(),
-    ],
-};
+/// Whether there is neither a port nor a user name beside the host.
+fn is_host(value: &Value<'_>) -> bool {
+    let host = text(value);
+    let is_bad = |letter: char| letter.is_control() || letter.is_whitespace() || "@/[]".contains(letter);
+    let has_port = host.contains(':') && host.parse::<std::net::Ipv6Addr>().is_err();
+    !host.is_empty() && !host.contains(is_bad) && !has_port
+}
 
 impl RecordKind {
     /// Every kind, each after those that its records refer to.
@@ -262,15 +366,13 @@ impl RecordKind {
     ];
 
     const fn declaration(self) -> &'static Declaration {
-        match self {
-            Self::Account => &ACCOUNT,
-            Self::Token => &TOKEN,
-            Self::Whitelist => &WHITELIST,
-            Self::Entitlement => &ENTITLEMENT,
-            Self::Gateway => &GATEWAY,
-            Self::Group => &GROUP,
-            Self::Instance => &INSTANCE,
-        }
+        &DECLARATIONS[self as usize]
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The kind's name in JSON and on the command line.
@@ -292,9 +394,18 @@ impl RecordKind {
     }
 
     /// The fields by which a record is known.
-    #[must_use]
-    pub const fn key(self) -> &'static [&'static str] {
+    pub(super) const fn key(self) -> &'static [&'static str] {
         self.declaration().key
+    }
+
+    /// The fields that name a record on the command line: its number if the database assigned one, or else its key.
+    #[must_use]
+    pub fn named_by(self) -> Vec<&'static Field> {
+        let fields = self.fields();
+        match fields.first() {
+            Some(number) if number.form == Form::Number => vec![number],
+            _ => fields.iter().filter(|field| self.key().contains(&field.name)).collect(),
+        }
     }
 
     /// The table of the records.
@@ -307,7 +418,13 @@ impl RecordKind {
         self.fields().iter().filter(|field| field.is_stored())
     }
 
-    /// The columns that [`Record::values`] fills: those of the stored fields, and those that a gateway gets besides.
+    /// Whether an account owns the records.
+    pub(super) fn has_owner(self) -> bool {
+        self.stored().any(|field| field.form == Form::Account)
+    }
+
+    /// The columns that [`Record::row`](super::record::Record::row) fills: those of the stored fields, and those that a gateway gets
+    /// besides.
     fn columns(self) -> Vec<&'static str> {
         let assigned: &[_] = if self == Self::Gateway { &["id", "spin"] } else { &[] };
         self.stored().map(|field| field.column).chain(assigned.iter().copied()).collect()
@@ -326,112 +443,25 @@ impl RecordKind {
         format!("COPY {} ({}) FROM STDIN (FORMAT binary)", self.table(), self.columns().join(", "))
     }
 
-    /// Selects every record of this kind, in SQL that both databases speak.
-    pub(super) fn select(self) -> String {
-        let columns: Vec<_> = self.stored().map(Field::selected).collect();
+    /// Selects the fields of the records `t` with their owners `a`, in SQL that both databases speak.
+    pub(super) fn select(self, from: &str) -> String {
+        let columns: Vec<_> =
+            self.fields().iter().filter(|it| it.is_selected()).map(Field::selected).collect();
+        format!("SELECT {} FROM {from}", columns.join(", "))
+    }
+
+    /// Selects every record of this kind for an export.
+    pub(super) fn select_all(self) -> String {
         let order = if self == Self::Entitlement { "t.account_id, t.protocol" } else { "t.id" };
-        format!("SELECT {} FROM {} ORDER BY {order}", columns.join(", "), self.from())
+        self.select(&format!("{} ORDER BY {order}", self.from()))
     }
 
     /// The table `t`, and its owners `a`.
     pub(super) fn from(self) -> String {
         let table = self.table();
-        match self.stored().any(|field| field.form == Form::Account) {
+        match self.has_owner() {
             true => format!("{table} AS t JOIN accounts AS a ON a.id = t.account_id"),
             false => format!("{table} AS t"),
         }
-    }
-
-    /// The record of a row that [`select`](Self::select) returns.
-    pub(super) fn read(self, mut row: Row<'_>) -> Result<Record, StoreError> {
-        let row = &mut row;
-        Ok(match self {
-            Self::Account => Record::Account(FromRow::from_row(row)?),
-            Self::Token => Record::Token(FromRow::from_row(row)?),
-            Self::Whitelist => Record::Whitelist(FromRow::from_row(row)?),
-            Self::Entitlement => Record::Entitlement(FromRow::from_row(row)?),
-            Self::Gateway => Record::Gateway(FromRow::from_row(row)?),
-            Self::Group => Record::Group(FromRow::from_row(row)?),
-            Self::Instance => Record::Instance(Box::new(FromRow::from_row(row)?)),
-        })
-    }
-}
-
-/// Reads a record from a row, and lists its values, in the order of these fields.
-macro_rules! stored_record {
-    ($record:ident: $($field:ident),+) => {
-        from_row!($record: $($field),+);
-
-        impl $record {
-            fn values(&self) -> Result<Vec<Value<'_>>, StoreError> {
-                let Self { $($field),+ } = self;
-                Ok(vec![$($field.value()?),+])
-            }
-        }
-    };
-}
-
-stored_record!(AccountRecord: name, real_name_verified);
-stored_record!(TokenRecord: account, sha256, kind, created_at, expires_at, revoked_at);
-stored_record!(EntitlementRecord: account, protocol, expires_at);
-stored_record!(GatewayRecord: host, port, region, protocol, username, password);
-stored_record!(GroupRecord: account, group_id, name, created_at, updated_at);
-stored_record!(InstanceRecord: account, order_no, instance_id, offer_id, status, ip, port, protocols, country_code,
-    city_code, isp_type, expires_at, activated_at, capabilities, group_id, username, password);
-
-from_row!(WhitelistRecord: account, first, last, enabled, expires_at);
-
-impl WhitelistRecord {
-    fn values(&self) -> Result<Vec<Value<'_>>, StoreError> {
-        let Self { account, first, last, enabled, expires_at } = self;
-        let last = last.unwrap_or(*first);
-        Ok(vec![account.value()?, (*first).into(), last.into(), (*enabled).into(), (*expires_at).into()])
-    }
-}
-
-impl Record {
-    /// The kind of the record.
-    pub(super) const fn kind(&self) -> RecordKind {
-        match self {
-            Self::Account(_) => RecordKind::Account,
-            Self::Token(_) => RecordKind::Token,
-            Self::Whitelist(_) => RecordKind::Whitelist,
-            Self::Entitlement(_) => RecordKind::Entitlement,
-            Self::Gateway(_) => RecordKind::Gateway,
-            Self::Group(_) => RecordKind::Group,
-            Self::Instance(_) => RecordKind::Instance,
-        }
-    }
-
-    /// The name of the account that owns the record, for kinds that have an owner.
-    pub(super) fn owner(&self) -> Option<&str> {
-        match self {
-            Self::Account(_) | Self::Gateway(_) => None,
-            Self::Token(TokenRecord { account, .. })
-            | Self::Whitelist(WhitelistRecord { account, .. })
-            | Self::Entitlement(EntitlementRecord { account, .. })
-            | Self::Group(GroupRecord { account, .. }) => Some(account),
-            Self::Instance(instance) => Some(&instance.account),
-        }
-    }
-
-    /// The values of the columns. `owner` is the number of the record's account, and `gateway` the number that a gateway
-    /// gets; kinds without them ignore them.
-    pub(super) fn values(&self, owner: i64, gateway: i64) -> Result<Vec<Value<'_>>, StoreError> {
-        let mut values = match self {
-            Self::Account(account) => account.values(),
-            Self::Token(token) => token.values(),
-            Self::Whitelist(entry) => entry.values(),
-            Self::Entitlement(entitlement) => entitlement.values(),
-            Self::Gateway(gateway) => gateway.values(),
-            Self::Group(group) => group.values(),
-            Self::Instance(instance) => instance.values(),
-        }?;
-        match self.kind() {
-            RecordKind::Account => {}
-            RecordKind::Gateway => values.extend([gateway.into(), spin(gateway).into()]),
-            _ => values[0] = owner.into(),
-        }
-        Ok(values)
     }
 }

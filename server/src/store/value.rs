@@ -7,11 +7,11 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::{
     StoreError,
     packed::{ip_bytes, ip_from_bytes, time_bytes, time_from_bytes},
-    record::ProxyPassword,
 };
 use crate::domain::{
     access::AccountId,
@@ -41,6 +41,15 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl Value<'_> {
+    /// The same value, borrowed.
+    pub(super) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Self::Bytes(bytes) => Value::Bytes(Cow::Borrowed(bytes)),
+            other => other.clone(),
+        }
+    }
+
     pub(super) fn into_owned(self) -> Value<'static> {
         match self {
             Self::Null => Value::Null,
@@ -74,7 +83,7 @@ impl<'a> Row<'a> {
     pub(super) fn take<T: Column>(&mut self) -> Result<T, StoreError> {
         let value = self.columns.value(self.next)?;
         self.next += 1;
-        T::read(value).ok_or_else(|| {
+        T::read(&value).ok_or_else(|| {
             StoreError::Corrupt(format!("a column has an unexpected value, {}", std::any::type_name::<T>()))
         })
     }
@@ -124,92 +133,57 @@ macro_rules! from_row {
 pub(super) use from_row;
 
 /// A type that a column holds.
-pub(super) trait Column: Sized {
+pub(crate) trait Column: Sized {
     /// The value of a column; `None` if it is not of this type.
-    fn read(value: Value<'_>) -> Option<Self>;
-
-    /// The value for a column.
-    fn value(&self) -> Result<Value<'_>, StoreError>;
+    fn read(value: &Value<'_>) -> Option<Self>;
 }
 
 impl<T: Column> Column for Option<T> {
-    fn read(value: Value<'_>) -> Option<Self> {
-        if value == Value::Null { Some(None) } else { T::read(value).map(Some) }
-    }
-
-    fn value(&self) -> Result<Value<'_>, StoreError> {
-        self.as_ref().map_or(Ok(Value::Null), T::value)
+    fn read(value: &Value<'_>) -> Option<Self> {
+        if *value == Value::Null { Some(None) } else { T::read(value).map(Some) }
     }
 }
 
-impl<T: Into<Self>> From<Option<T>> for Value<'_> {
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
 impl Column for Value<'static> {
-    fn read(value: Value<'_>) -> Option<Self> {
-        Some(value.into_owned())
-    }
-
-    fn value(&self) -> Result<Value<'_>, StoreError> {
-        Ok(self.clone())
+    fn read(value: &Value<'_>) -> Option<Self> {
+        Some(value.clone().into_owned())
     }
 }
 
 impl Column for bool {
-    fn read(value: Value<'_>) -> Option<Self> {
+    fn read(value: &Value<'_>) -> Option<Self> {
         match value {
-            Value::Flag(flag) => Some(flag),
-            Value::Number(number) => Some(number != 0),
+            Value::Flag(flag) => Some(*flag),
+            Value::Number(number) => Some(*number != 0),
             _ => None,
         }
-    }
-
-    fn value(&self) -> Result<Value<'_>, StoreError> {
-        Ok((*self).into())
     }
 }
 
 impl Column for String {
-    fn read(value: Value<'_>) -> Option<Self> {
-        match value {
-            Value::Text(text) => Some(text.into_owned()),
-            _ => None,
-        }
-    }
-
-    fn value(&self) -> Result<Value<'_>, StoreError> {
-        Ok(self.as_str().into())
+    fn read(value: &Value<'_>) -> Option<Self> {
+        if let Value::Text(text) = value { Some(text.as_ref().to_owned()) } else { None }
     }
 }
 
-impl Column for ProxyPassword {
-    fn read(value: Value<'_>) -> Option<Self> {
-        String::read(value).map(Self::new)
-    }
-
-    fn value(&self) -> Result<Value<'_>, StoreError> {
-        Ok(self.expose().into())
-    }
+/// A list or object as the JSON text that a column holds.
+pub(crate) fn json_text(value: &impl Serialize) -> Result<Value<'static>, StoreError> {
+    let text = serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))?;
+    Ok(Value::Text(text.into()))
 }
 
-/// Stores a list or object as JSON text.
+/// Reads a list or object from JSON text.
 macro_rules! stored_as_json {
     ($($kind:ty),+) => {$(
         impl Column for $kind {
-            fn read(value: Value<'_>) -> Option<Self> {
-                match value {
-                    Value::Text(text) => serde_json::from_str(&text).ok(),
-                    _ => None,
-                }
-            }
-
-            fn value(&self) -> Result<Value<'_>, StoreError> {
-                let text = serde_json::to_string(self);
-                let text = text.map_err(|error| StoreError::Internal(error.to_string()))?;
-                Ok(Value::Text(text.into()))
+            fn read(value: &Value<'_>) -> Option<Self> {
+                if let Value::Text(text) = value { serde_json::from_str(text).ok() } else { None }
             }
         }
     )+};
@@ -219,64 +193,51 @@ stored_as_json!(Vec<String>, Capabilities, Parameters, Vec<Endpoint>);
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {
-    ($variant:ident($put_form:ty, $take_form:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
+    ($variant:ident($taken:ty): $($kind:ty { $put:expr, $take:expr })+) => {$(
         impl From<$kind> for Value<'_> {
             fn from(value: $kind) -> Self {
-                let put: fn($kind) -> $put_form = $put;
+                let put: fn($kind) -> _ = $put;
                 Self::$variant(put(value))
             }
         }
 
         impl Column for $kind {
-            fn read(value: Value<'_>) -> Option<Self> {
-                let take: fn($take_form) -> Option<Self> = $take;
-                match value {
-                    Value::$variant(value) => take(value),
-                    _ => None,
-                }
-            }
-
-            fn value(&self) -> Result<Value<'_>, StoreError> {
-                Ok((*self).into())
+            fn read(value: &Value<'_>) -> Option<Self> {
+                let take: fn(&$taken) -> Option<Self> = $take;
+                if let Value::$variant(value) = value { take(value) } else { None }
             }
         }
     )+};
 }
 
-stored!(Number(i64, i64):
-    i64 { |number| number, Some }
-    u16 { i64::from, |number| number.try_into().ok() }
-    u32 { i64::from, |number| number.try_into().ok() }
-    u64 { |number| number.try_into().unwrap_or(i64::MAX), |number| number.try_into().ok() }
-    AccountId { |id| id.0, |number| Some(AccountId(number)) }
-    Id { Id::get, Id::new }
+stored!(Number(i64):
+    i64 { |number| number, |number| Some(*number) }
+    u16 { i64::from, |number| (*number).try_into().ok() }
+    u32 { i64::from, |number| (*number).try_into().ok() }
+    u64 { |number| number.try_into().unwrap_or(i64::MAX), |number| (*number).try_into().ok() }
+    AccountId { |id| id.0, |number| Some(AccountId(*number)) }
+    Id { Id::get, |number| Id::new(*number) }
 );
 
-stored!(Text(Cow<'static, str>, Cow<'_, str>):
-    Protocol { |it| it.name().into(), |text| Protocol::from_name(&text) }
-    Status { |it| it.name().into(), |text| Status::from_name(&text) }
-    TokenKind { |it| it.name().into(), |text| TokenKind::from_name(&text) }
+stored!(Text(str):
+    Protocol { |it| it.name().into(), Protocol::from_name }
+    Status { |it| it.name().into(), Status::from_name }
+    TokenKind { |it| it.name().into(), TokenKind::from_name }
 );
 
-stored!(Bytes(Cow<'static, [u8]>, Cow<'_, [u8]>):
-    IpAddr {
-        |ip| ip_bytes(ip).to_vec().into(),
-        |bytes| Some(ip_from_bytes(bytes.as_ref().try_into().ok()?))
-    }
+stored!(Bytes([u8]):
+    IpAddr { |ip| ip_bytes(ip).to_vec().into(), |bytes| Some(ip_from_bytes(bytes.try_into().ok()?)) }
     Ipv4Addr {
         |ip| ip_bytes(ip.into()).to_vec().into(),
-        |bytes| match ip_from_bytes(bytes.as_ref().try_into().ok()?) {
+        |bytes| match ip_from_bytes(bytes.try_into().ok()?) {
             IpAddr::V4(ip) => Some(ip),
             IpAddr::V6(_) => None,
         }
     }
-    Timestamp {
-        |time| time_bytes(time).to_vec().into(),
-        |bytes| time_from_bytes(bytes.as_ref().try_into().ok()?).ok()
-    }
+    Timestamp { |time| time_bytes(time).to_vec().into(), |bytes| time_from_bytes(bytes.try_into().ok()?).ok() }
     TokenDigest {
         |digest| digest.as_bytes().to_vec().into(),
-        |bytes| Some(TokenDigest::from_bytes(bytes.as_ref().try_into().ok()?))
+        |bytes| Some(TokenDigest::from_bytes(bytes.try_into().ok()?))
     }
 );
 
@@ -288,6 +249,12 @@ impl From<bool> for Value<'_> {
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
         Self::Text(text.into())
     }
 }

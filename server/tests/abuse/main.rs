@@ -1,7 +1,11 @@
 //! Requests that nobody sends by accident, to the program as it is deployed. None of them is a reason for a 5xx, a panic, a
 //! second request that nobody sent, memory without bound, or a good caller without a response. `SALLYPORT_ABUSE=long` sends
 //! more of them.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test may panic; clippy does not know that helpers are part of it"
+)]
 
 mod connections;
 mod damaged;
@@ -9,9 +13,13 @@ mod deadlines;
 mod frames;
 mod http1;
 mod http2;
+#[path = "../nginx/identity.rs"]
+mod identity;
 mod log;
 mod target;
 mod tls;
+#[path = "../support/tls_client.rs"]
+mod tls_client;
 
 /// How often something is done: in short, or in the longer form.
 fn rounds(short: usize, long: usize) -> usize {

@@ -7,15 +7,13 @@ use std::{
     time::Duration,
 };
 
-use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::aws_lc_rs, pki_types::ServerName,
+use rustls::ClientConfig;
+
+use super::{
+    identity::Pair,
+    target::Target,
+    tls_client::{Stream, client, handshake},
 };
-
-use super::target::Target;
-
-/// An encrypted connection.
-pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
 
 /// A target with a certificate.
 pub(crate) struct TlsTarget {
@@ -25,22 +23,11 @@ pub(crate) struct TlsTarget {
 
 impl TlsTarget {
     pub(crate) fn start(flags: &[&str]) -> Self {
-        let pair: CertifiedKey<KeyPair> = generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-        std::fs::write(&certificate, pair.cert.pem()).unwrap();
-        std::fs::write(&key, pair.signing_key.serialize_pem()).unwrap();
+        let (pair, folder) = (Pair::new(), tempfile::tempdir().unwrap());
+        let (certificate, key) = pair.write(folder.path());
         let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
         let target = Target::with(&[&files, flags].concat(), "");
-        let mut roots = RootCertStore::empty();
-        roots.add(pair.cert.der().clone()).unwrap();
-        let mut client = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        client.alpn_protocols = vec![b"h2".to_vec()];
-        Self { target, client: Arc::new(client) }
+        Self { target, client: client(pair.der(), &["h2"]) }
     }
 
     /// A connection over which HTTP/2 was agreed upon and nothing more.
@@ -52,14 +39,11 @@ impl TlsTarget {
 
     /// A connection to a server by this name, if the handshake succeeds.
     pub(crate) fn connect_to(&self, name: &str, client: Arc<ClientConfig>) -> io::Result<Stream> {
-        let mut socket = TcpStream::connect(self.target.address).unwrap();
+        let socket = TcpStream::connect(self.target.address).unwrap();
         // A client that sends and reads no response is not read from for ever either.
         socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
         socket.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
-        let name = ServerName::try_from(name.to_owned()).unwrap();
-        let mut connection = ClientConnection::new(client, name).unwrap();
-        connection.complete_io(&mut socket)?;
-        Ok(StreamOwned::new(connection, socket))
+        handshake(socket, name, &client)
     }
 
     /// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.

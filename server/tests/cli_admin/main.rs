@@ -3,8 +3,5 @@
 
 mod commands;
 mod database;
-mod running;
 mod secrets;
-#[path = "../support/server_process.rs"]
-mod server_process;
 mod terminal;

@@ -121,6 +121,8 @@ fn a_password_of_the_database_is_never_shown() {
     for url in [
         "postgres://sally:p@very-secret@127.0.0.1:1/sally",
         "postgres://sally:very-secret@127.0.0.1:1/sally",
+        "postgres://sally:very-secret@127.0.0.1:very-secret/sally",
+        "postgres://sally:very-secret@127.0.0.1",
         "Postgres://sally:very-secret@127.0.0.1:1/sally",
         "host=127.0.0.1 port=1 user=sally password=very-secret dbname=sally",
     ] {
@@ -132,11 +134,14 @@ fn a_password_of_the_database_is_never_shown() {
             database.command(&["list", "account"]).env("SALLYPORT_DB", url).output().unwrap(),
             database.run(&["export", "--db", url, "-"]),
             database.run(&["run", "--db", url]),
+            database.run(&["seed", "--db", url]),
         ] {
             let shown = said(&output);
             assert!(!output.status.success() && !shown.contains("very-secret"), "{url}: {shown}");
             assert!(shown.starts_with("error: ") && shown.lines().count() == 1, "{url}: {shown}");
         }
+        let help = said(&database.command(&["run", "--help"]).env("SALLYPORT_DB", url).output().unwrap());
+        assert!(help.contains("SALLYPORT_DB") && !help.contains("very-secret"), "{help}");
     }
     let unreachable =
         said(&database.run(&["list", "account", "--db", "postgres://sally:x@127.0.0.1:1/sally"]));

@@ -9,7 +9,7 @@ use std::{
 
 use sallyport_server::{
     Config, RunningServer,
-    api::generated::{ExtractProxies, ExtractProxiesNum, ListStaticGroups, SearchStaticInstances},
+    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::Sample,
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     start,
@@ -45,7 +45,8 @@ async fn counted(running: &RunningServer, name: &str) -> u64 {
 
 /// Asks for as many gateways as one call may.
 fn largest_extraction(sample: &Sample) -> String {
-    extraction(sample).replace("num=1", &format!("num={}", ExtractProxiesNum::MAXIMUM))
+    let most = ExtractProxies::document().part("num").and_then(|num| num.schema.limit("maximum")).unwrap();
+    extraction(sample).replace("num=1", &format!("num={most}"))
 }
 
 /// Waits, within bounds, until the operator's page has this line.

@@ -1,19 +1,27 @@
 //! What stands before the operations, over real sockets: TLS, declared proxies, rates, the cap on work under way, and
 //! the operator's address.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests, which clippy.toml does not see")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "the helpers of tests, which clippy.toml does not see"
+)]
 
 mod admin;
 mod caller;
 #[expect(dead_code, reason = "the abuse tests need more kinds of frames")]
 #[path = "../abuse/frames.rs"]
 mod frames;
+#[path = "../nginx/identity.rs"]
+mod identity;
 mod load;
 mod paused_store;
 mod rates;
 #[path = "../support/shared_buffer.rs"]
 mod shared_buffer;
 mod tls;
+#[path = "../support/tls_client.rs"]
+mod tls_client;
 #[path = "../edge_http/wire.rs"]
 mod wire;
 

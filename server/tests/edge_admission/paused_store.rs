@@ -13,7 +13,7 @@ use sallyport_server::{
         token::TokenDigest,
     },
     store::{
-        Archive, Lines, LoadError, Pool, Sink, StoreError, Supply, UnloadError, Upkeep, record::RecordCounts,
+        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::RecordCounts,
         sqlite::SqliteStore,
     },
 };
@@ -71,7 +71,7 @@ impl Repository for PausedStore {
 }
 
 #[async_trait]
-impl Archive for PausedStore {
+impl Store for PausedStore {
     async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
         Err(StoreError::Closed.into())
     }
@@ -79,10 +79,7 @@ impl Archive for PausedStore {
     async fn unload(&self, _: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
         Err(StoreError::Closed.into())
     }
-}
 
-#[async_trait]
-impl Upkeep for PausedStore {
     async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
         Err(StoreError::Closed)
     }

@@ -6,11 +6,10 @@
     reason = "the helpers of tests, which clippy.toml does not see"
 )]
 
-mod bad_bodies;
-mod bad_parameters;
 mod lifecycle;
 #[path = "../edge_admission/paused_store.rs"]
 mod paused_store;
+mod rejections;
 mod responses;
 mod secrets;
 mod server;

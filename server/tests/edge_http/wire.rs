@@ -53,7 +53,7 @@ pub(crate) fn exchange(address: SocketAddr, parts: &[&[u8]]) -> TcpStream {
 }
 
 /// Reads one response up to the end of its declared length.
-pub(crate) fn read(mut stream: TcpStream) -> Response {
+pub(crate) fn read(mut stream: impl Read) -> Response {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {

@@ -1,12 +1,17 @@
 //! The server behind nginx with the configuration that operators get, `nginx.conf`.
 
-#![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
+#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod caller;
 mod identity;
 #[path = "nginx.rs"]
 mod proxy;
 mod slow;
+#[path = "../support/tls_client.rs"]
+mod tls_client;
+#[expect(dead_code, reason = "the tests of the edge need more")]
+#[path = "../edge_http/wire.rs"]
+mod wire;
 
 use std::{net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 
@@ -19,8 +24,10 @@ use sallyport_server::{
     store::sqlite::SqliteStore,
 };
 
-use caller::{Response, Stream, ask, encrypted, plain, rest};
+use caller::{ask, encrypted, plain, rest};
 use proxy::{Nginx, SITE, installed};
+use tls_client::Stream;
+use wire::Response;
 
 /// A server with sample data that believes nginx.
 pub(crate) struct Server {

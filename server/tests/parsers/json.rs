@@ -1,61 +1,28 @@
 //! Bodies.
 
 use proptest::prelude::*;
-use sallyport_server::edge::types::json::Json;
+use sallyport_server::edge::reading::json::Json;
+use serde_json::{Map, Number, Value, map::Entry};
 
 use super::texts;
 
-const PARTS: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    ":",
-    "\"a\"",
-    "\"\\u00e9\"",
-    "\"\\ud83d\\ude00\"",
-    "\"\\ud800\"",
-    "\"\\x\"",
-    "\"",
-    "\\",
-    "null",
-    "true",
-    "false",
-    "nul",
-    "0",
-    "-0",
-    "01",
-    "1.5",
-    "1e3",
-    "1e999",
-    "18446744073709551616",
-    "-9223372036854775808",
-    "-",
-    ".",
-    " ",
-    "\n",
-    "\u{1}",
-    "\u{feff}",
-    "{\"a\":1,\"a\":2}",
-    "[[1],{}]",
-];
-
-type Member<'a> = (String, Json<'a>);
+const PARTS: &str = "{¦}¦[¦]¦,¦:¦\"a\"¦\"\\u00e9\"¦\"\\ud83d\\ude00\"¦\"\\ud800\"¦\"\\x\"¦\"¦\\¦null¦true¦false¦nul¦0¦-0¦\
+    01¦1.5¦1e3¦1e999¦18446744073709551616¦-9223372036854775808¦-¦.¦ ¦\n¦\u{1}¦\u{feff}¦\
+    {\"a\":1,\"a\":2}¦[[1],{}]";
 
 /// Levels of containers in a value that is read.
 const DEEPEST: usize = 127;
 
-/// A value by RFC 8259, or nothing.
-fn slow(bytes: &[u8]) -> Option<Json<'static>> {
+/// A value by RFC 8259 with the first repeated name, or nothing.
+fn slow(bytes: &[u8]) -> Option<Json> {
     let text = std::str::from_utf8(bytes).ok()?;
-    let mut letters = Letters(text);
+    let mut letters = Letters(text, None);
     let value = letters.value(0)?;
     letters.blank();
-    letters.0.is_empty().then_some(value)
+    letters.0.is_empty().then_some(Json { value, repeated: letters.1 })
 }
 
-struct Letters<'a>(&'a str);
+struct Letters<'a>(&'a str, Option<String>);
 
 impl Letters<'_> {
     fn blank(&mut self) {
@@ -68,40 +35,44 @@ impl Letters<'_> {
         Some(())
     }
 
-    fn value(&mut self, depth: usize) -> Option<Json<'static>> {
+    fn value(&mut self, depth: usize) -> Option<Value> {
         self.blank();
         match self.0.chars().next()? {
-            'n' => self.word("null").map(|()| Json::Null),
-            't' => self.word("true").map(|()| Json::Bool(true)),
-            'f' => self.word("false").map(|()| Json::Bool(false)),
-            '"' => self.string().map(|text| Json::String(text.into())),
+            'n' => self.word("null").map(|()| Value::Null),
+            't' => self.word("true").map(|()| Value::Bool(true)),
+            'f' => self.word("false").map(|()| Value::Bool(false)),
+            '"' => self.string().map(|text| Value::String(text.into())),
             '[' if depth < DEEPEST => {
                 self.word("[")?;
                 let mut items = Vec::new();
                 if self.word("]").is_some() {
-                    return Some(Json::Array(items));
+                    return Some(Value::Array(items));
                 }
                 loop {
                     items.push(self.value(depth + 1)?);
                     if self.word("]").is_some() {
-                        return Some(Json::Array(items));
+                        return Some(Value::Array(items));
                     }
                     self.word(",")?;
                 }
             }
             '{' if depth < DEEPEST => {
                 self.word("{")?;
-                let mut members = Vec::new();
+                let mut members = Map::new();
                 if self.word("}").is_some() {
-                    return Some(Json::Object(members));
+                    return Some(Value::Object(members));
                 }
                 loop {
                     self.blank();
                     let name = self.string()?;
                     self.word(":")?;
-                    members.push((name, self.value(depth + 1)?));
+                    let value = self.value(depth + 1)?;
+                    match members.entry(name) {
+                        Entry::Vacant(entry) => drop(entry.insert(value)),
+                        Entry::Occupied(entry) => drop(self.1.get_or_insert_with(|| entry.key().clone())),
+                    }
                     if self.word("}").is_some() {
-                        return Some(Json::Object(members));
+                        return Some(Value::Object(members));
                     }
                     self.word(",")?;
                 }
@@ -143,7 +114,7 @@ impl Letters<'_> {
         }
     }
 
-    fn number(&mut self) -> Option<Json<'static>> {
+    fn number(&mut self) -> Option<Value> {
         let text = self.0;
         let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
         let mut end = usize::from(text.starts_with('-'));
@@ -175,27 +146,25 @@ impl Letters<'_> {
             number.parse::<i64>().map(Into::into).or_else(|_| number.parse::<u64>().map(Into::into)).ok()
         });
         match integer.flatten() {
-            Some(integer) => Some(Json::Number(integer)),
-            None => serde_json::Number::from_f64(number.parse().ok()?).map(Json::Number),
+            Some(integer) => Some(Value::Number(integer)),
+            None => Number::from_f64(number.parse().ok()?).map(Value::Number),
         }
     }
 }
 
 /// Whether both are the same but for the last digits of a fraction.
-fn alike(one: &Json, other: &Json) -> bool {
+fn alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
-        (Json::Number(one), Json::Number(other)) if one.is_f64() && other.is_f64() => {
+        (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
             let (one, other) = (one.as_f64().unwrap(), other.as_f64().unwrap());
             (one - other).abs() <= one.abs() * 1e-12
         }
-        (Json::Array(one), Json::Array(other)) => {
+        (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
         }
-        (Json::Object(one), Json::Object(other)) => {
-            let same = |((name, one), (called, other)): (&Member<'_>, &Member<'_>)| {
-                name == called && alike(one, other)
-            };
-            one.len() == other.len() && one.iter().zip(other).all(same)
+        (Value::Object(one), Value::Object(other)) => {
+            let mut members = one.iter().zip(other);
+            one.len() == other.len() && members.all(|(one, other)| one.0 == other.0 && alike(one.1, other.1))
         }
         (one, other) => one == other,
     }
@@ -203,7 +172,7 @@ fn alike(one: &Json, other: &Json) -> bool {
 
 fn agree(bytes: &[u8]) -> bool {
     match (Json::parse(bytes).ok(), slow(bytes)) {
-        (Some(read), Some(slow)) => alike(&read, &slow),
+        (Some(read), Some(slow)) => read.repeated == slow.repeated && alike(&read.value, &slow.value),
         (read, slow) => read.is_none() && slow.is_none(),
     }
 }

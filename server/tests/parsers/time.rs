@@ -2,45 +2,15 @@
 
 use jiff::Timestamp;
 use proptest::prelude::*;
-use sallyport_server::edge::types::{
-    request_error::{Input, Part},
-    value::FromText as _,
-};
+use sallyport_contract::date_time;
 
 use super::texts;
 
-const PARTS: &[&str] = &[
-    "2026-01-31T08:00:00Z",
-    "2024-02-29",
-    "2023-02-29",
-    "9999-12-31",
-    "0000-01-01",
-    "T",
-    "t",
-    "23:59:60",
-    "00:00:00",
-    "24:00:00",
-    ".5",
-    ".1234567890123",
-    ".",
-    "Z",
-    "z",
-    "+02:30",
-    "-00:00",
-    "+23:59",
-    "+24:00",
-    "-12:60",
-    " ",
-    "[UTC]",
-    "-",
-    ":",
-    "0",
-    "9",
-];
+const PARTS: &str = "2026-01-31T08:00:00Z¦2024-02-29¦2023-02-29¦9999-12-31¦0000-01-01¦T¦t¦23:59:60¦00:00:00¦24:00:00¦.5¦\
+    .1234567890123¦.¦Z¦z¦+02:30¦-00:00¦+23:59¦+24:00¦-12:60¦ ¦[UTC]¦-¦:¦0¦9";
 
 fn read(text: &str) -> Option<i128> {
-    let input = Input::new(Part::Field("activatedFrom"), &[]);
-    Timestamp::from_text(text, input).ok().map(Timestamp::as_nanosecond)
+    date_time::parse(text).map(Timestamp::as_nanosecond)
 }
 
 /// Nanoseconds since 1970 by RFC 3339, section 5.6, and the calendar: digits past the ninth are cut off, a leap second is

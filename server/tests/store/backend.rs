@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use sallyport_server::store::{
     Location, OpenMode, RecordKind, Store,
     postgres::LEASE,
+    record::Record,
     registry::{Condition, Dependents, Entry, Registry, RegistryError, Written},
 };
 use serde_json::Value;
@@ -112,7 +113,7 @@ pub(crate) async fn all(registry: &Registry, kind: RecordKind, fields: &[&str]) 
     all
 }
 
-pub(crate) fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {
+fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {
     fields.iter().map(|field| Condition::parse(kind, field).unwrap()).collect()
 }
 
@@ -126,18 +127,19 @@ pub(crate) async fn put(
         Value::Array(records) => records,
         record => vec![record],
     };
-    let records = records.into_iter().map(|record| serde_json::from_value(record).unwrap()).collect();
+    let records = records.into_iter().map(|record| Record::read_put(kind, record).unwrap()).collect();
     registry.put(kind, records, Timestamp::now()).await
 }
 
-/// Removes the records with these keys.
-pub(crate) async fn remove(
-    registry: &Registry,
-    kind: RecordKind,
-    keys: &[&str],
-    dependents: Dependents,
-) -> Result<String, RegistryError> {
-    registry.remove(kind, keys.iter().map(|key| conditions(kind, &[key])).collect(), dependents, None).await
+/// The values of one field.
+pub(crate) fn values(entries: &[Entry], field: &str) -> Vec<Value> {
+    entries.iter().map(|entry| entry[field].clone()).collect()
+}
+
+/// Removes the records that meet the conditions.
+pub(crate) async fn remove(registry: &Registry, kind: RecordKind, fields: &[&str]) {
+    let selection = vec![conditions(kind, fields)];
+    registry.remove(kind, selection, Dependents::default(), None).await.unwrap();
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

@@ -12,7 +12,7 @@ use sallyport_server::{
     edge::operation::Operation as _,
     start,
     store::{
-        Location, OpenMode, Upkeep as _,
+        Location, OpenMode, Store as _,
         postgres::{Limits, PostgresStore},
     },
 };

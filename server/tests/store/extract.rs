@@ -5,21 +5,22 @@ use std::{collections::HashSet, net::Ipv4Addr, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use sallyport_server::{
     Config,
+    api::generated::RequestId,
     data::{
         import,
         seed::{Sample, seed},
     },
     domain::{
-        access::Purpose,
-        extraction::{Endpoint, ExtractCommand, Extraction, Region, StoredExtraction},
+        access::{AccountId, Purpose},
+        extraction::{Endpoint, ExtractCommand, Extraction, ExtractionData, Region, StoredExtraction},
         protocol::Protocol,
         rejection::Rejection,
         search::{Filters, SearchCommand},
         service::Service,
-        token::{Token, TokenKind},
+        token::Token,
     },
     start,
-    store::{Store, registry::IssuedToken},
+    store::Store,
 };
 
 use crate::{
@@ -87,19 +88,6 @@ async fn each_condition_has_its_rejection(database: Database) {
     ] {
         assert_eq!(sandbox.service.extract(elsewhere(Some(ip.into()))).await.err(), expected, "{ip:?}");
     }
-}
-
-async fn a_link_credential_opens_nothing_else(database: Database) {
-    let sandbox = Sandbox::new(database).await;
-    let link = &sandbox.sample.tokens.link;
-    let search = SearchCommand {
-        addresses: sandbox.sample.addresses[..1].to_vec(),
-        filters: Filters::default(),
-        page: 1,
-        page_size: 1,
-    };
-    assert_eq!(sandbox.service.groups(link).await.err(), Some(Rejection::TokenForExtractionOnly));
-    assert_eq!(sandbox.service.search(link, search).await.err(), Some(Rejection::TokenForExtractionOnly));
 }
 
 async fn groups_ascend_and_are_the_accounts_own(database: Database) {
@@ -199,6 +187,17 @@ async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
     }
 }
 
+/// As an earlier version stored it, which took any.
+async fn the_longest_request_id_and_a_longer_one_are_stored(database: Database) {
+    let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
+    let command = command(&sample.tokens.main, 20, &sample.plentiful_region);
+    for length in [RequestId::MAX_UTF8_BYTES, 8 * RequestId::MAX_UTF8_BYTES] {
+        let extract = || service.extract(with_id(&"é".repeat(length / 2), command.clone()));
+        assert_eq!(extract().await.unwrap(), extract().await.unwrap());
+    }
+    assert_eq!(store.delete_extractions(Timestamp::MAX).await.unwrap(), 2);
+}
+
 async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let Sample { tokens, empty_region, .. } = &sandbox.sample;
@@ -210,16 +209,6 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
     import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway), |_| {}).await.unwrap();
     let expected = Endpoint { host: "new.proxy.invalid".to_owned(), port: 1 };
     assert_eq!(ask().await.unwrap().endpoints, [expected]);
-}
-
-async fn access_is_looked_at_on_every_call_also_for_a_known_request_id(database: Database) {
-    let sandbox = Sandbox::new(database).await;
-    let (registry, region) = (sandbox.database.registry().await, &sandbox.sample.plentiful_region);
-    let IssuedToken { id, token, .. } = registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
-    let ask = || sandbox.service.extract(with_id("known", command(&token, 1, region)));
-    ask().await.unwrap();
-    registry.revoke_tokens(vec![id], jiff::Timestamp::now()).await.unwrap();
-    assert_eq!(ask().await.err(), Some(Rejection::TokenRevoked));
 }
 
 async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once(database: Database) {
@@ -274,6 +263,12 @@ async fn gateways_come_and_go_between_two_calls(database: Database) {
     assert!(matches!(ask().await, Err(Rejection::Shortage { .. })));
 }
 
+/// What the store returns for a command of a token that may extract.
+async fn known(store: &Arc<dyn Store>, command: &ExtractCommand) -> (AccountId, ExtractionData) {
+    let found = store.extraction(&query(command, Timestamp::now())).await.unwrap().unwrap();
+    found.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
+}
+
 async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Database) {
     const OLD: i64 = 600;
     const ALL: i64 = OLD + 5;
@@ -282,11 +277,11 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
     let id = |n: i64| format!("kept-{n}");
     let kept = |n: i64| Endpoint { host: format!("gw{n}.invalid"), port: 1 };
     let ask = |n| service.extract(with_id(&id(n), command(&sample.tokens.main, 1, &sample.plentiful_region)));
-    let query = query(&command(&sample.tokens.main, 1, &sample.plentiful_region), second(0));
-    let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.authorize(Purpose::Extraction, second(0)).unwrap();
+    let command = command(&sample.tokens.main, 1, &sample.plentiful_region);
+    let (account, _) = known(&store, &command).await;
     let keeping = (0..ALL).map(|n| {
-        let extraction = StoredExtraction { parameters: query.parameters.clone(), endpoints: vec![kept(n)] };
+        let extraction =
+            StoredExtraction { parameters: command.parameters.clone(), endpoints: vec![kept(n)] };
         store.store_extraction(account, id(n), extraction, second(n))
     });
     futures::future::try_join_all(keeping).await.unwrap();
@@ -310,11 +305,7 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
 async fn a_server_forgets_by_itself(database: Database) {
     let Sandbox { store, sample, .. } = Sandbox::new(database).await;
     let command = command(&sample.tokens.main, 1, &sample.plentiful_region);
-    let ask = async |id: &str| {
-        let query = query(&with_id(id, command.clone()), Timestamp::now());
-        let known = store.extraction(&query).await.unwrap().unwrap();
-        known.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
-    };
+    let ask = async |id: &str| known(&store, &with_id(id, command.clone())).await;
     let (account, _) = ask("old").await;
     for (id, kept_at) in [("old", Timestamp::UNIX_EPOCH), ("young", Timestamp::now())] {
         let parameters = command.parameters.clone();
@@ -382,14 +373,13 @@ async fn a_write_that_waits_too_long_is_rejected_and_passes_later(database: Data
 
 on_both! {
     each_condition_has_its_rejection,
-    a_link_credential_opens_nothing_else,
     groups_ascend_and_are_the_accounts_own,
     regions_are_plentiful_scarce_or_empty,
     the_choice_goes_around,
     a_request_id_stands_for_one_extraction,
     simultaneous_requests_with_one_id_get_one_result,
+    the_longest_request_id_and_a_longer_one_are_stored,
     a_shortage_does_not_use_up_the_request_id,
-    access_is_looked_at_on_every_call_also_for_a_known_request_id,
     a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once,
     gateways_come_and_go_between_two_calls,
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,

@@ -35,17 +35,6 @@ fn command(sample: &Sample, request_id: Option<&str>) -> ExtractCommand {
     ExtractCommand { request_id: request_id.map(str::to_owned), ..command }
 }
 
-#[tokio::test]
-async fn a_slow_statement_is_given_up() {
-    let limits = Limits { statement: Duration::from_millis(200), ..Limits::default() };
-    let Some((database, service, sample)) = limited(limits).await else { return };
-    let locked = database.lock_extractions().await;
-    let rejection = service.extract(command(&sample, Some("slow"))).await.unwrap_err();
-    assert!(matches!(rejection, Rejection::Busy { .. }), "{rejection:?}");
-    drop(locked);
-    eventually(async || service.extract(command(&sample, Some("slow"))).await).await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
     let limits = Limits { connections: 1, wait: Duration::from_millis(200), ..Limits::default() };

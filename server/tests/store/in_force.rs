@@ -15,16 +15,12 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{
-        RecordKind, Store,
-        postgres::LEASE,
-        registry::{Dependents, IssuedToken},
-    },
+    store::{RecordKind, Store, postgres::LEASE, record::Record, registry::IssuedToken},
 };
 use serde_json::json;
 
 use crate::{
-    backend::{Database, conditions, on_both, put, remove},
+    backend::{Database, on_both, put, remove},
     cluster::eventually,
     requests::{command, query},
 };
@@ -94,14 +90,13 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let command = servers.command(&token, protocol);
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
-    let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=http"]);
-    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default(), None).await.unwrap();
+    remove(&registry, RecordKind::Entitlement, &["account=aurora", "protocol=http"]).await;
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(protocol)));
     let expired = Some(Timestamp::now() - SignedDuration::from_secs(1));
     for (expires_at, expected) in [(expired, Err(Rejection::NotEntitled(protocol))), (None, Ok(10))] {
         let right = json!({"account": account, "protocol": protocol, "expiresAt": expires_at});
-        let right = vec![serde_json::from_value(right).unwrap()];
+        let right = vec![Record::read_put(RecordKind::Entitlement, right).unwrap()];
         // It has expired since.
         registry.put(RecordKind::Entitlement, right, Timestamp::UNIX_EPOCH).await.unwrap();
         assert_eq!(servers.ask(&command).await, expected);
@@ -122,7 +117,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
         assert_eq!(servers.ask(&elsewhere).await, expected);
     }
     let key = format!("id={}", rows[0].entry["id"]);
-    remove(&registry, RecordKind::Whitelist, &[&key], Dependents::default()).await.unwrap();
+    remove(&registry, RecordKind::Whitelist, &[&key]).await;
     assert_eq!(servers.ask(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
 
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
@@ -133,8 +128,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
 async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
-    let right = conditions(RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]);
-    registry.remove(RecordKind::Entitlement, vec![right], Dependents::default(), None).await.unwrap();
+    remove(&registry, RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]).await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;

@@ -22,5 +22,5 @@ mod search;
 mod server_process;
 #[path = "../support/shared_buffer.rs"]
 mod shared_buffer;
+mod transcripts;
 mod transfer;
-mod whitelist;

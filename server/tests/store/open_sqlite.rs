@@ -1,6 +1,6 @@
-//! Database files that cannot be used: each ends in one clear line.
+//! Database files that cannot be used: each ends in one clear line. `tests/cli_data.rs` has more of them.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+use std::{fs, path::Path};
 
 use rusqlite::Connection;
 use sallyport_server::store::{
@@ -62,28 +62,6 @@ fn something_else() {
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .unwrap();
     assert_eq!(tables, 1, "a foreign database is left alone");
-}
-
-#[test]
-fn a_newer_schema() {
-    let (_folder, path) = good();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(rejected(&path), OpenError::Newer { found: 99, .. }));
-}
-
-#[test]
-fn read_only() {
-    let (_folder, path) = good();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-    assert!(matches!(rejected(&path), OpenError::Store { source: StoreError::ReadOnly, .. }));
-}
-
-#[test]
-fn locked() {
-    let (_folder, path) = good();
-    let other = Connection::open(&path).unwrap();
-    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert!(matches!(rejected(&path), OpenError::Store { source: StoreError::Locked, .. }));
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use sallyport_server::{
     data::seed::{Sample, seed},
     domain::token::Token,
     edge::operation::Operation as _,
-    store::Location,
+    store::{Location, RecordKind},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -56,7 +56,7 @@ pub(crate) enum Outcome {
 pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: usize) -> Outcome {
     let (path, token, region) = (ExtractProxies::PATH, sample.tokens.main.expose(), &sample.plentiful_region);
     let target = format!("{path}?api_key={token}&num=20&regions={region}&request_id={request_id}");
-    let Some((head, body)) = get(address, &target).await else { return Outcome::Broken };
+    let Some((head, body)) = get(address, &target, "").await else { return Outcome::Broken };
     if head.starts_with("http/1.1 503") {
         assert!(head.contains("\r\nretry-after: "), "{head}");
         return Outcome::Later;
@@ -68,8 +68,8 @@ pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: us
 }
 
 /// Head, in lower case, and body of a response; `None` when the server went away.
-async fn get(address: SocketAddr, target: &str) -> Option<(String, String)> {
-    let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+pub(crate) async fn get(address: SocketAddr, target: &str, headers: &str) -> Option<(String, String)> {
+    let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{headers}\r\n");
     let mut response = String::new();
     let asked = async {
         let mut stream = TcpStream::connect(address).await?;
@@ -224,7 +224,7 @@ async fn a_killed_import_leaves_nothing_behind(database: Database) {
     let again = async || {
         sallyport_server::data::import::import(store.as_ref(), std::io::Cursor::new(one), |_| {}).await
     };
-    assert_eq!(eventually(again).await.accounts, 1);
+    assert_eq!(eventually(again).await[RecordKind::Account], 1);
 }
 
 /// The server runs in one process, this test changes the database in another, and a third one adds to it.
@@ -235,7 +235,7 @@ async fn a_change_by_another_process_counts_for_the_next_call(database: Database
         let (path, region) = (ExtractProxies::PATH, &sample.plentiful_region);
         let id = if with_id { "&request_id=one" } else { "" };
         let target = format!("{path}?api_key={}&num=1&regions={region}{id}", token.expose());
-        let (head, _) = get(server.address, &target).await.unwrap();
+        let (head, _) = get(server.address, &target, "").await.unwrap();
         head.split(' ').nth(1).unwrap().to_owned()
     };
     let main = &sample.tokens.main;

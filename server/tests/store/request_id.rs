@@ -1,47 +1,38 @@
-//! Request ids over HTTP, on real databases: the longest that is accepted is stored and repeated, a longer one is not.
+//! Request ids over HTTP: the longest that is accepted is stored and repeated, a longer one is not.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use sallyport_server::{
     Config,
-    api::generated::{ExtractProxies, RequestId},
+    api::generated::ExtractProxies,
     data::seed::seed,
-    domain::{access::Purpose, extraction::StoredExtraction},
     edge::{operation::Operation as _, responding::error_code::ErrorCode},
     start,
+    store::sqlite::SqliteStore,
 };
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
-use crate::{
-    backend::{Database, on_both},
-    requests::{command, query, with_id},
-};
+use crate::processes::get;
 
-const MAX: usize = RequestId::MAX_UTF8_BYTES;
+/// Maximum length of a request id, in bytes.
+fn max() -> usize {
+    let part = ExtractProxies::document().part("request_id").unwrap();
+    usize::try_from(part.schema.limit("x-max-utf8-bytes").unwrap()).unwrap()
+}
 
 /// Status and body of an extraction with this query and these header lines.
 async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
-    let path = ExtractProxies::PATH;
-    let request =
-        format!("GET {path}?num=2&{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}\r\n");
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut response = String::new();
-    stream.read_to_string(&mut response).await.unwrap();
-    let (head, body) = response.split_once("\r\n\r\n").unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap())
+    let target = format!("{}?num=2&{query}", ExtractProxies::PATH);
+    let (head, body) = get(address, &target, headers).await.unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(&body).unwrap())
 }
 
-async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
-    let store = database.open().await;
+#[tokio::test]
+async fn a_request_id_is_bounded_before_anything_is_stored() {
+    let store = Arc::new(SqliteStore::temporary().unwrap());
     let sample = seed(store.as_ref()).await.unwrap();
     let token = sample.tokens.main.expose();
-    let running = start(Config::loopback(store.clone())).unwrap();
+    let running = start(Config::loopback(store)).unwrap();
     let ask = async |id: &str| {
         let query = format!("api_key={token}&request_id={}", id.replace('é', "%C3%A9"));
         extract(running.address(), &query, "").await
@@ -51,8 +42,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     };
 
     // One byte a character, and two.
-    for longest in ["x".repeat(MAX), format!("{}x", "é".repeat(MAX / 2))] {
-        assert_eq!(longest.len(), MAX);
+    for longest in ["x".repeat(max()), format!("{}x", "é".repeat(max() / 2))] {
+        assert_eq!(longest.len(), max());
         let (status, first) = ask(&longest).await;
         assert_eq!((status, &first["code"]), (200, &Value::from(0)), "{first}");
         assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
@@ -60,8 +51,8 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     }
     let rejected = ErrorCode::Invalid;
     for longer in [
-        "x".repeat(MAX + 1),
-        "é".repeat(MAX / 2 + 1),
+        "x".repeat(max() + 1),
+        "é".repeat(max() / 2 + 1),
         // More than an index row of PostgreSQL holds, and not compressible.
         (0..5_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 26)).collect(),
     ] {
@@ -72,7 +63,7 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
                 "{body}"
             );
             let message = body["message"].as_str().unwrap();
-            assert!(message.contains(&format!("at most {MAX} bytes")), "{message}");
+            assert!(message.contains(&format!("at most {} bytes", max())), "{message}");
             assert!(message.contains("open.extract.request-id-length") && message.len() < 200, "{message}");
             assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
         }
@@ -81,34 +72,9 @@ async fn a_request_id_is_bounded_before_anything_is_stored(database: Database) {
     let both = extract(
         running.address(),
         &format!("api_key={token}&request_id=short"),
-        &format!("X-Request-Id: {}\r\n", "x".repeat(MAX + 1)),
+        &format!("X-Request-Id: {}\r\n", "x".repeat(max() + 1)),
     )
     .await;
     assert_eq!(both.0, 200);
     assert!(running.close(Duration::from_secs(5)).await);
-}
-
-/// An earlier version stored what came.
-async fn a_longer_id_of_an_earlier_version_is_read_and_forgotten(database: Database) {
-    let store = database.open().await;
-    let sample = seed(store.as_ref()).await.unwrap();
-    let (id, now) = ("x".repeat(MAX * 8), Timestamp::now());
-    let query = query(&with_id(&id, command(&sample.tokens.main, 1, &sample.plentiful_region)), now);
-    let known = store.extraction(&query).await.unwrap().unwrap();
-    let (account, _) = known.authorize(Purpose::Extraction, now).unwrap();
-    let stored = StoredExtraction { parameters: query.parameters.clone(), endpoints: Vec::new() };
-    store.store_extraction(account, id, stored.clone(), Timestamp::UNIX_EPOCH).await.unwrap();
-
-    let earlier = async || {
-        let known = store.extraction(&query).await.unwrap().unwrap();
-        known.authorize(Purpose::Extraction, now).unwrap().1.stored
-    };
-    assert_eq!(earlier().await, Some(stored));
-    assert_eq!(store.delete_extractions(now).await.unwrap(), 1);
-    assert_eq!(earlier().await, None);
-}
-
-on_both! {
-    a_request_id_is_bounded_before_anything_is_stored,
-    a_longer_id_of_an_earlier_version_is_read_and_forgotten,
 }

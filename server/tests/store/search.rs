@@ -7,13 +7,14 @@ use proptest::{prelude::*, sample::select, test_runner::TestRunner};
 use sallyport_server::{
     domain::{
         address::Address,
-        instance::{Capabilities, Id, Status},
+        instance::{Capabilities, Id, Instance, Status},
         search::{Filters, GroupSelection, SearchCommand},
         service::Service,
         token::{Token, TokenKind},
     },
-    store::record::{AccountRecord, GroupRecord, InstanceRecord, Line, ProxyPassword, Record, TokenRecord},
+    store::record::{Line, Record},
 };
+use serde_json::{Value, json};
 
 use crate::backend::{Database, on_both};
 
@@ -83,51 +84,41 @@ async fn an_instance_comes_back_in_every_field(database: Database) {
     let command = SearchCommand { addresses, filters: Filters::default(), page: 1, page_size: 1000 };
     let page = Service::new(store).search(&tokens[0], command).await.unwrap();
 
-    let stored: Vec<_> = instances.iter().filter(|instance| instance.account == ACCOUNTS[0]).collect();
-    assert_eq!(page.items.len(), stored.len());
-    for (shown, stored) in page.items.iter().zip(stored) {
-        assert_eq!(
-            (shown.id, shown.offer_id, shown.status),
-            (stored.instance_id, stored.offer_id, stored.status)
-        );
-        assert_eq!((shown.ip, shown.port), (stored.ip, stored.port));
-        assert_eq!(shown.protocols, stored.protocols);
-        assert_eq!((&shown.country_code, &shown.city_code), (&stored.country_code, &stored.city_code));
-        assert_eq!(shown.isp_type, stored.isp_type);
-        assert_eq!((shown.expires_at, shown.activated_at), (stored.expires_at, stored.activated_at));
-        assert_eq!((&shown.capabilities, shown.group_id), (&stored.capabilities, stored.group_id));
-    }
+    let own = instances.into_iter().filter(|stored| stored.account == ACCOUNTS[0]);
+    assert_eq!(page.items, own.map(|stored| stored.instance).collect::<Vec<_>>());
 }
 
 on_both! { an_instance_comes_back_in_every_field }
 
+/// An instance with what a response does not show of it.
+struct Stored {
+    account: &'static str,
+    order_no: Option<String>,
+    instance: Instance,
+}
+
 /// The ids on the page, and how many there are on all pages.
-fn model(instances: &[InstanceRecord], account: &str, command: &SearchCommand) -> (Vec<Id>, usize) {
+fn model(instances: &[Stored], account: &str, command: &SearchCommand) -> (Vec<Id>, usize) {
     let SearchCommand { addresses, filters, page, page_size } = command;
     let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } = filters;
-    let all: Vec<Id> = instances
-        .iter()
-        .filter(|instance| instance.account == account)
-        .filter(|instance| {
-            addresses.iter().any(|wanted| {
-                wanted.ip == instance.ip && wanted.port.is_none_or(|port| port == instance.port)
-            })
-        })
-        .filter(|instance| order_no.is_none() || *order_no == instance.order_no)
-        .filter(|instance| match group {
-            GroupSelection::Any => true,
-            GroupSelection::Ungrouped => instance.group_id.is_none(),
-            GroupSelection::Group(id) => instance.group_id == Some(*id),
-        })
-        .filter(|instance| country_code.as_ref().is_none_or(|code| *code == instance.country_code))
-        .filter(|instance| city_code.as_ref().is_none_or(|code| *code == instance.city_code))
-        .filter(|instance| status.is_none_or(|status| status == instance.status))
-        .filter(|instance| {
-            activated_from.is_none_or(|from| instance.activated_at.is_some_and(|at| at >= from))
-        })
-        .filter(|instance| activated_to.is_none_or(|to| instance.activated_at.is_some_and(|at| at <= to)))
-        .map(|instance| instance.instance_id)
-        .collect();
+    let matches = |Stored { account: owner, order_no: order, instance: it }: &&Stored| {
+        *owner == account
+            && addresses
+                .iter()
+                .any(|wanted| wanted.ip == it.ip && wanted.port.is_none_or(|port| port == it.port))
+            && (order_no.is_none() || order_no == order)
+            && match group {
+                GroupSelection::Any => true,
+                GroupSelection::Ungrouped => it.group_id.is_none(),
+                GroupSelection::Group(id) => it.group_id == Some(*id),
+            }
+            && country_code.as_ref().is_none_or(|code| *code == it.country_code)
+            && city_code.as_ref().is_none_or(|code| *code == it.city_code)
+            && status.is_none_or(|status| status == it.status)
+            && activated_from.is_none_or(|from| it.activated_at.is_some_and(|at| at >= from))
+            && activated_to.is_none_or(|to| it.activated_at.is_some_and(|at| at <= to))
+    };
+    let all: Vec<Id> = instances.iter().filter(matches).map(|stored| stored.instance.id).collect();
     let skipped = (*page as usize - 1) * *page_size as usize;
     (all.iter().skip(skipped).take(*page_size as usize).copied().collect(), all.len())
 }
@@ -170,7 +161,7 @@ fn command() -> impl Strategy<Value = SearchCommand> {
 }
 
 /// Every combination of account, address and port, twice; the other fields vary with coprime periods.
-fn instances() -> Vec<InstanceRecord> {
+fn instances() -> Vec<Stored> {
     let mut instances = Vec::new();
     for round in 0..2 {
         for (place, ip) in ADDRESSES.iter().enumerate() {
@@ -178,10 +169,9 @@ fn instances() -> Vec<InstanceRecord> {
                 for (owner, account) in ACCOUNTS.into_iter().enumerate() {
                     let n = instances.len() + 3 * place + 5 * port_place + 7 * round;
                     let group = (n % 4) as i64;
-                    instances.push(InstanceRecord {
-                        account: account.to_owned(),
-                        order_no: ORDERS.get(n % 5).map(ToString::to_string),
-                        instance_id: Id::new(instances.len() as i64 + 1).unwrap(),
+                    let trial_days = (n % 2 == 0).then_some(0);
+                    let instance = Instance {
+                        id: Id::new(instances.len() as i64 + 1).unwrap(),
                         offer_id: Id::new(i64::MAX).unwrap(),
                         status: Status::ALL[n % 5],
                         ip: ip.parse().unwrap(),
@@ -192,15 +182,12 @@ fn instances() -> Vec<InstanceRecord> {
                         isp_type: (n % 3) as u32,
                         expires_at: TIMES.get(n % 11).map(|text| time(text)),
                         activated_at: TIMES.get(n % 7).map(|text| time(text)),
-                        capabilities: Capabilities {
-                            trial_days: (n % 2 == 0).then_some(0),
-                            ..Capabilities::default()
-                        },
+                        capabilities: Capabilities { trial_days, ..Capabilities::default() },
                         // Groups 1 and 2 belong to the first account, 3 and 4 to the second.
                         group_id: (group < 2).then(|| Id::new(group + 1 + 2 * owner as i64).unwrap()),
-                        username: None,
-                        password: Some(ProxyPassword::new("hidden")),
-                    });
+                    };
+                    let order_no = ORDERS.get(n % 5).map(ToString::to_string);
+                    instances.push(Stored { account, order_no, instance });
                 }
             }
         }
@@ -208,33 +195,36 @@ fn instances() -> Vec<InstanceRecord> {
     instances
 }
 
-fn lines(
-    instances: &[InstanceRecord],
-    tokens: &[Token; 2],
-) -> impl Iterator<Item = std::io::Result<Line>> + use<> {
-    let mut records = Vec::new();
+fn lines(instances: &[Stored], tokens: &[Token; 2]) -> impl Iterator<Item = std::io::Result<Line>> + use<> {
+    let (mut records, start) = (Vec::new(), Timestamp::UNIX_EPOCH);
     for (owner, account) in ACCOUNTS.into_iter().enumerate() {
-        records.push(Record::Account(AccountRecord { name: account.to_owned(), real_name_verified: true }));
-        records.push(Record::Token(TokenRecord {
-            account: account.to_owned(),
-            sha256: tokens[owner].digest(),
-            kind: TokenKind::Api,
-            created_at: Timestamp::UNIX_EPOCH,
-            expires_at: None,
-            revoked_at: None,
-        }));
+        let digest = tokens[owner].digest().to_hex();
+        records.push(json!({"account": {"name": account, "realNameVerified": true}}));
+        records.push(
+            json!({"token": {"account": account, "sha256": digest, "kind": "api", "createdAt": start}}),
+        );
         for group in [1, 2] {
-            records.push(Record::Group(GroupRecord {
-                account: account.to_owned(),
-                group_id: Id::new(group + 2 * owner as i64).unwrap(),
-                name: "group".to_owned(),
-                created_at: Timestamp::UNIX_EPOCH,
-                updated_at: Timestamp::UNIX_EPOCH,
-            }));
+            let number = group + 2 * owner;
+            records.push(
+                json!({"group": {"account": account, "groupId": number, "name": "group", "createdAt": start,
+                                          "updatedAt": start}}),
+            );
         }
     }
-    records.extend(instances.iter().cloned().map(|instance| Record::Instance(Box::new(instance))));
-    (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }))
+    records.extend(instances.iter().map(line));
+    (1..).zip(records).map(|(number, record)| {
+        let record: Record = serde_json::from_value(record).unwrap();
+        Ok(Line { number, bytes: 0, record: Ok(record) })
+    })
+}
+
+fn line(Stored { account, order_no, instance: it }: &Stored) -> Value {
+    json!({"instance": {
+        "account": account, "orderNo": order_no, "instanceId": it.id, "offerId": it.offer_id, "status": it.status,
+        "ip": it.ip, "port": it.port, "protocols": it.protocols, "countryCode": it.country_code,
+        "cityCode": it.city_code, "ispType": it.isp_type, "expiresAt": it.expires_at,
+        "activatedAt": it.activated_at, "capabilities": it.capabilities, "groupId": it.group_id, "password": "hidden",
+    }})
 }
 
 fn address(text: &str) -> Address {

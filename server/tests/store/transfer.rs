@@ -50,7 +50,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
                 begun.send(()).map_err(std::io::Error::other)?;
                 self.go_on.recv().map_err(std::io::Error::other)?;
             }
-            *self.tokens.lock().unwrap() += usize::from(matches!(record, Record::Token(_)));
+            *self.tokens.lock().unwrap() += usize::from(record.kind() == RecordKind::Token);
             Ok(())
         }
 
@@ -71,9 +71,9 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
     registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
     release.send(()).unwrap();
     let unloaded = unload.await.unwrap().unwrap();
-    assert_eq!((unloaded.tokens, unloaded), (*taken.lock().unwrap() as u64, sample.loaded));
+    assert_eq!((unloaded[RecordKind::Token], unloaded), (*taken.lock().unwrap() as u64, sample.loaded));
     let tokens = all(&registry, RecordKind::Token, &[]).await;
-    assert_eq!(tokens.len() as u64, unloaded.tokens + 1);
+    assert_eq!(tokens.len() as u64, unloaded[RecordKind::Token] + 1);
 }
 
 async fn an_output_that_fails_ends_the_export(database: Database) {
@@ -118,13 +118,13 @@ async fn many_rows_move_from_sqlite_to_postgresql_and_back_unchanged() {
         ))
         .await;
     let original = exported_to_file(store.as_ref()).await;
-    let mut loaded = sample.loaded;
     for database in [postgres, last] {
         let copy = database.open().await;
         let again = import(copy.as_ref(), BufReader::new(original.reopen().unwrap()), |_| {}).await.unwrap();
-        loaded.instances = again.instances;
-        assert_eq!(again, loaded);
-        assert!(again.instances >= rows, "{again:?}");
+        for kind in RecordKind::ALL.into_iter().filter(|kind| *kind != RecordKind::Instance) {
+            assert_eq!(again[kind], sample.loaded[kind], "{kind:?}");
+        }
+        assert!(again[RecordKind::Instance] >= rows, "{again:?}");
         assert!(same(&original, &exported_to_file(copy.as_ref()).await), "the copy differs");
     }
 }

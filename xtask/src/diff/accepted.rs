@@ -1,9 +1,9 @@
 //! Changes that were accepted, each with a reason and the date until which that holds.
 
 use jiff::civil::Date;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 
-use super::Diff;
+use super::{Diff, Verdict};
 use crate::{document::Document, problem::Problem};
 
 /// An entry of the file.
@@ -12,9 +12,17 @@ use crate::{document::Document, problem::Problem};
 pub(crate) struct AcceptedChange {
     fingerprint: String,
     reason: String,
+    #[serde(deserialize_with = "date")]
     expires: Date,
     #[serde(skip)]
     line: u64,
+}
+
+fn date<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| {
+        D::Error::custom(format!("`expires`: expected a date such as 2027-01-31, found `{text}`"))
+    })
 }
 
 /// Reads the file: a list of `fingerprint`, `reason` and `expires`.
@@ -27,6 +35,10 @@ pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>>
     }
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for (at, entry) in file.items("") {
+        if !entry.is_object() {
+            problems.push(file.problem(at, "expected an entry of an accepted change", help));
+            continue;
+        }
         match AcceptedChange::deserialize(entry) {
             Ok(entry) if entry.reason.trim().is_empty() => {
                 problems.push(file.problem(at, "empty `reason`", help))
@@ -43,6 +55,8 @@ pub(crate) fn read(file: &Document) -> Result<Vec<AcceptedChange>, Vec<Problem>>
 pub(crate) enum Note {
     #[error("line {line}: no change has the fingerprint `{fingerprint}`; remove the entry")]
     Unused { line: u64, fingerprint: String },
+    #[error("line {line}: the change `{fingerprint}` needs no acceptance; remove the entry")]
+    Needless { line: u64, fingerprint: String },
     #[error("line {line}: the acceptance of `{fingerprint}` expired on {expires}")]
     Expired { line: u64, fingerprint: String, expires: Date },
 }
@@ -51,16 +65,17 @@ pub(crate) enum Note {
 pub(crate) fn apply(diff: &mut Diff, entries: &[AcceptedChange], today: Date) -> Vec<Note> {
     let mut notes = Vec::new();
     for AcceptedChange { fingerprint, reason, expires, line } in entries {
-        let mut matching =
-            diff.changes.iter_mut().filter(|change| change.fingerprint() == *fingerprint).peekable();
-        if matching.peek().is_none() {
-            notes.push(Note::Unused { line: *line, fingerprint: fingerprint.clone() });
+        let (line, fingerprint) = (*line, fingerprint.clone());
+        let mut matching: Vec<_> =
+            diff.changes.iter_mut().filter(|change| change.fingerprint() == fingerprint).collect();
+        if matching.is_empty() {
+            notes.push(Note::Unused { line, fingerprint });
+        } else if matching.iter().all(|change| change.rule.verdict < Verdict::Decision) {
+            notes.push(Note::Needless { line, fingerprint });
         } else if *expires < today {
-            notes.push(Note::Expired { line: *line, fingerprint: fingerprint.clone(), expires: *expires });
+            notes.push(Note::Expired { line, fingerprint, expires: *expires });
         } else {
-            for change in matching {
-                change.accepted = Some(reason.clone());
-            }
+            matching.iter_mut().for_each(|change| change.accepted = Some(reason.clone()));
         }
     }
     notes

@@ -54,19 +54,10 @@ impl Comparison<'_> {
     ) {
         clauses.sort_unstable();
         clauses.dedup();
-        let (operation, at) = (place.operation.map(str::to_owned), place.at.to_owned());
-        let (direction, keyword) = (place.direction, keyword.to_owned());
-        self.changes.push(Change {
-            rule,
-            operation,
-            direction,
-            at,
-            keyword,
-            old,
-            new,
-            clauses,
-            accepted: None,
-        });
+        let Place { operation, direction, at } = place;
+        let (operation, at, keyword) = (operation.map(str::to_owned), at.to_owned(), keyword.to_owned());
+        let accepted = None;
+        self.changes.push(Change { rule, operation, direction, at, keyword, old, new, clauses, accepted });
     }
 
     /// Compares each operation with the one of the same method and path, or else of the same id.
@@ -127,13 +118,8 @@ impl Comparison<'_> {
                 Some(SourceValue::new(document, join(&said.pointer, "name"), name.into()))
             };
             let both = (said(self.old, before, &at_old, was), said(self.new, after, &at_new, is));
-            self.report(
-                Rule::named("path-parameter-renamed"),
-                Place { at: &at_new, ..place },
-                "name",
-                both,
-                Vec::new(),
-            );
+            let (rule, place) = (Rule::named("path-parameter-renamed"), Place { at: &at_new, ..place });
+            self.report(rule, place, "name", both, Vec::new());
             before.iter_mut().filter(|part| part.at == at_old).for_each(|part| part.at.clone_from(&at_new));
         }
     }
@@ -152,13 +138,8 @@ impl Comparison<'_> {
             // The success is in another status then, which is reported as added.
             if !is_success(part) {
                 let both = (part.said(self.old, old), None);
-                self.report(
-                    self::removed(place.direction, part),
-                    Place { at: &part.at, ..place },
-                    "",
-                    both,
-                    part.clauses(),
-                );
+                let (rule, place) = (self::removed(place.direction, part), Place { at: &part.at, ..place });
+                self.report(rule, place, "", both, part.clauses());
             }
         }
         for part in new {
@@ -179,14 +160,10 @@ impl Comparison<'_> {
     fn row(&mut self, place: Place<'_>, before: &Part, part: &Part, (keyword, entry): (&str, &str)) {
         let (old, new) = (before.get(keyword, entry), part.get(keyword, entry));
         let values = (old.map(|row| &row.said.value), new.map(|row| &row.said.value));
-        let has_both = |value: &str| {
-            let has = |part: &Part| {
-                part.value("enum")
-                    .and_then(Value::as_array)
-                    .is_some_and(|values| values.iter().any(|one| one == value))
-            };
-            has(before) && has(part)
-        };
+        let values_of =
+            |part: &Part| part.value("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+        let has_both =
+            |value: &str| [before, part].iter().all(|part| values_of(part).iter().any(|one| one == value));
         let is_same = match (keyword, values) {
             // The value is a name or a clause, which changes nothing for callers.
             (
@@ -323,11 +300,9 @@ fn rule(
             let (end, effect) = if is_narrower { ("narrowed", Narrows) } else { ("widened", Widens) };
             Rule::by_effect(of(&format!("limit-{end}")), direction, effect)
         }
-        "required" if part.has("x-alias-of") => {
-            by_presence("parameter", ("became-required", Narrows), ("became-optional", Widens))
-        }
         "required" => {
-            by_presence(subject(direction, part), ("became-required", Narrows), ("became-optional", Widens))
+            let subject = if part.has("x-alias-of") { "parameter" } else { subject(direction, part) };
+            by_presence(subject, ("became-required", Narrows), ("became-optional", Widens))
         }
         "nullable" => by_presence(&of("null"), ("added", Widens), ("removed", Narrows)),
         "enum" => by_presence(&of("enum-value"), ("removed", Narrows), ("added", Widens)),
@@ -358,6 +333,12 @@ fn rule(
                 _ => "retry-forbidden",
             })
         }
+        "x-filter" | "x-page" => Rule::named(match (old, new) {
+            (None, _) => "meaning-stated",
+            (Some(old), Some(new)) if extends(new, old) => "meaning-extended",
+            (_, None) => "meaning-removed",
+            _ => "meaning-changed",
+        }),
         "observable" if new.is_some_and(|value| *value == true) => Rule::named("clause-observable"),
         "observable" => Rule::named("clause-not-observable"),
         "text" => Rule::named(&format!("{}-reworded", subject(direction, part))),
@@ -366,4 +347,9 @@ fn rule(
         _ if keyword.starts_with("x-separators ") => Rule::named("separator-changed"),
         _ => Rule::named("unclassified"),
     }
+}
+
+/// Whether a mapping has everything that another one has.
+fn extends(new: &Value, old: &Value) -> bool {
+    old.as_object().into_iter().flatten().all(|(name, value)| new.get(name) == Some(value))
 }

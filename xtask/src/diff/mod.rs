@@ -46,8 +46,12 @@ pub(crate) fn compare(old: &Document, new: &Document) -> Result<Diff, [Vec<Probl
     comparison.operations(&contracts.0, &contracts.1);
     comparison.clauses(&contracts.0, &contracts.1);
     comparison.rest();
+    // The changes of an operation stand together.
+    let mut changes = comparison.changes;
+    let order: Vec<Option<String>> = changes.iter().map(|change| change.operation.clone()).collect();
+    changes.sort_by_key(|change| order.iter().position(|operation| *operation == change.operation));
     let version = |document: &Document| document.text("/info", "version").unwrap_or_default().to_owned();
-    Ok(Diff { changes: comparison.changes, versions: (version(old), version(new)) })
+    Ok(Diff { changes, versions: (version(old), version(new)) })
 }
 
 /// Reads a contract. A file that is something else, such as an empty one or a web page, has no operations: compared with it,

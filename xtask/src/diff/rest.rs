@@ -59,54 +59,41 @@ fn walk((old, at): (&Document, String), (new, to): (&Document, String), found: &
         return;
     }
     let is_reference = [before, after].into_iter().flatten().any(|value| value.get("$ref").is_some());
-    let (Some(one), Some(other)) =
-        (before.and_then(|value| members(&at, value)), after.and_then(|value| members(&to, value)))
-    else {
-        let (before, after) = (before.cloned(), after.cloned());
-        return found.push(Difference { old: (at, before), new: (to, after), is_order: false });
+    let [one, other] = [(before, &at), (after, &to)].map(|(value, at)| members(at, value?));
+    let Some((one, other)) = one.zip(other).filter(|_| !is_reference) else {
+        return found.push(Difference::new((at, before), (to, after)));
     };
-    if is_reference {
-        let (before, after) = (before.cloned(), after.cloned());
-        return found.push(Difference { old: (at, before), new: (to, after), is_order: false });
-    }
     let mut order = Vec::new();
     for (key, name, value) in &other {
         let here = join(&to, name);
-        match one.iter().position(|(other, ..)| other == key) {
-            None => found.push(Difference {
-                old: (at.clone(), None),
-                new: (here, Some((*value).clone())),
-                is_order: false,
-            }),
-            Some(index) => {
-                order.push(index);
-                let was = &one[index].1;
-                // Names of headers are keys of a mapping.
-                if was != name && before.is_some_and(Value::is_object) && !at.ends_with("/paths") {
-                    let [was, is] = [was, name].map(|name| Some(Value::String(name.clone())));
-                    found.push(Difference {
-                        old: (join(&at, &one[index].1), was),
-                        new: (here.clone(), is),
-                        is_order: false,
-                    });
-                }
-                walk((old, join(&at, was)), (new, here), found);
-            }
+        let Some(index) = one.iter().position(|(other, ..)| other == key) else {
+            found.push(Difference::new((at.clone(), None), (here, Some(value))));
+            continue;
+        };
+        order.push(index);
+        let was = &one[index].1;
+        // Names of headers are keys of a mapping.
+        if was != name && before.is_some_and(Value::is_object) && !at.ends_with("/paths") {
+            let [old, new] = [was, name].map(|name| Value::from(name.as_str()));
+            found.push(Difference::new((join(&at, was), Some(&old)), (here.clone(), Some(&new))));
         }
+        walk((old, join(&at, was)), (new, here), found);
     }
     let is_gone = |key: &String| !other.iter().any(|(other, ..)| other == key);
-    let gone = one.iter().filter(|(key, ..)| is_gone(key));
-    for (_, name, value) in gone.clone() {
-        found.push(Difference {
-            old: (join(&at, name), Some((*value).clone())),
-            new: (to.clone(), None),
-            is_order: false,
-        });
+    let gone: Vec<_> = one.iter().filter(|(key, ..)| is_gone(key)).collect();
+    for (_, name, value) in &gone {
+        found.push(Difference::new((join(&at, name), Some(value)), (to.clone(), None)));
     }
     // Entries of a list that stand elsewhere, or twice in one of them.
-    let is_moved = !order.is_sorted() || one.len() - gone.count() != order.len();
+    let is_moved = !order.is_sorted() || one.len() - gone.len() != order.len();
     if before.is_some_and(Value::is_array) && is_moved {
-        found.push(Difference { old: (at, before.cloned()), new: (to, after.cloned()), is_order: true });
+        found.push(Difference { is_order: true, ..Difference::new((at, before), (to, after)) });
+    }
+}
+
+impl Difference {
+    fn new(old: (String, Option<&Value>), new: (String, Option<&Value>)) -> Difference {
+        Difference { old: (old.0, old.1.cloned()), new: (new.0, new.1.cloned()), is_order: false }
     }
 }
 

@@ -16,14 +16,6 @@ pub(crate) enum Verdict {
     Breaking,
 }
 
-/// The section of a changelog that a change belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Section {
-    Added,
-    Changed,
-    Removed,
-}
-
 /// What a change does to the set of valid requests or responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
@@ -61,10 +53,6 @@ impl Verdict {
             Verdict::Documentation => "documentation",
         }
     }
-}
-
-impl Section {
-    pub(crate) const ALL: [Section; 3] = [Section::Added, Section::Changed, Section::Removed];
 }
 
 const NEW_MAJOR: &str = "give callers a new major version, or keep the older behaviour beside the new one";
@@ -126,6 +114,10 @@ rules! {
     "information-changed", Documentation, false, "title, contact, licence or another entry about the document changed", REVIEW;
     "integer-width-changed", Decision, false, "generated callers may read the number in another width", "integers are 64 bits wide here with and without `format: int64`; tell callers in other languages";
     "limit-without-effect", Documentation, false, "a limit that excludes nothing was added or removed", REVIEW;
+    "meaning-changed", Breaking, true, "a search finds other items, or divides them into other pages", NEW_MAJOR;
+    "meaning-extended", Decision, true, "the document says of more properties what they find", "make sure that it is what services do already";
+    "meaning-removed", Decision, false, "the document no longer says what the properties of a search find, or how its pages work", PROMISE;
+    "meaning-stated", Compatible, false, "the document now says what the properties of a search find, or how its pages work", "make sure that it is what services do already";
     "operation-added", Compatible, true, "a new operation", FOLLOW;
     "operation-moved", Breaking, true, "the path or method of an operation changed", NEW_MAJOR;
     "operation-removed", Breaking, false, "an operation was removed", NEW_MAJOR;
@@ -176,11 +168,12 @@ impl Rule {
         Rule { id, verdict, services_may_fail, means, advice }
     }
 
-    pub(crate) fn section(&self) -> Section {
+    /// The section of a changelog that the change belongs to.
+    pub(super) fn section(&self) -> &'static str {
         match &self.id {
-            id if id.contains("-added") => Section::Added,
-            id if id.contains("-removed") => Section::Removed,
-            _ => Section::Changed,
+            id if id.contains("-added") => "Added",
+            id if id.contains("-removed") => "Removed",
+            _ => "Changed",
         }
     }
 }

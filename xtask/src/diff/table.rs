@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::change::{Direction, SourceValue};
 use crate::{
     document::{Document, join},
-    model::{Constraint, Contract, Operation, Side},
+    model::{Clause, Constraint, Contract, Operation, Side},
 };
 
 /// What a document says under one keyword at one place.
@@ -36,7 +36,7 @@ pub(super) fn of_operation(
 ) -> [(Direction, Vec<Part>); 3] {
     let clauses: Vec<String> = operation.citation.all().map(str::to_owned).collect();
     let way = Row::new(document, "", &operation.pointer, way(operation), &clauses);
-    let whole = ["operationId", "x-retry"].into_iter().filter_map(|keyword| {
+    let whole = ["operationId", "x-retry", "x-filter", "x-page"].into_iter().filter_map(|keyword| {
         let at = join(&operation.pointer, keyword);
         Some(Row::new(document, keyword, &at, document.get(&at)?.clone(), &[]))
     });
@@ -68,21 +68,15 @@ pub(super) fn way(operation: &Operation) -> Value {
 
 /// The table of what a suite judges services by: the clauses, and what they leave open.
 pub(super) fn of_clauses(document: &Document, contract: &Contract) -> Vec<Part> {
-    let clauses = contract
-        .clauses
-        .iter()
-        .map(|clause| ("/x-clauses", &clause.id, &clause.text, Some(clause.observable)));
-    let open = contract.unspecified.iter().map(|open| ("/x-unspecified", &open.id, &open.text, None));
-    let part = |(list, id, text, observable): (_, &String, &String, Option<bool>)| {
-        let mut entries = document.items(list).into_iter();
-        let at = entries.find(|(_, entry)| entry["id"] == *id).map(|(at, _)| at).unwrap_or_default();
+    let part = |clause: &Clause| {
+        let Clause { id, text, observable, pointer } = clause;
         let row = |keyword: &str, value| {
-            Row::new(document, keyword, &join(&at, keyword), value, std::slice::from_ref(id))
+            Row::new(document, keyword, &join(pointer, keyword), value, std::slice::from_ref(id))
         };
         let observable = observable.map(|observable| row("observable", json!(observable)));
         Part { at: id.clone(), rows: std::iter::once(row("text", json!(text))).chain(observable).collect() }
     };
-    clauses.chain(open).map(part).collect()
+    contract.clauses.iter().chain(&contract.unspecified).map(part).collect()
 }
 
 fn rows(document: &Document, constraint: &Constraint) -> Vec<Row> {

@@ -1,63 +1,17 @@
 //! The version step that a change requires.
 
-use std::fmt;
+pub(crate) use semver::Version;
 
 use super::{Diff, rules::Verdict};
 
-/// A version of three numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version {
-    pub(crate) major: u64,
-    pub(crate) minor: u64,
-    pub(crate) patch: u64,
-}
-
 /// Which number of a version is raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Step {
     None,
     Patch,
     Minor,
     Major,
-}
-
-impl Version {
-    /// Reads `1.2.3`; `None` for anything else.
-    pub(crate) fn parse(text: &str) -> Option<Version> {
-        let mut numbers = text.split('.').map(|number| number.parse().ok());
-        let version = Version { major: numbers.next()??, minor: numbers.next()??, patch: numbers.next()?? };
-        numbers.next().is_none().then_some(version)
-    }
-
-    /// The next version after a step. Below 1.0.0 a minor step may break, so a major one is no more than that.
-    pub(crate) fn after(self, step: Step) -> Version {
-        let Version { major, minor, patch } = self;
-        match (step, major) {
-            (Step::None, _) => self,
-            (Step::Major, 1..) => Version { major: major + 1, minor: 0, patch: 0 },
-            (Step::Major, 0) | (Step::Minor, 1..) => Version { major, minor: minor + 1, patch: 0 },
-            (Step::Minor, 0) | (Step::Patch, _) => Version { major, minor, patch: patch + 1 },
-        }
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-impl Step {
-    /// The step that a change with this verdict requires.
-    pub(crate) fn from_verdict(verdict: Option<Verdict>) -> Step {
-        match verdict {
-            None => Step::None,
-            Some(Verdict::Documentation) => Step::Patch,
-            Some(Verdict::Compatible | Verdict::Decision) => Step::Minor,
-            Some(Verdict::Breaking) => Step::Major,
-        }
-    }
 }
 
 /// The versions that the changes of a comparison require.
@@ -72,17 +26,32 @@ pub(crate) struct VersionAdvice {
     pub(crate) is_met: bool,
 }
 
+/// Reads `1.2.3`; `None` for anything else.
+pub(crate) fn parse(text: &str) -> Option<Version> {
+    Version::parse(text).ok().filter(|version| version.pre.is_empty() && version.build.is_empty())
+}
+
 /// The versions that the changes require. `crates` is the present version of the crates.
 pub(crate) fn advise(diff: &Diff, crates: &str) -> VersionAdvice {
-    let step = Step::from_verdict(diff.worst());
-    let old = Version::parse(&diff.versions.0);
-    let document = old.map(|version| version.after(step));
-    let new = Version::parse(&diff.versions.1);
-    VersionAdvice {
-        step,
-        document,
-        crates: Version::parse(crates).map(|version| version.after(step)),
-        is_met: step == Step::None || document.is_some() && new >= document,
+    let step = match diff.worst() {
+        None => Step::None,
+        Some(Verdict::Documentation) => Step::Patch,
+        Some(Verdict::Compatible | Verdict::Decision) => Step::Minor,
+        Some(Verdict::Breaking) => Step::Major,
+    };
+    let document = parse(&diff.versions.0).map(|version| after(&version, step));
+    let is_met = step == Step::None || document.is_some() && parse(&diff.versions.1) >= document;
+    VersionAdvice { step, document, crates: parse(crates).map(|version| after(&version, step)), is_met }
+}
+
+/// The next version after a step. Below 1.0.0 a minor step may break, so a major one is no more than that.
+fn after(version: &Version, step: Step) -> Version {
+    let Version { major, minor, patch, .. } = *version;
+    match (step, major) {
+        (Step::None, _) => version.clone(),
+        (Step::Major, 1..) => Version::new(major + 1, 0, 0),
+        (Step::Major, 0) | (Step::Minor, 1..) => Version::new(major, minor + 1, 0),
+        (Step::Minor, 0) | (Step::Patch, _) => Version::new(major, minor, patch + 1),
     }
 }
 
@@ -92,17 +61,18 @@ mod tests {
 
     #[test]
     fn versions_have_three_numbers_and_steps_follow_semantic_versioning() {
-        let version = Version::parse("1.2.3").unwrap();
-        for (step, expected) in
-            [(Step::None, "1.2.3"), (Step::Patch, "1.2.4"), (Step::Minor, "1.3.0"), (Step::Major, "2.0.0")]
-        {
-            assert_eq!(version.after(step).to_string(), expected);
+        for (version, step, expected) in [
+            ("1.2.3", Step::None, "1.2.3"),
+            ("1.2.3", Step::Patch, "1.2.4"),
+            ("1.2.3", Step::Minor, "1.3.0"),
+            ("1.2.3", Step::Major, "2.0.0"),
+            ("0.1.4", Step::Major, "0.2.0"),
+            ("0.1.4", Step::Minor, "0.1.5"),
+        ] {
+            assert_eq!(after(&parse(version).unwrap(), step).to_string(), expected);
         }
-        let early = Version::parse("0.1.4").unwrap();
-        assert_eq!(early.after(Step::Major).to_string(), "0.2.0");
-        assert_eq!(early.after(Step::Minor).to_string(), "0.1.5");
-        for text in ["1", "1.2", "1.2.3.4", "1.2.x", "", "v1.2.3"] {
-            assert_eq!(Version::parse(text), None, "{text}");
+        for text in ["1", "1.2", "1.2.3.4", "1.2.x", "", "v1.2.3", "1.2.3-rc1"] {
+            assert_eq!(parse(text), None, "{text}");
         }
     }
 }

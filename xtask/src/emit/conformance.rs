@@ -11,11 +11,11 @@ const IDS: &str = "conformance/src/contract/generated/clause.rs";
 /// The document with what JSON cannot say of it (`openapi/src/lib.rs`), and the ids.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let clauses = contract.clauses.iter().map(|clause| (&clause.id, clause.line));
-    let lines = clauses.chain(contract.unspecified.iter().map(|open| (&open.id, open.line)));
+    let lines = contract.clauses.iter().chain(&contract.unspecified);
+    let lines = lines.map(|clause| (clause.id.clone(), document.place(&clause.pointer).line.into()));
     let file = json!({
         "sha256": document.sha256(),
-        "lines": lines.map(|(id, line)| (id.clone(), line.into())).collect::<Map<String, Value>>(),
+        "lines": lines.collect::<Map<String, Value>>(),
         "document": document.root(),
     });
     Ok(vec![

@@ -52,6 +52,7 @@ pub(super) fn citations(lint: &mut Lint<'_>) {
     }
 }
 
+/// Clauses or unspecified behaviours that are not sorted by a unique id.
 pub(super) fn order(lint: &mut Lint<'_>) {
     for part in [Part::Clause, Part::Unspecified] {
         let nodes = lint.parts(part);
@@ -62,16 +63,14 @@ pub(super) fn order(lint: &mut Lint<'_>) {
                 let message = format!("duplicate id `{second}`, used first in line {line}");
                 lint.report(node.at("id"), message, "give each a unique id");
             } else if first > second {
-                lint.report(
-                    node.at("id"),
-                    format!("`{second}` is listed after `{first}`"),
-                    "sort the list by id",
-                );
+                let message = format!("`{second}` is listed after `{first}`");
+                lint.report(node.at("id"), message, "sort the list by id");
             }
         }
     }
 }
 
+/// An observable clause that no part of the document cites.
 pub(super) fn uncited(lint: &mut Lint<'_>) {
     let mut cited = BTreeSet::new();
     for node in &lint.nodes {

@@ -7,6 +7,7 @@ mod names;
 mod operations;
 mod references;
 mod schemas;
+mod searches;
 mod subset;
 mod texts;
 
@@ -19,52 +20,35 @@ pub(crate) use subset::{Node, Part, walk};
 /// Checks the whole document.
 type Check = fn(&mut Lint<'_>);
 
-/// The rules that a schema cannot express, by their ids. Problems with the schema have ids of their own.
-const RULES: [(&str, Check); 19] = [
-    // A lower bound above its upper bound.
+/// The rules that a schema cannot express, by their ids; their functions say what each rejects. Problems with the schema have ids of
+/// their own.
+const RULES: [(&str, Check); 20] = [
     ("bounds", schemas::bounds),
-    // An unknown clause, or a citation for a keyword that the part cannot have.
     ("citation", clauses::citations),
-    // Clauses or unspecified behaviours that are not sorted by a unique id.
     ("clause-order", clauses::order),
-    // An `example` or a `default` that its schema does not allow.
     ("example", examples::run),
-    // An extension that names an unknown part.
     ("extension", operations::extensions),
-    // A name that becomes that of another name or of an item of generated code.
     ("name", names::run),
-    // `nullable: true` on anything but a property.
     ("nullable", schemas::nullables),
-    // Two operations with one id.
     ("operation-id", operations::ids),
-    // An unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable.
     ("parameter", operations::parameters),
-    // Two paths that a request could mean, or one without the prefix that a cited clause names.
     ("path", operations::paths),
-    // A `pattern` that contradicts the `x-format` and `x-port` beside it.
     ("pattern", schemas::patterns),
-    // A `$ref` or a security scheme that names an unknown part, or one of another kind.
     ("reference", references::references),
-    // An object in a request that has no name, or is in a response as well.
     ("request-object", operations::objects),
-    // An unknown property in `required`.
     ("required", schemas::required),
-    // An operation without exactly one success response and one error schema.
     ("response", operations::responses),
-    // A limit, default or value of a request that the text of its clause does not say, or a number in a text that no keyword has.
+    ("search", searches::searches),
     ("text", texts::run),
-    // An observable clause that no part of the document cites.
     ("uncited-clause", clauses::uncited),
-    // A limit, default or list of values of a request that cites no clause of its own.
     ("uncited-limit", texts::uncited_limits),
-    // A component that no operation uses.
     ("unused-component", references::unused_components),
 ];
 
 /// Rules whose problems have others as a consequence, which are not reported beside them.
 const CAUSES: [(&str, &[&str]); 4] = [
     ("citation", &["uncited-clause"]),
-    ("reference", &["extension", "request-object", "response", "unused-component"]),
+    ("reference", &["extension", "search", "request-object", "response", "unused-component"]),
     ("response", &["unused-component"]),
     ("uncited-limit", &["text", "uncited-clause"]),
 ];

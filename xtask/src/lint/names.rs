@@ -16,13 +16,11 @@ const RUST_TYPES: &str = "\
 
 /// Types that generated code declares or imports; a test compares them with its imports.
 const GENERATED_TYPES: &str = "\
-    Api ApiDescription ApiDescriptionRegisterError BoundedInteger ByteStream \
-    Client ClientHooks ClientInfo Constant ConstantBool Context Cow Credential Deserialize DistinctList \
-    ErrorEnvelope Excerpt Fields FromJson FromText HandlerResult HeaderMap \
-    HeaderName HeaderValue Input InvalidArgument InvalidHeaderValue IpEndpoint Json List NoTextBody \
-    Operation OperationInfo Part PlainText Query RawRequest RequestBuilderExt \
-    RequestContext RequestError RequestParts Responses ResponseValue Retry Separator Serialize \
-    SuccessHeaders Text Timestamp Token Transport Tristate Within";
+    Address Api ApiDescription ApiDescriptionRegisterError ByteStream Client ClientHooks ClientInfo Constant \
+    ConstantBool Context Credential DateTime Deserialize ErrorEnvelope HandlerResult HeaderMap HeaderName \
+    HeaderValue InvalidArgument InvalidHeaderValue NoContent NoTextBody Operation OperationInfo PlainText \
+    RawRequest RequestBuilderExt RequestContext Responses ResponseValue Retry Separator Serialize StatusCode \
+    SuccessHeaders Timestamp";
 
 /// Whether generated code has a type of that name already.
 pub(crate) fn is_reserved_type(name: &str) -> bool {
@@ -38,6 +36,7 @@ fn is_reserved_variant(name: &str) -> bool {
     matches!(name, "Custom" | "Other" | "Self")
 }
 
+/// A name that becomes that of another name or of an item of generated code.
 pub(super) fn run(lint: &mut Lint<'_>) {
     let schemas = lint.document.members("/components/schemas").into_iter();
     let schemas: Vec<_> = schemas.map(|(name, at, _)| (at, name.to_owned())).collect();

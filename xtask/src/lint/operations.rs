@@ -21,11 +21,8 @@ pub(super) fn paths(lint: &mut Lint<'_>) {
             let Some((one, two)) = pairs.next() else { continue };
             if one.starts_with('{') || two.starts_with('{') {
                 let message = format!("`{path}` has `{one}` where `{other}` has `{two}`");
-                lint.report(
-                    at,
-                    message,
-                    "give the parameter one name in both, or put it behind another text",
-                );
+                let help = "give the parameter one name in both, or put it behind another text";
+                lint.report(at, message, help);
             }
         }
     }
@@ -64,6 +61,7 @@ fn has_prefix(path: &str, prefix: &str) -> bool {
 /// The types that are sent as plain text.
 const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
 
+/// An unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable.
 pub(super) fn parameters(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Parameter) {
         let schema = lint.schema(node.value).cloned().unwrap_or_default();
@@ -168,11 +166,8 @@ pub(super) fn responses(lint: &mut Lint<'_>) {
                 lint.report(&here, "missing `application/json` in the response", help);
             }
             if *status != "200" && media("text/plain") {
-                lint.report(
-                    &here,
-                    "text/plain under another status than 200",
-                    "send text with status 200 only",
-                );
+                let message = "text/plain under another status than 200";
+                lint.report(&here, message, "send text with status 200 only");
             }
         }
         let schema = |response: &Value| response.pointer("/content/application~1json/schema").cloned();

@@ -26,6 +26,7 @@ pub(super) fn bounds(lint: &mut Lint<'_>) {
     }
 }
 
+/// An unknown property in `required`.
 pub(super) fn required(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Schema) {
         let properties: Vec<&str> = node.entries("properties").map(|(name, _)| name).collect();

@@ -153,6 +153,16 @@ fn body(definition: &Value) -> &Value {
 
 /// Everything in the document that the schema does not allow.
 pub(super) fn run(lint: &mut Lint<'_>) {
+    if !lint.document.root().is_object() {
+        let found = if lint.document.root().is_null() { "an empty file" } else { "another value" };
+        lint.rule = "wrong-value";
+        let message = format!("expected an OpenAPI document, found {found}");
+        return lint.report(
+            "",
+            message,
+            "begin with `openapi: 3.0.3`, and add `info`, `paths` and `x-clauses`",
+        );
+    }
     let errors: Vec<_> = SUBSET.validator.iter_errors(lint.document.root()).collect();
     let is_unknown = |error: &&ValidationError<'_>| matches!(error.kind(), Kind::AdditionalProperties { .. });
     let (unknown, others): (Vec<_>, Vec<_>) = errors.iter().partition(is_unknown);

@@ -4,7 +4,6 @@
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
 mod citation;
-mod clause;
 mod constraint;
 mod operation;
 mod read;
@@ -12,7 +11,6 @@ mod read_schema;
 mod schema;
 
 pub(crate) use citation::Citation;
-pub(crate) use clause::{Clause, Unspecified};
 pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
     Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Retry, Rule,
@@ -29,7 +27,18 @@ pub(crate) struct Contract {
     /// The rules of the contract (`x-clauses`).
     pub(crate) clauses: Vec<Clause>,
     /// What the contract leaves open (`x-unspecified`).
-    pub(crate) unspecified: Vec<Unspecified>,
+    pub(crate) unspecified: Vec<Clause>,
+}
+
+/// A rule of the contract, or behaviour that it leaves open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Clause {
+    /// For example `extract.num-range`, or `open.search.order`.
+    pub(crate) id: String,
+    pub(crate) text: String,
+    /// Whether responses can show that a server follows the rule; `None` for what is left open.
+    pub(crate) observable: Option<bool>,
+    pub(crate) pointer: String,
 }
 
 #[cfg(test)]

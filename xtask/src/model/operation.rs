@@ -193,18 +193,9 @@ impl Retry {
 }
 
 impl Method {
-    /// Every method that the generators can express, with its key in the document.
-    pub(crate) const ALL: [Method; 5] =
-        [Method::Get, Method::Put, Method::Post, Method::Delete, Method::Patch];
-
     /// As the document spells it.
     pub(crate) fn key(self) -> &'static str {
         self.into()
-    }
-
-    /// Whether HTTP gives a request body of this method a meaning.
-    pub(crate) fn takes_body(self) -> bool {
-        matches!(self, Method::Put | Method::Post | Method::Patch)
     }
 }
 

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    Body, Citation, Clause, Contract, Credential, Header, Media, Method, Operation, Parameter, Response,
-    Rule, Unspecified,
+    Body, Citation, Clause, Contract, Credential, Header, Media, Method, Operation, Parameter, Response, Rule,
 };
 use crate::{
     document::{Document, join},
@@ -19,10 +18,10 @@ impl Contract {
         reader.operation = None;
         let schemas = document.members("/components/schemas").into_iter();
         let schemas = schemas.filter_map(|(_, pointer, _)| reader.schema(&pointer)).collect();
-        let clauses = document.items("/x-clauses").into_iter();
-        let clauses = clauses.filter_map(|(at, _)| reader.clause(&at)).collect();
-        let unspecified = document.items("/x-unspecified").into_iter();
-        let unspecified = unspecified.filter_map(|(at, _)| reader.unspecified(&at)).collect();
+        let [clauses, unspecified] = ["/x-clauses", "/x-unspecified"].map(|list| {
+            let entries = document.items(list).into_iter();
+            entries.filter_map(|(at, _)| reader.clause(at, list == "/x-clauses")).collect()
+        });
         if reader.problems.is_empty() {
             return Ok(Contract { operations, schemas, clauses, unspecified });
         }
@@ -253,17 +252,13 @@ impl Reader<'_> {
         })
     }
 
-    fn clause(&mut self, at: &str) -> Option<Clause> {
-        let observable = self.flag(at, "observable");
-        if !observable && self.optional_text(at, "reason").is_none() {
-            self.report::<()>(at, "missing `reason` of an unobservable clause", "add `reason: …`");
+    fn clause(&mut self, pointer: String, is_rule: bool) -> Option<Clause> {
+        let (id, text) = (self.text(&pointer, "id"), self.text(&pointer, "text"));
+        let observable = is_rule.then(|| self.flag(&pointer, "observable"));
+        if observable == Some(false) && self.optional_text(&pointer, "reason").is_none() {
+            self.report::<()>(&pointer, "missing `reason` of an unobservable clause", "add `reason: …`");
         }
-        let (id, section, text) = (self.text(at, "id"), self.text(at, "section"), self.text(at, "text"));
-        section.and(Some(Clause { id: id?, text: text?, observable, line: self.document.place(at).line }))
-    }
-
-    fn unspecified(&mut self, at: &str) -> Option<Unspecified> {
-        let (id, text) = (self.text(at, "id"), self.text(at, "text"));
-        Some(Unspecified { id: id?, text: text?, line: self.document.place(at).line })
+        let section = if is_rule { self.text(&pointer, "section").map(drop) } else { Some(()) };
+        section.and(Some(Clause { id: id?, text: text?, observable, pointer }))
     }
 }

@@ -5,15 +5,12 @@ use std::{
     process::Command,
 };
 
-use super::{
-    documents::{ACCEPTED, accept, compare, read, text, today},
-    releases,
-};
+use super::releases::{self, ACCEPTED};
 use crate::{
     diff::{
-        self, Verdict,
+        Verdict,
         accepted::Note,
-        render::{Format, RenderInput},
+        render::{self, Format, RenderInput},
         version,
     },
     document::Document,
@@ -58,54 +55,43 @@ pub(crate) struct Report {
 ///
 /// Fails with an error when a document cannot be read.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> {
-    let today = today();
-    let (old_name, old) = older(root, arguments.old.as_deref())?;
-    let (new_name, new) = match &arguments.new {
+    let (old, of_old) = older(root, arguments.old.as_deref())?;
+    let (new, path) = match &arguments.new {
         Some(file) => (file.display().to_string(), file.clone()),
         None => (DOCUMENT.to_owned(), root.join(DOCUMENT)),
     };
-    let new = read(&new_name, &text(&new_name, &new)?)?;
-    let mut diff = compare((&old_name, &old), (&new_name, &new))?;
-    let notes = accept(root, &arguments.accepted, &mut diff, today)?;
+    let of_new = releases::read(&new, &path)?;
+    let (diff, notes) = releases::compare(root, &arguments.accepted, (&old, &of_old), (&new, &of_new))?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none() && arguments.new.is_none();
     let shown = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
     let notes: Vec<_> = shown.map(ToString::to_string).collect();
     let advice = version::advise(&diff, env!("CARGO_PKG_VERSION"));
-    let input = RenderInput {
-        diff: &diff,
-        advice: &advice,
-        old: &old_name,
-        new: &new_name,
-        has_witnesses: arguments.witness,
-        notes: &notes,
-    };
-    let text = if arguments.changelog {
-        diff::render::changelog(&diff)
-    } else {
-        diff::render::render(input, arguments.format)
-    };
+    let has_witnesses = arguments.witness;
+    let format = if arguments.changelog { Format::Changelog } else { arguments.format };
+    let input =
+        RenderInput { diff: &diff, advice: &advice, old: &old, new: &new, has_witnesses, notes: &notes };
     let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
-    Ok(Report { text, is_failure })
+    Ok(Report { text: render::render(input, format), is_failure })
 }
 
 /// The older document and its name.
 fn older(root: &Path, wanted: Option<&str>) -> Result<(String, Document), String> {
-    let Some(wanted) = wanted else {
-        let Some((_, path)) = releases::newest(root)? else {
-            return Err(format!(
-                "error: no released document in {}; name a file or a revision of git\n",
-                releases::FOLDER
-            ));
-        };
-        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        return Ok((name.clone(), read(&name, &text(&name, &path)?)?));
+    let (name, document) = match wanted {
+        None => {
+            let (_, path) = releases::newest(root)?;
+            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            let document = releases::read(&name, &path)?;
+            (name, document)
+        }
+        Some(file) if Path::new(file).is_file() => (file.to_owned(), releases::read(file, Path::new(file))?),
+        Some(wanted) => {
+            let name = format!("{wanted}:{DOCUMENT}");
+            let document = releases::parse(&name, &revision(root, wanted)?)?;
+            (name, document)
+        }
     };
-    if Path::new(wanted).is_file() {
-        return Ok((wanted.to_owned(), read(wanted, &text(wanted, Path::new(wanted))?)?));
-    }
-    let name = format!("{wanted}:{DOCUMENT}");
-    Ok((name.clone(), read(&name, &revision(root, wanted)?)?))
+    Ok((name, document))
 }
 
 /// The document of a revision of git.

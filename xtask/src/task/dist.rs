@@ -9,6 +9,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::wheel::{self, Wheel};
+
 /// The programs that are released: name, folder of the package, and features without which there is no program.
 const PROGRAMS: [(&str, &str, &[&str]); 3] = [
     ("conformance", "conformance", &[]),
@@ -32,7 +34,7 @@ pub(crate) struct Arguments {
     program: Vec<String>,
 }
 
-/// Builds the programs and writes, for each, an archive and a software bill of materials; at last the checksums of all.
+/// Builds the programs and writes, for each, an archive, a wheel and a software bill of materials; at last the checksums of all.
 ///
 /// Fails with a report when something does not build or cannot be written.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
@@ -57,6 +59,17 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         // Whether it was packed or not.
         fs::remove_dir_all(&staged).map_err(|error| cannot_write(&staged, &error))?;
         written.push(packed?);
+        let glibc = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok();
+        let glibc = glibc.and_then(|output| {
+            Some(String::from_utf8(output.stdout).ok()?.split(' ').nth(1)?.trim().to_owned())
+        });
+        if let Some(platform) = wheel::platform(target, glibc.as_deref().filter(|_| target == host)) {
+            let readme = fs::read_to_string(root.join(folder).join("README.md"));
+            let readme =
+                &readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
+            let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
+            written.push(wheel.write(&built, &out).map_err(|error| cannot_write(&out, &error))?);
+        }
         let bill = format!("{name}.cdx.json");
         write(&out.join(&bill), &(format!("{:#}\n", sbom(root, &package, features, target)?)))?;
         written.push(bill);

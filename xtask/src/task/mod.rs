@@ -1,19 +1,16 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
-pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod dist;
-mod documents;
 pub(crate) mod generate;
-pub(crate) mod new;
 mod releases;
+mod wheel;
 
 use std::path::{Path, PathBuf};
 
 use crate::{
-    artifact::Artifact,
     document::Document,
-    emit, ledger, lint,
+    ledger, lint,
     model::Contract,
     problem::{DOCUMENT, Problem},
 };
@@ -44,20 +41,6 @@ fn document(root: &Path) -> Result<Document, String> {
         };
     }
     if problems.is_empty() { Ok(document) } else { Err(render(&problems)) }
-}
-
-/// Everything generated from the document.
-fn artifacts(document: &Document) -> Result<Vec<Artifact>, String> {
-    emit::code(document).map_err(|problems| render(&problems))
-}
-
-/// The file on disk; `None` when it does not exist.
-fn on_disk(root: &Path, artifact: &Artifact) -> Result<Option<String>, String> {
-    match std::fs::read_to_string(root.join(artifact.path)) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("error: cannot read {}: {error}\n", artifact.path)),
-    }
 }
 
 fn render(problems: &[Problem]) -> String {

@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
+use crate::checks::row::{Credential, token_parameter};
 use crate::contract::Clause;
+use crate::contract::part::{GROUP_ID, ORDER_NO, PAGE_SIZE};
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::{Request, Response};
+use crate::wire::{Exchange, Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -90,70 +92,90 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
+/// Addresses of a search.
+const SAMPLE: usize = 100;
+
+/// Pairs of concurrent calls.
+const PAIRS: u32 = 3;
+
+/// The request by another account.
+fn by(probe: &Probe<'_>, credential: Credential, request: &Request) -> Result<Request, Stop> {
+    let name = token_parameter(probe.contract(), request);
+    Ok(request.clone().query(name, credential.text(probe)?))
+}
+
+fn report(probe: &Probe<'_>, expected: &str, actual: &str, exchanges: &[&Exchange]) {
+    probe.finding(Clause::AllOwnAccount, expected, actual, exchanges);
+}
+
+/// Reports instances in a result that must have none, or whose `total` counts some.
+fn judge_none(probe: &Probe<'_>, of: &str, found: &AcceptedResponse, before: &[&Exchange]) {
+    let (count, total) = counts(found);
+    if count > 0 || total > 0 {
+        let actual = format!("{} and a total of {total}", quantity(count, "instance"));
+        let exchanges: Vec<_> = before.iter().copied().chain([&found.exchange]).collect();
+        report(probe, &format!("no instances and a total of 0{of}"), &actual, &exchanges);
+    }
+}
+
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
     let request = probe.search(probe.own_addresses(SAMPLE));
-    let search = &probe.contract().search;
+    let other = by(probe, Credential::EMPTY, &request)?;
     let own = probe.control(&request).await?;
-    let found = probe.control(&request.query(&search.api_key.name, empty.expose())).await?;
-    let others = shared(&found.response, &own.response, &search.instance_fields);
-    let (items, total) = counts(&found);
-    if others == 0 && items > 0 {
+    let found = probe.control(&other).await?;
+    let others = shared(&found.response, &own.response, &probe.contract().search.instance_fields);
+    if others == 0 && counts(&found).0 > 0 {
         return Err(probe.skip(
             "the account of SALLYPORT_EMPTY_API_KEY has instances; supply the token of one without any",
         ));
     }
-    if items > 0 || total > 0 {
-        let actual = format!("{} of the first account and a total of {total}", quantity(others, "instance"));
-        let exchanges = [&own.exchange, &found.exchange];
-        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &exchanges);
-    }
+    judge_none(probe, ", of the first account", &found, &[&own.exchange]);
     Ok(())
 }
 
-const PAIRS: u32 = 3;
-
 async fn concurrent_listings(probe: &Probe<'_>) -> Result<(), Stop> {
-    concurrent(probe, &probe.groups(), &probe.contract().groups.api_key.name).await
+    concurrent(probe, &probe.groups()).await
 }
 
 async fn concurrent_searches(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = probe.search(probe.own_addresses(SAMPLE));
-    concurrent(probe, &search, &probe.contract().search.api_key.name).await
+    concurrent(probe, &probe.search(probe.own_addresses(SAMPLE))).await
 }
 
 /// Two concurrent calls that differ only in their token each get the response that they get alone.
-async fn concurrent(probe: &Probe<'_>, own: &Request, name: &str) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-    let other = own.clone().query(name, second.expose());
+async fn concurrent(probe: &Probe<'_>, own: &Request) -> Result<(), Stop> {
+    let other = by(probe, Credential::SECOND, own)?;
     let data = |response: &Response| response.at("/data").cloned().unwrap_or_default();
-    let (alone_first, alone_second) = (probe.control(own).await?, probe.control(&other).await?);
-    let alone = [data(&alone_first.response), data(&alone_second.response)];
-    if alone[0] == alone[1] {
+    let alone = [probe.control(own).await?, probe.control(&other).await?];
+    let expected = alone.each_ref().map(|alone| data(&alone.response));
+    if expected[0] == expected[1] {
         return Err(probe.skip("both accounts get the same data"));
     }
     for _ in 0..PAIRS {
         let (first, second) = futures::future::join(probe.send(own), probe.send(&other)).await;
         let both = [first?, second?];
-        for (which, (exchange, class)) in both.iter().enumerate() {
-            let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { continue };
-            if data(response) == alone[1 - which] {
-                let expected = "the data of the account whose token was sent";
-                let actual = "the data of the other account, whose call was concurrent";
-                let exchanges = [&alone_first.exchange, &alone_second.exchange, &both[0].0, &both[1].0];
-                probe.finding(Clause::AllOwnAccount, expected, actual, &exchanges);
-                return Ok(());
-            }
+        let is_other = |which: usize| {
+            let (exchange, class) = &both[which];
+            let response = exchange.result.as_ref().ok().filter(|_| *class == ResponseClass::Accepted);
+            response.is_some_and(|response| data(response) == expected[1 - which])
+        };
+        if is_other(0) || is_other(1) {
+            let expected = "the data of the account whose token was sent";
+            let actual = "the data of the other account, whose call was concurrent";
+            let exchanges = [&alone[0].exchange, &alone[1].exchange, &both[0].0, &both[1].0];
+            report(probe, expected, actual, &exchanges);
+            return Ok(());
         }
     }
     Ok(())
 }
 
+fn foreign<'a>(probe: &Probe<'a>) -> Vec<&'a str> {
+    probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str).collect()
+}
+
 /// The second account's own search shows the ports of the foreign addresses.
 async fn foreign_ports(probe: &Probe<'_>) -> Result<(), Stop> {
-    let foreign: Vec<&str> =
-        probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str).collect();
-    not_found_by_port(probe, foreign, &BTreeSet::new()).await
+    not_found_by_port(probe, foreign(probe), &BTreeSet::new()).await
 }
 
 /// Searches an address that both accounts hold, with the ports that only the second one has.
@@ -168,9 +190,7 @@ async fn not_found_by_port(
     addresses: Vec<&str>,
     own: &BTreeSet<String>,
 ) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-    let search = &probe.contract().search;
-    let theirs = probe.search(addresses).query(&search.api_key.name, second.expose());
+    let theirs = by(probe, Credential::SECOND, &probe.search(addresses))?;
     let theirs = probe.control(&theirs).await?;
     let items: Vec<String> = endpoints(&theirs.response).difference(own).take(SAMPLE).cloned().collect();
     if items.is_empty() {
@@ -181,13 +201,7 @@ async fn not_found_by_port(
         ));
     }
     let found = probe.control(&probe.search(items)).await?;
-    let (count, total) = counts(&found);
-    if count > 0 || total > 0 {
-        let expected = "no instances and a total of 0 at addresses and ports of another account";
-        let actual = format!("{} and a total of {total}", quantity(count, "instance"));
-        let exchanges = [&theirs.exchange, &found.exchange];
-        probe.finding(Clause::AllOwnAccount, expected, &actual, &exchanges);
-    }
+    judge_none(probe, " at addresses and ports of another account", &found, &[&theirs.exchange]);
     Ok(())
 }
 
@@ -208,28 +222,19 @@ fn endpoints(response: &Response) -> BTreeSet<String> {
 }
 
 async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
-    let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
-    let found = probe.control(&probe.search(foreign)).await?;
-    let (count, total) = counts(&found);
-    if count > 0 || total > 0 {
-        let actual = format!("{} and a total of {total}", quantity(count, "instance"));
-        probe.finding(Clause::AllOwnAccount, "no instances and a total of 0", &actual, &[&found.exchange]);
-    }
-    let search = &probe.contract().search;
-    let foreign = probe.facts().foreign_addresses.iter().take(SAMPLE).map(String::as_str);
-    let both = probe.search(probe.own_addresses(SAMPLE).into_iter().chain(foreign));
+    judge_none(probe, "", &probe.control(&probe.search(foreign(probe))).await?, &[]);
+    let both = probe.search(probe.own_addresses(SAMPLE).into_iter().chain(foreign(probe)));
     let filters = [
-        probe.facts().foreign_group.map(|group| both.clone().field(&search.group_id.name, group)),
-        probe.facts().foreign_order.as_deref().map(|order| both.clone().field(&search.order_no.name, order)),
+        probe.facts().foreign_group.map(|group| both.clone().field(GROUP_ID, group)),
+        probe.facts().foreign_order.as_deref().map(|order| both.clone().field(ORDER_NO, order)),
     ];
     for request in filters.into_iter().flatten() {
         // The search may be rejected, and this account may have a group or an order of the same number.
         let (exchange, class) = probe.send(&request).await?;
         let Ok(response) = &exchange.result else { continue };
         if class == ResponseClass::Accepted && reveals_foreign(probe, response) {
-            let actual = "instances at the foreign addresses";
             let expected = "no instance of another account, filtered by its group or order";
-            probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
+            report(probe, expected, "instances at the foreign addresses", &[&exchange]);
         }
     }
     Ok(())
@@ -240,32 +245,30 @@ fn reveals_foreign(probe: &Probe<'_>, response: &Response) -> bool {
     let address = |text: &str| text.parse::<IpAddr>().ok();
     let foreign: BTreeSet<IpAddr> =
         probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
-    let shown = items(response).iter().filter_map(|item| address(item.get("ip")?.as_str()?));
-    shown.into_iter().any(|ip| foreign.contains(&ip))
+    let mut shown = items(response).iter().filter_map(|item| address(item.get("ip")?.as_str()?));
+    shown.any(|ip| foreign.contains(&ip))
 }
 
 /// Each account may count its groups from 1, so a group with the foreign id is compared with the group of the other account.
 async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
     let listing = probe.control(&probe.groups()).await?;
     let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
-    let Some(second) = &probe.facts().second_token else {
+    if probe.facts().second_token.is_none() {
         let reason = format!(
             "the listing has a group with the id of {}; supply {}, so that the suite can compare the groups",
             Fact::ForeignGroup.variable(),
             Fact::SecondToken
         );
         return Err(probe.inconclusive(&reason));
-    };
-    let name = &probe.contract().groups.api_key.name;
-    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    }
+    let other = probe.control(&by(probe, Credential::SECOND, &probe.groups())?).await?;
     match group_of_foreign_id(probe, &other) {
         None => {
             Err(probe.inconclusive("the second account does not list the group of SALLYPORT_FOREIGN_GROUP; supply a group of that account"))
         }
         Some(theirs) if theirs == listed => {
             let actual = "the group that was supplied as foreign is listed";
-            let exchanges = [&listing.exchange, &other.exchange];
-            probe.finding(Clause::AllOwnAccount, "groups of the account alone", actual, &exchanges);
+            report(probe, "groups of the account alone", actual, &[&listing.exchange, &other.exchange]);
             Ok(())
         }
         Some(_) => {
@@ -281,11 +284,9 @@ fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> 
 }
 
 async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let empty = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
-    let name = &probe.contract().groups.api_key.name;
+    let other = by(probe, Credential::EMPTY, &probe.groups())?;
     let own = probe.control(&probe.groups()).await?;
-    let other = probe.control(&probe.groups().query(name, empty.expose())).await?;
-    judge_shared_groups(probe, &own, &other);
+    judge_shared_groups(probe, &own, &probe.control(&other).await?);
     Ok(())
 }
 
@@ -294,44 +295,34 @@ fn judge_shared_groups(probe: &Probe<'_>, own: &AcceptedResponse, other: &Accept
     let shared = items(&own.response).iter().filter(|group| items(&other.response).contains(group)).count();
     if shared > 0 {
         let actual = format!("{} in both listings", quantity(shared, "group"));
-        let exchanges = [&own.exchange, &other.exchange];
-        probe.finding(Clause::AllOwnAccount, "no group in common", &actual, &exchanges);
+        report(probe, "no group in common", &actual, &[&own.exchange, &other.exchange]);
     }
 }
 
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
     let search = &probe.contract().search;
-    let request =
-        probe.search(probe.own_addresses(SAMPLE)).field(&search.page_size.name, *search.page_sizes.end());
-    let other = request.clone().query(&search.api_key.name, second.expose());
+    let request = probe.search(probe.own_addresses(SAMPLE)).field(PAGE_SIZE, *search.page_sizes.end());
+    let other = by(probe, Credential::SECOND, &request)?;
     let first = probe.control(&request).await?;
-    let Some(seen) =
-        probe.accepts(Clause::AllOwnAccount, "the same search by a second account", &other).await?
-    else {
-        return Ok(());
-    };
+    let why = "the same search by a second account";
+    let Some(seen) = probe.accepts(Clause::AllOwnAccount, why, &other).await? else { return Ok(()) };
     let shared = shared(&first.response, &seen.response, &search.instance_fields);
     if shared > 0 {
         let actual = format!("both accounts see {}", quantity(shared, "instance"));
         let expected = "instances that belong to one account each";
-        probe.finding(Clause::AllOwnAccount, expected, &actual, &[&first.exchange, &seen.exchange]);
+        report(probe, expected, &actual, &[&first.exchange, &seen.exchange]);
     }
     Ok(())
 }
 
 async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-    let name = &probe.contract().groups.api_key.name;
     let own = probe.control(&probe.groups()).await?;
-    let other = probe.control(&probe.groups().query(name, second.expose())).await?;
+    let other = probe.control(&by(probe, Credential::SECOND, &probe.groups())?).await?;
     let again = probe.control(&probe.groups()).await?;
     judge_shared_groups(probe, &own, &other);
     judge_shared_groups(probe, &again, &other);
     Ok(())
 }
-
-const SAMPLE: usize = 100;
 
 fn items(response: &Response) -> &[Value] {
     response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)

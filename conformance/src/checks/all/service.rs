@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
+use crate::check::{
+    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
+};
 use crate::checks::Requests;
-use crate::checks::extract::{self, Context};
+use crate::checks::extract::Extraction;
+use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Unspecified};
 use crate::target::{Fact, RejectionReason};
-use crate::wire::{Request, RetryAfter, password};
+use crate::wire::{RetryAfter, password};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -52,16 +55,19 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Anybody can read a customer's data or extract at its expense.",
         clauses: &[Clause::AllTokenRequired],
         run: Run::Cases(|_| {
-            let wrong = || [None].into_iter().chain(WrongToken::all().map(Some));
             // Each operation may forget to ask for a token.
-            let cases = |(operation, called): (usize, ValidRequest)| {
-                wrong().map(move |wrong| {
-                    let label = format!("{}/{}", called.label(), wrong.map_or("absent", WrongToken::label));
-                    let case = Case::for_data(label, Cost::requests(1), (called, wrong), without);
-                    called.share(case).about(operation)
-                })
+            let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
+                let absent =
+                    reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
+                let wrong = WrongToken::all().map(|wrong| {
+                    let row = reject("", wrong.reason(), [Edit::By(Credential::Wrong(wrong))]);
+                    row.labelled(format!("{name}/{}", wrong.label()))
+                });
+                let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
+                let cases = cases(Clause::AllTokenRequired, rows).into_iter();
+                cases.map(|case| case.about(operation)).collect::<Vec<_>>()
             };
-            ValidRequest::ALL.into_iter().enumerate().flat_map(cases).collect()
+            OPERATIONS.into_iter().enumerate().flat_map(of_operation).collect()
         }),
         ..Check::TEMPLATE
     },
@@ -72,21 +78,19 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::AllTokenRequired],
         needs: &[Fact::RevokedToken],
         run: Run::Cases(|scope| {
-            let case = |called: ValidRequest| {
-                let case = Case::for_data(called.label(), Cost::requests(1), called, revoked);
-                called.share(case)
-            };
-            // `extract.whitelist.rejected-tokens` tests extraction.
-            let reading =
-                |called: &ValidRequest| matches!(called, ValidRequest::Groups | ValidRequest::Search);
-            let others = ValidRequest::ALL.into_iter().filter(reading).map(|called| {
-                let label = format!("{}/others that were revoked", called.label());
-                let tokens = scope.facts.rejected_tokens.len().max(1);
-                let cost = Cost::requests(u32::try_from(tokens).unwrap_or(u32::MAX));
-                let case = Case::for_data(label, cost, called, others_revoked);
-                called.share(case).needs([Fact::RejectedTokens])
+            // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
+            // is a violation in any case.
+            let why = format!(
+                "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
+                Fact::RevokedToken
+            );
+            let revoked = OPERATIONS.map(|(name, base)| {
+                reject("", &why, [Edit::By(Credential::REVOKED)]).labelled(name).of(base)
             });
-            ValidRequest::ALL.into_iter().map(case).chain(others).collect()
+            // `extract.whitelist.rejected-tokens` tests extraction.
+            let others = OPERATIONS.into_iter().filter(|(_, base)| !base.extracts());
+            let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
+            cases(Clause::AllTokenRequired, revoked.into_iter().chain(others))
         }),
         ..Check::TEMPLATE
     },
@@ -201,101 +205,30 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     Some(vec![PassiveFinding::fail(Clause::AllThrottledRetryAfter, key, expected, actual)])
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ValidRequest {
-    Groups,
-    Search,
-    Extract,
-    ExtractText,
-}
+const OPERATIONS: [(&str, Base); 4] = [
+    ("groups", Base::Groups),
+    ("search", Base::Search),
+    ("extract", Base::Extract(Extraction::PLAIN)),
+    ("extract-text", Base::Extract(Extraction::TEXT)),
+];
 
-impl ValidRequest {
-    const ALL: [Self; 4] = [Self::Groups, Self::Search, Self::Extract, Self::ExtractText];
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Groups => "groups",
-            Self::Search => "search",
-            Self::Extract => "extract",
-            Self::ExtractText => "extract-text",
-        }
-    }
-
-    /// The form of an extraction, whose control request other checks share.
-    const fn form(self) -> Option<Context> {
-        match self {
-            Self::Extract => Some(Context::PLAIN),
-            Self::ExtractText => Some(Context::TEXT),
-            Self::Groups | Self::Search => None,
-        }
-    }
-
-    /// The request, and the same with another token or without one.
-    fn requests(self, probe: &Probe<'_>, token: Option<&str>) -> (Request, Request) {
-        let contract = probe.contract();
-        let extract = &contract.extract;
-        let (good, name) = match self {
-            Self::Groups => (probe.groups(), &contract.groups.api_key.name),
-            Self::Search => (probe.any_search(), &contract.search.api_key.name),
-            Self::Extract => (probe.extract(), &extract.api_key.name),
-            Self::ExtractText => {
-                (probe.extract().query(&extract.return_type.name, &extract.text), &extract.api_key.name)
-            }
-        };
-        let changed = match token {
-            None => good.clone().without_query(name),
-            Some(token) => good.clone().query(name, token),
-        };
-        (good, changed)
-    }
-
-    /// The case, which needs the valid request as its control.
-    fn share(self, case: Case) -> Case {
-        match self.form() {
-            Some(form) => form.share(case),
-            None => case.sharing(self.label(), Cost::requests(1)),
-        }
-    }
-
-    async fn rejects(self, probe: &Probe<'_>, why: &str, token: Option<&str>) -> Result<(), Stop> {
-        let (good, invalid) = self.requests(probe, token);
-        if let Some(form) = self.form() {
-            form.control(probe).await?;
-            return extract::rejects(probe, Clause::AllTokenRequired, why, &invalid).await;
-        }
-        probe.rejects_after_control(Clause::AllTokenRequired, why, &good, &invalid).await
-    }
-}
-
-async fn without(probe: &Probe<'_>, (called, wrong): (ValidRequest, Option<WrongToken>)) -> Result<(), Stop> {
-    match wrong {
-        None => called.rejects(probe, "the token is absent", None).await,
-        Some(wrong) => called.rejects(probe, wrong.reason(), Some(&wrong.text(probe)?)).await,
-    }
-}
-
-/// A token may be revoked by its owner, or expire.
-async fn others_revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
-    let rejected = probe.facts().rejected_tokens.iter().enumerate();
-    let revoked: Vec<_> = rejected.filter(|(_, token)| token.reason == RejectionReason::Revoked).collect();
-    if revoked.is_empty() {
-        return Err(probe.skip("none of the rejected tokens is one that was revoked"));
-    }
-    for (index, token) in revoked {
+/// A token may be revoked by its owner, or expire. Without such a token, the row is skipped.
+fn others_revoked(scope: &Scope<'_>, name: &str) -> Row {
+    let tokens = &scope.facts.rejected_tokens;
+    let revoked = tokens.iter().enumerate().filter(|(_, token)| token.reason == RejectionReason::Revoked);
+    let requests = revoked.map(|(index, token)| {
         let note = if token.note.is_empty() { String::new() } else { format!(" ({})", token.note) };
         let why = format!("token {} of {}, revoked{note}", index + 1, Fact::RejectedTokens.variable());
-        called.rejects(probe, &why, Some(token.token.expose())).await?;
-    }
-    Ok(())
-}
-
-/// Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it is a
-/// violation in any case.
-async fn revoked(probe: &Probe<'_>, called: ValidRequest) -> Result<(), Stop> {
-    let revoked = probe.required(Fact::RevokedToken, |facts| facts.revoked_token.as_ref())?;
-    let why = format!(
-        "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
-        Fact::RevokedToken
-    );
-    called.rejects(probe, &why, Some(revoked.expose())).await
+        (why, Edit::By(Credential::Rejected(index)))
+    });
+    let none = reject("", "", [Edit::By(Credential::Rejected(usize::MAX))]);
+    let row = requests.fold(None, |row: Option<Row>, (why, edit)| {
+        Some(match row {
+            Some(row) => row.and(why, [edit]),
+            None => reject("", why, [edit]),
+        })
+    });
+    let cost = Cost::requests(u32::try_from(tokens.len().max(1)).unwrap_or(u32::MAX));
+    let row = row.unwrap_or(none).labelled(format!("{name}/others that were revoked"));
+    row.needing(Fact::RejectedTokens).costing(cost)
 }

@@ -2,10 +2,12 @@
 //! a token which extraction must reject is valid.
 
 use super::EXTRACT;
-use super::forms::{Context, Transport};
-use super::row::{Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_forms, reject, set};
+use super::extraction::{Extraction, Transport};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
+use crate::checks::row::{
+    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, three_forms,
+};
 use crate::checks::token::{UNKNOWN, rejected_alike};
 use crate::contract::Clause;
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
@@ -81,8 +83,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let row = reject(format!("{header}={address}"), why, [Edit::Claim(header, address)]);
                 row.by(NO_WHITELIST.credential())
             });
-            let claimed = in_forms(Context::some_for_each(&transports_and_text(), rows));
-            rows_of(scope, NO_WHITELIST, claimed)
+            rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
         }),
         ..EXTRACT
     },
@@ -110,18 +111,18 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
         clauses: &[Clause::ExtractWhitelist],
         run: Run::Cases(|_| {
-            let case = |(context, header, address): (Context, &'static str, &'static str)| {
+            let case = |data: (Extraction, (&'static str, &'static str))| {
+                let (form, (header, address)) = (data.0.label(), data.1);
                 let label = match address {
-                    UNUSED_ADDRESS => format!("{}/{header}", context.label()),
-                    _ => format!("{}/{header}={address}", context.label()),
+                    UNUSED_ADDRESS => format!("{form}/{header}"),
+                    _ => format!("{form}/{header}={address}"),
                 };
                 // A rejection is compared with that of the same header with the real address.
-                Case::for_data(label, Cost::extraction(1, 1), (context, header, address), forged)
+                Case::for_data(label, Cost::extraction(1, 1), data, forged)
             };
-            let each = Context::some_for_each(&transports_and_text(), HEADERS).into_iter();
-            let each = each.map(|(context, header)| (context, header, UNUSED_ADDRESS));
-            let others = OTHER_CLAIMS.map(|(header, address)| (Context::PLAIN, header, address));
-            each.chain(others).map(case).collect()
+            let each = three_forms(&transports_and_text(), HEADERS.map(|header| (header, UNUSED_ADDRESS)));
+            let others = OTHER_CLAIMS.map(|claim| (Extraction::PLAIN, claim));
+            each.into_iter().chain(others).map(case).collect()
         }),
         ..EXTRACT
     },
@@ -135,9 +136,8 @@ pub(super) static CHECKS: &[Check] = &[
             let extract = &scope.contract.extract;
             let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
             let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-            let contexts =
-                Context::all(extract).into_iter().filter(|context| context.extra.protocol.is_none());
-            contexts.map(flow("", cost, other_protocol)).collect()
+            let forms = Extraction::all_without_protocol(extract).into_iter();
+            forms.map(flow("", cost, other_protocol)).collect()
         }),
         ..EXTRACT
     },
@@ -174,11 +174,11 @@ fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<
     ];
     let beside = others.map(|(label, what, edits)| {
         let row =
-            reject("", format!("{}, with {what}", lack.reason), edits).by(lack.credential()).named(label);
+            reject("", format!("{}, with {what}", lack.reason), edits).by(lack.credential()).labelled(label);
         // A service may look for gateways first.
         if label == MOST { row.needing(Fact::PlentifulRegion) } else { row }
     });
-    let forms = each(&Context::all(extract), [lack.row()]);
+    let forms = each(&Extraction::all(extract), [lack.row()]);
     cases(lack.clause, forms.into_iter().chain(further).chain(beside))
 }
 
@@ -227,7 +227,7 @@ const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 pub(super) const RARE: &str = "headers of fewer services";
 
 /// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
-pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
+pub(in crate::checks) fn claiming(request: Request, header: &str, address: &str) -> Request {
     match header {
         PARAMETERS => {
             ADDRESS_PARAMETERS.iter().fold(request, |request, parameter| request.query(parameter, address))
@@ -241,7 +241,7 @@ pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request
 /// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
 /// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
 /// nothing can be shown then.
-pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
     let reason = match probe.control_once(&groups(token.expose())).await {
         Err(Stop::Inconclusive(reason)) => reason,
@@ -262,8 +262,8 @@ pub(super) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> R
     )))
 }
 
-fn transports_and_text() -> Vec<Context> {
-    Transport::ALL.map(Context::by).into_iter().chain([Context::TEXT]).collect()
+fn transports_and_text() -> Vec<Extraction> {
+    Transport::ALL.map(Extraction::by).into_iter().chain([Extraction::TEXT]).collect()
 }
 
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
@@ -278,14 +278,14 @@ pub(super) const OTHER_CLAIMS: [(&str, &str); 3] =
 /// the header with the real address.
 async fn forged(
     probe: &Probe<'_>,
-    (context, header, address): (Context, &'static str, &'static str),
+    (form, (header, address)): (Extraction, (&'static str, &'static str)),
 ) -> Result<(), Stop> {
-    let request = |address: &str| claiming(context.request(probe), header, address);
+    let request = |address: &str| claiming(form.request(probe), header, address);
     let (exchange, is_served) = probe.is_accepted(&request(address)).await?;
     if is_served {
         return Ok(());
     }
-    context.control(probe).await?;
+    form.control(probe).await?;
     let Some(egress) = probe.facts().egress_ip else {
         return Err(
             probe.skip(&format!("the service may reject the header itself; supply {}", Fact::EgressIp))
@@ -298,7 +298,7 @@ async fn forged(
         ));
     }
     if is_served {
-        let expected = format!("accepted, since the real address is whitelisted, {}", context.name());
+        let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
         let actual = format!("rejected for {address} in {header}");
         probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
     }
@@ -306,17 +306,17 @@ async fn forged(
 }
 
 /// The responses show which protocols the account is entitled to: some must be accepted, but not all.
-async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let extract = &probe.contract().extract;
     let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for protocol in &extract.protocols {
-        let request = context.with_token(probe, token.expose()).query(PROTOCOL, protocol);
+        let request = form.with_token(probe, token.expose()).query(PROTOCOL, protocol);
         let (exchange, is_served) = probe.is_accepted(&request).await?;
         let responses = if is_served { &mut accepted } else { &mut rejected };
         responses.push(exchange);
     }
-    if accepted.is_empty() && context == Context::PLAIN {
+    if accepted.is_empty() && form == Extraction::PLAIN {
         is_valid(probe, token, Fact::TokenPartlyEntitled).await?;
         let expected = format!(
             "at least one protocol accepted, as supplied by {}",
@@ -335,7 +335,7 @@ async fn other_protocol(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
-        let expected = format!("at least one protocol rejected, {}", context.name());
+        let expected = format!("at least one protocol rejected, {}", form.name());
         probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
@@ -354,7 +354,7 @@ fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
             let label = format!("{name} {number}/{}", form.label());
             reject("", format!("{why}, {}", form.name()), [])
                 .by(Credential::Rejected(index))
-                .named(label)
+                .labelled(label)
                 .in_form(form)
         });
         let cases = cases(reason.clause(), rows).into_iter();

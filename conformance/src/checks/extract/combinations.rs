@@ -2,24 +2,18 @@
 //! what single requests would take a dozen for. Only when a combination is rejected, its parameters are sent one by one to find
 //! the violated clause.
 
-use std::fmt;
-
 use super::EXTRACT;
-use super::content;
-use super::forms::{Context, Transport};
-use super::request_id::Place;
-use super::row::{Credential, Drop, Edit, set};
-use super::text::{judge_form, judge_separator};
-use crate::check::{AcceptedResponse, Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::requests::{Requests, protocol_to_name};
+use super::content::{Judge, is_undecided, undecided};
+use super::extraction::{Asked, Extraction, Place, Region, Transport};
+use crate::check::{AcceptedResponse, Check, Decision, Probe, ResponseClass, Run, Scope, Stop, accepted};
+use crate::checks::requests::protocol_to_name;
+use crate::checks::row::{Edit, Row, Then, Unless, accept, cases, set};
 use crate::contract::Clause::{
     self, ExtractCountryAlias, ExtractCountryEqual, ExtractIdempotent, ExtractProtocol,
     ExtractRegionsDefault, ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual,
     ExtractTokenTransport,
 };
-use crate::contract::part::{
-    COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
-};
+use crate::contract::part::{LB, NUM, PROTOCOL, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
 use crate::contract::{Extract, Separator};
 use crate::wire::{Exchange, QuerySpelling, Request};
 
@@ -41,7 +35,10 @@ pub(super) static CHECKS: &[Check] = &[Check {
         ExtractTokenEqual,
         ExtractTokenTransport,
     ],
-    run: Run::Cases(|scope| combinations(scope).into_iter().map(case).collect()),
+    run: Run::Cases(|scope| {
+        let rows = combinations(scope).into_iter().map(|form| row(&scope.contract.extract, form));
+        cases(Clause::ExtractEnvelope, rows)
+    }),
     ..EXTRACT
 }];
 
@@ -51,364 +48,229 @@ const COUNT: u32 = 2;
 /// A custom separator with characters that are special in URLs and JSON.
 const CUSTOM: &str = "&=+% \u{e9}";
 
-/// A valid use of one parameter.
-#[derive(Debug, Clone)]
-struct Use {
-    clause: Clause,
-    description: String,
-    edits: Vec<Edit>,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    Separator(Separator),
-    JsonByName,
-    Token,
-    /// The region, in the way that must be accepted exactly when the other one is.
-    DefaultRegion {
-        is_named: bool,
-    },
-    Id(IdPlace),
-    Other,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum IdPlace {
-    Query,
-    Header,
-    /// A different id in each; the one in the query counts.
-    Both,
-}
-
-/// The parameters of one request.
-#[derive(Debug, Clone)]
-struct Combination {
-    uses: Vec<Use>,
-    spelling: QuerySpelling,
-}
-
-#[derive(Clone)]
-struct Ids {
-    query: String,
-    header: String,
-}
-
 /// Each separator once, and JSON with each place of the id. The other parameters rotate, so that each meets several others.
-fn combinations(scope: &Scope<'_>) -> Vec<Combination> {
-    const TOKENS: [&[Transport]; 5] = [
-        &[Transport::Bearer],
-        &[Transport::Query, Transport::Header, Transport::Bearer],
-        &[Transport::Header],
-        &[Transport::Query],
-        &[Transport::Query, Transport::Bearer],
-    ];
-    const IDS: [Option<IdPlace>; 3] = [Some(IdPlace::Header), Some(IdPlace::Query), Some(IdPlace::Both)];
+fn combinations(scope: &Scope<'_>) -> Vec<Extraction> {
+    use Transport::{Bearer, Header, Query};
+    const TOKENS: [&[Transport]; 5] =
+        [&[Bearer], &[Query, Header, Bearer], &[Header], &[Query], &[Query, Bearer]];
+    const IDS: [&[Place]; 3] = [&[Place::Header], &[Place::Query], &[Place::Query, Place::Header]];
+    const REGIONS: [Region; 4] = [Region::Alias, Region::Unnamed, Region::Equal, Region::DefaultByName];
     let extract = &scope.contract.extract;
-    let default_region = extract.regions.default_text();
-    let region = scope.facts.plentiful_region.clone().unwrap_or_else(|| default_region.clone());
-    let equal = Use::new(
-        ExtractCountryEqual,
-        "regions and country that are equal",
-        [Drop(REGIONS), set(REGIONS, &region), set(COUNTRY, &region)],
-    );
-    let regions = [
-        Use::new(ExtractCountryAlias, "country in place of regions", [Drop(REGIONS), set(COUNTRY, &region)]),
-        Use::default_region(false, &default_region),
-        equal.clone(),
-        Use::default_region(true, &default_region),
-    ];
-    let custom = Separator { code: extract.custom_separator.clone(), text: CUSTOM.to_owned() };
-    let separators = extract.separators.iter().cloned().chain([custom]);
-    let texts = separators.map(|separator| vec![Use::text(extract), Use::separator(extract, separator)]);
-    let json = [vec![], vec![Use::json(extract)], vec![]];
     // The default protocol unless the account may not use it, and those that the tester supplied.
     let default = protocol_to_name(extract, scope.facts).cloned();
     let default = default.unwrap_or_else(|| extract.protocol.default_text());
-    let entitled =
-        extract.protocols.iter().filter(|protocol| scope.facts.entitled_protocols.contains(protocol));
-    let protocols: Vec<_> = [Some(default.clone()), None]
-        .into_iter()
-        .chain(entitled.filter(|protocol| **protocol != default).cloned().map(Some))
-        .collect();
-    let combination = |(turn, form): (usize, Vec<Use>)| {
-        let token = Use::token(TOKENS[turn % TOKENS.len()]);
-        let region = regions[turn % regions.len()].clone();
-        let protocol = protocols[turn % protocols.len()].as_ref().map(Use::protocol);
-        let id = IDS[turn % IDS.len()].map(Use::id);
-        let uses = form.into_iter().chain([token, region]).chain(protocol).chain(id);
-        Combination { uses: uses.collect(), spelling: QuerySpelling::Usual }
-    };
-    let encoded = [QuerySpelling::EncodedValues, QuerySpelling::Encoded].map(|spelling| {
-        let last = extract.separators.last().cloned().map(|last| Use::separator(extract, last));
-        let token = Use::token(&[Transport::Query, Transport::Header]);
-        let others = [equal.clone(), Use::protocol(&default), Use::id(IdPlace::Query), token];
-        let uses = [Use::text(extract)].into_iter().chain(last).chain(others);
-        Combination { uses: uses.collect(), spelling }
+    let entitled = extract.protocols.iter().filter(|name| scope.facts.entitled_protocols.contains(name));
+    let others = entitled.filter(|name| **name != default).cloned().map(Some);
+    let protocols: Vec<_> = [Some(default.clone()), None].into_iter().chain(others).collect();
+    let custom = Separator { code: extract.custom_separator.clone(), text: CUSTOM.to_owned() };
+    let text = |separator| Extraction { separator: Some(separator), ..Extraction::TEXT };
+    let texts = extract.separators.iter().cloned().chain([custom]).map(text);
+    let json = [Asked::Json, Asked::JsonByName, Asked::Json];
+    let json = json.map(|form| Extraction { form, ..Extraction::PLAIN });
+    let combined = texts.chain(json).enumerate().map(|(turn, form)| Extraction {
+        tokens: TOKENS[turn % TOKENS.len()],
+        region: REGIONS[turn % REGIONS.len()],
+        protocol: protocols[turn % protocols.len()].clone(),
+        ids: IDS[turn % IDS.len()],
+        ..form
     });
-    let encoded = encoded.to_vec();
-    texts.chain(json).enumerate().map(combination).chain(encoded).collect()
+    let encoded = [QuerySpelling::EncodedValues, QuerySpelling::Encoded].map(|spelling| Extraction {
+        separator: extract.separators.last().cloned(),
+        tokens: &[Query, Header],
+        region: Region::Equal,
+        protocol: Some(default.clone()),
+        ids: &[Place::Query],
+        spelling,
+        ..Extraction::TEXT
+    });
+    combined.chain(encoded).collect()
 }
 
-fn case(combination: Combination) -> Case {
-    // Repetitions return the same gateways, and a rejected combination leaves its gateways to the requests that find the cause.
-    let cost = Cost::extraction(1 + combination.repetitions(), COUNT);
-    Case::for_data(combination.label(), cost, combination, combined)
-}
-
-async fn combined(probe: &Probe<'_>, combination: Combination) -> Result<(), Stop> {
-    let ids = Ids::fresh(probe);
-    let (exchange, class) = probe.send(&combination.request(probe, COUNT, &ids)?).await?;
-    match (class.decision(), &exchange.result) {
-        (Decision::Accepted, Ok(response)) => {
-            let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-            judge(probe, &combination, &ids, &accepted).await
+fn row(extract: &Extract, form: Extraction) -> Row {
+    let judges: &[Judge] = if form.is_text() { &[Judge::SeparatedText] } else { &[Judge::Response] };
+    let ids = form.ids.iter().enumerate().map(|(number, place)| Edit::Id(*place, number));
+    let edits: Vec<_> = [set(NUM, COUNT)].into_iter().chain(ids).collect();
+    let again = Then::Again(ExtractIdempotent, "sent again".to_owned(), Vec::new());
+    // Then only the id that counts is the same.
+    let other = |why, edits| Then::Again(ExtractRequestIdSource, why, edits);
+    let then = match form.ids {
+        [] => vec![],
+        [Place::Header] => {
+            let why = format!("the id of {REQUEST_ID_HEADER} sent as {REQUEST_ID}");
+            vec![again, other(why, vec![Edit::NoHeaderId, Edit::Id(Place::Query, 0)])]
         }
-        _ if content::is_undecided(&class) => Err(content::undecided(probe, &class)),
-        _ => find_cause(probe, &combination, (&exchange, &class)).await,
-    }
-}
-
-/// Judges the response for each parameter.
-async fn judge(
-    probe: &Probe<'_>,
-    combination: &Combination,
-    ids: &Ids,
-    accepted: &AcceptedResponse,
-) -> Result<(), Stop> {
-    let AcceptedResponse { exchange, response } = accepted;
-    for (clause, why, request) in combination.again(probe, ids)? {
-        content::judge_repeated(probe, clause, &why, accepted, &request).await?;
-    }
-    if let Some(separator) = combination.separator() {
-        judge_form(probe, exchange, response, "text is requested");
-        if !content::is_envelope(response) {
-            judge_separator(probe, accepted, &separator.text).await?;
+        [_, _, ..] => {
+            let why = format!("the same {REQUEST_ID} beside another {REQUEST_ID_HEADER}");
+            vec![again, other(why, vec![Edit::Id(Place::Header, 2)])]
         }
-    } else {
-        content::judge_count(probe, exchange, response, i64::from(COUNT));
-    }
-    Ok(())
+        [_] => vec![again],
+    };
+    let row = accept("", words(extract, &form), edits).labelled(label(&form)).in_form(form);
+    row.giving(COUNT, Unless::Cause, judges).then(then)
 }
 
-/// Finds a parameter that is rejected alone, or without which the combination is accepted, and reports its clause.
-async fn find_cause(
+/// Unique by the form and the place of the id. The other parameters depend on facts, which labels must not.
+fn label(form: &Extraction) -> String {
+    let asked = match (&form.separator, form.form) {
+        (Some(separator), _) => format!("lb={}", separator.code),
+        (None, Asked::JsonByName) => "json by name".to_owned(),
+        (None, _) => "json".to_owned(),
+    };
+    let id = match form.ids {
+        [] => "no id",
+        [Place::Query] => "id in query",
+        [_] => "id in header",
+        _ => "two ids",
+    };
+    let spelling = match form.spelling {
+        QuerySpelling::Usual => "",
+        QuerySpelling::EncodedValues => "/encoded values",
+        QuerySpelling::Encoded => "/encoded query",
+    };
+    format!("{asked}/{id}{spelling}")
+}
+
+const fn spelling_name(form: &Extraction) -> &'static str {
+    match form.spelling {
+        QuerySpelling::Usual => "",
+        QuerySpelling::EncodedValues => ", with each byte of the query's values percent-encoded",
+        QuerySpelling::Encoded => ", with each byte of the query percent-encoded",
+    }
+}
+
+fn words(extract: &Extract, form: &Extraction) -> String {
+    let words: Vec<_> = parts(extract, form).into_iter().map(|part| part.words).collect();
+    format!("{}{}", words.join(", "), spelling_name(form))
+}
+
+/// The valid use of a parameter.
+struct Part {
+    clause: Clause,
+    words: String,
+    /// The extraction with nothing else.
+    alone: Extraction,
+    /// The extraction without it. A text without its separator is no other extraction.
+    rest: Option<Extraction>,
+}
+
+/// The parameters that an extraction uses.
+fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
+    let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
+    let mut parts = Vec::new();
+    let mut add = |clause, words: String, take: fn(&mut Extraction, &Extraction)| {
+        let (mut alone, mut rest) = (plain.clone(), form.clone());
+        take(&mut alone, form);
+        take(&mut rest, &plain);
+        let rest = Some(rest).filter(|rest| rest.is_text() || rest.separator.is_none());
+        parts.push(Part { clause, words, alone, rest });
+    };
+    match form.form {
+        Asked::Json => {}
+        Asked::JsonByName => {
+            let words = format!("{RETURN_TYPE}={}", extract.json);
+            add(ExtractReturnType, words, |to, from| to.form = from.form);
+        }
+        Asked::Text => {
+            let words = format!("{RETURN_TYPE}={}", extract.text);
+            add(ExtractReturnType, words, |to, from| to.form = from.form);
+        }
+    }
+    if let Some(separator) = &form.separator {
+        add(ExtractSeparator, format!("{LB}={}", separator.code), |to, from| {
+            to.form = from.form;
+            to.separator.clone_from(&from.separator);
+        });
+    }
+    let clause = if form.tokens.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
+    let words = format!("the token in {}", Transport::names(form.tokens));
+    add(clause, words, |to, from| to.tokens = from.tokens);
+    let region = match form.region {
+        Region::Alias => Some((ExtractCountryAlias, "country in place of regions")),
+        Region::Equal => Some((ExtractCountryEqual, "regions and country that are equal")),
+        Region::DefaultByName => Some((ExtractRegionsDefault, "the default regions by its name")),
+        Region::Unnamed => Some((ExtractRegionsDefault, "no regions")),
+        Region::Usual | Region::Default => None,
+    };
+    if let Some((clause, words)) = region {
+        add(clause, words.to_owned(), |to, from| to.region = from.region);
+    }
+    if let Some(protocol) = &form.protocol {
+        let words = format!("{PROTOCOL}={protocol}");
+        add(ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol));
+    }
+    let place = match form.ids {
+        [] => return parts,
+        [Place::Query] => REQUEST_ID.to_owned(),
+        [_] => REQUEST_ID_HEADER.to_owned(),
+        _ => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
+    };
+    add(ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids);
+    parts
+}
+
+/// Sends a combination. When it is rejected, reports a parameter that is rejected alone, or without which it is accepted.
+pub(in crate::checks) async fn find_cause(
     probe: &Probe<'_>,
-    combination: &Combination,
-    (rejected, class): (&Exchange, &ResponseClass),
-) -> Result<(), Stop> {
-    Context::PLAIN.control(probe).await?;
+    form: &Extraction,
+    what: &str,
+    request: &Request,
+) -> Result<Option<AcceptedResponse>, Stop> {
+    let (rejected, class) = probe.send(request).await?;
+    if is_undecided(&class) {
+        return Err(undecided(probe, &class));
+    }
+    if class.decision() == Decision::Accepted {
+        return Ok(accepted(&rejected, &class));
+    }
+    let report = |clause, expected: &str, actual: &ResponseClass, exchanges: &[&Exchange]| {
+        probe.finding(clause, &format!("accepted: {expected}"), actual.description(), exchanges);
+        Ok(None)
+    };
+    Extraction::PLAIN.control(probe).await?;
+    let spelling = spelling_name(form);
     // A service that does not decode the query rejects every parameter in it.
-    if combination.spelling != QuerySpelling::Usual
-        && let Err((exchange, class)) = is_accepted(probe, [], combination.spelling).await?
+    let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
+    if plain != Extraction::PLAIN
+        && let Err((exchange, class)) = is_accepted(probe, &plain).await?
     {
-        let expected = format!("accepted: an extraction{}", combination.spelling_name());
-        probe.finding(Clause::ExtractEnvelope, &expected, class.description(), &[&exchange]);
-        return Ok(());
+        return report(Clause::ExtractEnvelope, &format!("an extraction{spelling}"), &class, &[&exchange]);
     }
-    for alone in &combination.uses {
-        let Err((exchange, class)) = is_accepted(probe, [alone.clone()], combination.spelling).await? else {
-            continue;
-        };
+    let parts = parts(&probe.contract().extract, form);
+    for Part { clause, words, alone, .. } in &parts {
+        let Err((exchange, class)) = is_accepted(probe, alone).await? else { continue };
         // The default region and its absence are controls for each other.
-        if let Kind::DefaultRegion { is_named } = alone.kind
-            && let other = Use::default_region(!is_named, &probe.contract().extract.regions.default_text())
-            && is_accepted(probe, [other], QuerySpelling::Usual).await?.is_err()
+        let other = match alone.region {
+            Region::Unnamed => Some(Region::DefaultByName),
+            Region::DefaultByName => Some(Region::Unnamed),
+            _ => None,
+        };
+        if let Some(region) = other
+            && is_accepted(probe, &Extraction { region, ..Extraction::PLAIN }).await?.is_err()
         {
             return Err(probe.skip("the account gets nothing of the default region"));
         }
-        let spelling = combination.spelling_name();
-        let expected = format!("accepted: {}{spelling}", alone.description);
-        probe.finding(alone.clause, &expected, class.description(), &[&exchange]);
-        return Ok(());
+        return report(*clause, &format!("{words}{spelling}"), &class, &[&exchange]);
     }
-    let what = combination.description();
-    for left_out in &combination.uses {
-        let rest = combination.uses.iter().filter(|used| used.description != left_out.description).cloned();
-        if let Ok(other) = is_accepted(probe, rest, combination.spelling).await? {
-            let expected = format!("accepted: {what}; it is without {}", left_out.description);
-            probe.finding(left_out.clause, &expected, class.description(), &[rejected, &other]);
-            return Ok(());
+    for Part { clause, words, rest, .. } in &parts {
+        if let Some(rest) = rest
+            && let Ok(other) = is_accepted(probe, rest).await?
+        {
+            let expected = format!("{what}; it is without {words}");
+            return report(*clause, &expected, &class, &[&rejected, &other]);
         }
     }
-    probe.finding(Clause::ExtractEnvelope, &format!("accepted: {what}"), class.description(), &[rejected]);
-    Ok(())
+    report(Clause::ExtractEnvelope, what, &class, &[&rejected])
 }
 
-/// Sends an extraction of the minimum number of gateways with these parameters. The inner error is a rejection.
+/// Sends an extraction of the minimum number of gateways. The inner error is a rejection.
 async fn is_accepted(
     probe: &Probe<'_>,
-    uses: impl IntoIterator<Item = Use>,
-    spelling: QuerySpelling,
+    form: &Extraction,
 ) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
-    let combination = Combination { uses: uses.into_iter().collect(), spelling };
-    let min = *probe.contract().extract.num_range.start();
-    let (exchange, class) = probe.send(&combination.request(probe, min, &Ids::fresh(probe))?).await?;
+    let (exchange, class) = probe.send(&form.request(probe)).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),
-        _ if content::is_undecided(&class) => Err(content::undecided(probe, &class)),
+        _ if is_undecided(&class) => Err(undecided(probe, &class)),
         _ => Ok(Err((exchange, class))),
-    }
-}
-
-impl Ids {
-    fn fresh(probe: &Probe<'_>) -> Self {
-        Self { query: probe.fresh_request_id(), header: probe.fresh_request_id() }
-    }
-}
-
-impl Combination {
-    fn separator(&self) -> Option<&Separator> {
-        self.uses.iter().find_map(|used| match &used.kind {
-            Kind::Separator(separator) => Some(separator),
-            _ => None,
-        })
-    }
-
-    fn id(&self) -> Option<IdPlace> {
-        self.uses.iter().find_map(|used| match used.kind {
-            Kind::Id(place) => Some(place),
-            _ => None,
-        })
-    }
-
-    fn has(&self, kind: &Kind) -> bool {
-        self.uses.iter().any(|used| used.kind == *kind)
-    }
-
-    /// Unique by the form and the place of the id. The other parameters depend on facts, which labels must not.
-    fn label(&self) -> String {
-        let form = match self.separator() {
-            Some(separator) => format!("lb={}", separator.code),
-            None if self.has(&Kind::JsonByName) => "json by name".to_owned(),
-            None => "json".to_owned(),
-        };
-        let id = match self.id() {
-            None => "no id",
-            Some(IdPlace::Query) => "id in query",
-            Some(IdPlace::Header) => "id in header",
-            Some(IdPlace::Both) => "two ids",
-        };
-        match self.spelling {
-            QuerySpelling::Usual => format!("{form}/{id}"),
-            QuerySpelling::EncodedValues => format!("{form}/{id}/encoded values"),
-            QuerySpelling::Encoded => format!("{form}/{id}/encoded query"),
-        }
-    }
-
-    const fn spelling_name(&self) -> &'static str {
-        match self.spelling {
-            QuerySpelling::Usual => "",
-            QuerySpelling::EncodedValues => ", with each byte of the query's values percent-encoded",
-            QuerySpelling::Encoded => ", with each byte of the query percent-encoded",
-        }
-    }
-
-    fn description(&self) -> String {
-        let parts: Vec<_> = self.uses.iter().map(|used| used.description.as_str()).collect();
-        format!("{}{}", parts.join(", "), self.spelling_name())
-    }
-
-    fn request(&self, probe: &Probe<'_>, num: impl fmt::Display, ids: &Ids) -> Result<Request, Stop> {
-        let mut request = probe.extract_without_token().query(NUM, num);
-        for used in &self.uses {
-            request = used.edits.iter().try_fold(request, |request, edit| edit.apply(probe, request))?;
-        }
-        request = match self.id() {
-            None => request,
-            Some(IdPlace::Query) => Place::Query.carry(request, &ids.query),
-            Some(IdPlace::Header) => Place::Header.carry(request, &ids.header),
-            Some(IdPlace::Both) => Place::Header.carry(Place::Query.carry(request, &ids.query), &ids.header),
-        };
-        let has_token = self.has(&Kind::Token);
-        let own = Edit::Token(Transport::Query, Credential::Own);
-        let request = if has_token { request } else { own.apply(probe, request)? };
-        Ok(request.spelling(self.spelling))
-    }
-
-    /// The number of repetitions of the extraction that its request id allows.
-    fn repetitions(&self) -> u32 {
-        match self.id() {
-            None => 0,
-            Some(IdPlace::Query) => 1,
-            Some(IdPlace::Header | IdPlace::Both) => 2,
-        }
-    }
-
-    /// The repetitions: the same request, then one in which only the id that counts is the same.
-    fn again(&self, probe: &Probe<'_>, ids: &Ids) -> Result<Vec<(Clause, String, Request)>, Stop> {
-        let Some(place) = self.id() else { return Ok(Vec::new()) };
-        let same = (ExtractIdempotent, "sent again".to_owned(), self.request(probe, COUNT, ids)?);
-        let (why, other, ids) = match place {
-            IdPlace::Query => return Ok(vec![same]),
-            IdPlace::Header => {
-                let why = format!("the id of {REQUEST_ID_HEADER} sent as {REQUEST_ID}");
-                let others = self.uses.iter().filter(|used| !matches!(used.kind, Kind::Id(_))).cloned();
-                let uses = others.chain([Use::id(IdPlace::Query)]).collect();
-                (why, Self { uses, ..self.clone() }, Ids { query: ids.header.clone(), ..ids.clone() })
-            }
-            IdPlace::Both => {
-                let why = format!("the same {REQUEST_ID} beside another {REQUEST_ID_HEADER}");
-                (why, self.clone(), Ids { header: probe.fresh_request_id(), ..ids.clone() })
-            }
-        };
-        Ok(vec![same, (ExtractRequestIdSource, why, other.request(probe, COUNT, &ids)?)])
-    }
-}
-
-impl Use {
-    fn new(clause: Clause, description: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
-        Self { clause, description: description.into(), edits: edits.into(), kind: Kind::Other }
-    }
-
-    fn json(extract: &Extract) -> Self {
-        let edits = [set(RETURN_TYPE, &extract.json)];
-        let by_name = Self::new(ExtractReturnType, format!("{RETURN_TYPE}={}", extract.json), edits);
-        Self { kind: Kind::JsonByName, ..by_name }
-    }
-
-    fn text(extract: &Extract) -> Self {
-        let edits = [set(RETURN_TYPE, &extract.text)];
-        Self::new(ExtractReturnType, format!("{RETURN_TYPE}={}", extract.text), edits)
-    }
-
-    /// With the form, since JSON has no separator.
-    fn separator(extract: &Extract, separator: Separator) -> Self {
-        let mut edits = vec![set(RETURN_TYPE, &extract.text), set(LB, &separator.code)];
-        edits.extend((separator.code == extract.custom_separator).then(|| set(SB, &separator.text)));
-        let used = Self::new(ExtractSeparator, format!("{LB}={}", separator.code), edits);
-        Self { kind: Kind::Separator(separator), ..used }
-    }
-
-    fn token(transports: &[Transport]) -> Self {
-        let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
-        let clause = if transports.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
-        let edits: Vec<_> = transports.iter().map(|place| Edit::Token(*place, Credential::Own)).collect();
-        let used = Self::new(clause, format!("the token in {}", names.join(" and ")), edits);
-        Self { kind: Kind::Token, ..used }
-    }
-
-    fn default_region(is_named: bool, default: &String) -> Self {
-        let used = match is_named {
-            true => {
-                Self::new(ExtractRegionsDefault, "the default regions by its name", [set(REGIONS, default)])
-            }
-            false => Self::new(ExtractRegionsDefault, "no regions", [Drop(REGIONS)]),
-        };
-        Self { kind: Kind::DefaultRegion { is_named }, ..used }
-    }
-
-    fn protocol(protocol: &String) -> Self {
-        Self::new(ExtractProtocol, format!("{PROTOCOL}={protocol}"), [set(PROTOCOL, protocol)])
-    }
-
-    fn id(place: IdPlace) -> Self {
-        let place_name = match place {
-            IdPlace::Query => REQUEST_ID.to_owned(),
-            IdPlace::Header => REQUEST_ID_HEADER.to_owned(),
-            IdPlace::Both => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
-        };
-        let used = Self::new(ExtractRequestIdSource, format!("a request id in {place_name}"), []);
-        Self { kind: Kind::Id(place), ..used }
     }
 }

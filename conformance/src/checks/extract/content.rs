@@ -1,13 +1,236 @@
-//! What extraction checks read and judge in responses.
+//! What the response to a valid extraction must keep, as far as the response itself shows it: the number of entries and their
+//! form, the headers of a partial result, the region and the protocol of known gateways. Active and passive checks judge by the
+//! same functions.
 
 use serde_json::Value;
 
-use crate::check::{AcceptedResponse, Decision, Probe, ResponseClass, Stop};
-use crate::contract::{Clause, Extract};
+use super::extraction::says_error;
+use crate::check::{
+    AcceptedResponse, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop, accepted,
+};
+use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, SB};
+use crate::contract::{Clause, Contract, Extract, Unspecified};
 use crate::quantity::quantity;
-use crate::response::gateways::listed;
 pub(super) use crate::response::gateways::{denies, entries};
+use crate::response::gateways::{is_endpoint, listed, separator};
+use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response, RetryAfter};
+
+/// An extraction and its response, which is a success.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Served<'a> {
+    contract: &'a Contract,
+    facts: &'a Facts,
+    request: &'a Request,
+    response: &'a Response,
+}
+
+/// The key of a flag that says that a partial result is full. The contract does not say how it is spelt.
+pub(super) const DENIED: &str = "denied";
+
+/// A gateway of a response, and the known pools that contain it.
+type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
+
+impl<'a> Served<'a> {
+    pub(super) fn new(probe: &Probe<'a>, exchange: &'a Exchange, response: &'a Response) -> Self {
+        Self { contract: probe.contract(), facts: probe.facts(), request: &exchange.request, response }
+    }
+
+    /// Of a passive check, none when the exchange is not a success.
+    pub(super) fn observed(observed: &'a ObservedExchange<'a>) -> Option<Self> {
+        let ObservedExchange { contract, facts, request, response, .. } = *observed;
+        (*observed.class == ResponseClass::Accepted).then_some(Self { contract, facts, request, response })
+    }
+
+    /// Everything that the response must keep and does not. None of it depends on other responses.
+    pub(super) fn judge(&self) -> Vec<PassiveFinding> {
+        let count = self.count().unwrap_or_default().into_iter();
+        count.chain(self.gateways().unwrap_or_default()).collect()
+    }
+
+    /// At most `num` entries, and if fewer, the headers that say so. `None` for an invalid `num`, for a text with another separator
+    /// than the default one, which entries may contain, and without an entry of a region that may have none: the response to an
+    /// unknown region is unspecified, and one without gateways may be handled as unknown.
+    pub(super) fn count(&self) -> Option<Vec<PassiveFinding>> {
+        let extract = &self.contract.extract;
+        let is_separated = self.request.query_value(LB).is_some_and(|lb| lb != extract.lb.default_text());
+        if is_separated && entries(self.response).is_none() {
+            return None;
+        }
+        let num: i64 = self.request.query_value(NUM)?.parse().ok()?;
+        let num = Some(num).filter(|num| extract.num_range.contains(num))?;
+        let count = i64::try_from(count_of(extract, self.response)).ok()?;
+        if count == 0 && !self.is_of_region_with_gateways() {
+            return None;
+        }
+        if count > num {
+            let expected = format!("at most {}", quantity(num, "entry"));
+            let actual = quantity(count, "entry");
+            return Some(vec![PassiveFinding::fail(Clause::ExtractCount, "more", expected, actual)]);
+        }
+        Some(if count < num { self.headers(num, count) } else { Vec::new() })
+    }
+
+    /// The headers that do not say how many entries were requested and returned, and that this is a partial result.
+    fn headers(&self, num: i64, count: i64) -> Vec<PassiveFinding> {
+        let extract = &self.contract.extract;
+        let wrong = |name: &str, key: &str, expected: String, actual: Option<String>| {
+            let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
+            let actual = actual.map_or("no such header".to_owned(), |value| format!("{name}: {value}"));
+            PassiveFinding::fail(Clause::ExtractPartial, key, format!("{expected}, {reason}"), actual)
+        };
+        let counts = [(&extract.requested_count, num), (&extract.returned_count, count)];
+        let counts = counts.into_iter().filter_map(|(name, expected)| {
+            let actual = self.response.header(name);
+            let is_right = actual.as_deref().and_then(|count| count.parse().ok()) == Some(expected);
+            (!is_right).then(|| wrong(name, name, format!("{name}: {expected}"), actual))
+        });
+        let name = &extract.partial_flag;
+        let flag = match self.response.header(name) {
+            None => Some(wrong(name, name, name.clone(), None)),
+            Some(flag) if denies(&flag) => Some(wrong(name, DENIED, "a flag".to_owned(), Some(flag))),
+            Some(_) => None,
+        };
+        counts.chain(flag).collect()
+    }
+
+    fn is_of_region_with_gateways(&self) -> bool {
+        let Facts { plentiful_region, scarce_region, .. } = self.facts;
+        let default = self.contract.extract.regions.default_text();
+        let named = [REGIONS, COUNTRY].into_iter().find_map(|name| self.request.query_value(name));
+        let mut known = [plentiful_region, scarce_region].into_iter().flatten().chain([&default]);
+        named.is_none_or(|named| known.any(|region| region == named))
+    }
+
+    /// The known gateways that are of another region or protocol than requested. `None` for requests that are invalid, for regions
+    /// of which nothing is known, and if no gateway is known.
+    pub(super) fn gateways(&self) -> Option<Vec<PassiveFinding>> {
+        let extract = &self.contract.extract;
+        let Facts { plentiful_region, scarce_region, empty_region, known_gateways, .. } = self.facts;
+        let sent = |name: &str| match self.request.query_value(name) {
+            Some(_) => Some(Some(self.request.only_query_value(name)?.to_owned())),
+            None => Some(None),
+        };
+        let default = extract.regions.default_text();
+        let region = match (sent(REGIONS)?, sent(COUNTRY)?) {
+            (Some(regions), Some(country)) if regions != country => return None,
+            (regions, country) => regions.or(country).unwrap_or_else(|| default.clone()),
+        };
+        let protocol = sent(PROTOCOL)?.unwrap_or_else(|| extract.protocol.default_text());
+        let supplied = [plentiful_region, scarce_region, empty_region].into_iter().flatten();
+        let mut regions = known_gateways.iter().map(|pool| &pool.region).chain(supplied).chain([&default]);
+        if !regions.any(|known| *known == region) || !extract.protocols.contains(&protocol) {
+            return None;
+        }
+        let found = matching(self.facts, self.response);
+        if found.is_empty() {
+            return None;
+        }
+        let wrong = |clause: Clause, expected: String, is_right: &dyn Fn(&GatewayPool) -> bool| {
+            let others: Vec<_> =
+                found.iter().filter(|(_, pools)| !pools.iter().any(|pool| is_right(pool))).collect();
+            let (gateway, pools) = others.first()?;
+            let GatewayPool { region, protocol, .. } = pools.first()?;
+            let (wrong, count) = (others.len(), found.len());
+            let actual = format!(
+                "{wrong} of {count} known ones are of others, such as {gateway} of {region} {protocol}"
+            );
+            let expected = format!("{expected}, as supplied by {}", Fact::KnownGateways.variable());
+            Some(PassiveFinding::fail(clause, "", expected, actual))
+        };
+        let of_region = wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &|pool| {
+            region == default || pool.region == region
+        });
+        let speaking = wrong(Clause::ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
+            pool.protocol == protocol
+        });
+        Some(of_region.into_iter().chain(speaking).collect())
+    }
+}
+
+/// Reports what a response breaks of the clauses that the check cites. `form` describes the request.
+pub(super) fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, response: &Response) {
+    let form = if form.is_empty() { String::new() } else { format!(", {form}") };
+    for PassiveFinding { clause, expected, actual, .. } in Served::new(probe, exchange, response).judge() {
+        if probe.cites(clause) {
+            probe.finding(clause, &format!("{expected}{form}"), &actual, &[exchange]);
+        }
+    }
+}
+
+/// What is judged in an extraction that was served, beside that it is a success.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::checks) enum Judge {
+    /// What the response shows by itself.
+    Response,
+    /// That the entries come as text.
+    Text,
+    /// The text between them.
+    Separator,
+    /// Both, where the form is not tested before.
+    SeparatedText,
+}
+
+impl Judge {
+    pub(in crate::checks) async fn of(
+        self,
+        probe: &Probe<'_>,
+        why: &str,
+        served: &AcceptedResponse,
+    ) -> Result<(), Stop> {
+        if let Self::Response = self {
+            judge(probe, why, &served.exchange, &served.response);
+        }
+        if let Self::Text | Self::SeparatedText = self
+            && is_envelope(&served.response)
+        {
+            let expected = format!("plain text: {why}");
+            probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[&served.exchange]);
+            return Ok(());
+        }
+        if let Self::Separator | Self::SeparatedText = self {
+            judge_separator(probe, served).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The known gateways of a response, with repetitions.
+pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
+    let pools = &facts.known_gateways;
+    let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
+        pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
+    };
+    let returned: Vec<KnownGateway> = match response.at("/data").and_then(|data| data.as_array()) {
+        Some(entries) => entries.iter().filter_map(entry).collect(),
+        None => {
+            let text = response.text();
+            let known = || pools.iter().flat_map(|pool| &pool.gateways);
+            let in_line = |line: &str| known().find(|gateway| names(line, gateway)).cloned();
+            text.lines().filter_map(in_line).collect()
+        }
+    };
+    let found = returned.into_iter().map(|gateway| (pools_of(&gateway), gateway));
+    found.filter(|(pools, _)| !pools.is_empty()).map(|(pools, gateway)| (gateway, pools)).collect()
+}
+
+fn entry(entry: &Value) -> Option<KnownGateway> {
+    let port = entry.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?;
+    Some(KnownGateway { host: entry.get("ip")?.as_str()?.to_owned(), port })
+}
+
+/// Whether an entry of a text names a gateway: its host and its port, each as a whole word.
+fn names(entry: &str, gateway: &KnownGateway) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '-';
+    let has_word = |word: &str| {
+        entry.match_indices(word).any(|(at, _)| {
+            let before = entry[..at].chars().next_back();
+            let after = entry[at + word.len()..].chars().next();
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
+    };
+    has_word(&gateway.host) && has_word(&gateway.port.to_string())
+}
 
 /// The gateways of the response to a request, sorted.
 pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
@@ -16,7 +239,16 @@ pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response
 
 /// The number of entries of a response, in JSON or in text with the default separator.
 pub(in crate::checks) fn count(probe: &Probe<'_>, response: &Response) -> usize {
-    entries(response).map_or_else(|| lines(probe, response), |entries| entries.len())
+    count_of(&probe.contract().extract, response)
+}
+
+/// The form of an entry of a text and the end of the text are unspecified.
+fn count_of(extract: &Extract, response: &Response) -> usize {
+    let lines = || {
+        let separator = default_separator(extract).unwrap_or("\n");
+        response.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
+    };
+    entries(response).map_or_else(|| if is_envelope(response) { 0 } else { lines() }, |entries| entries.len())
 }
 
 pub(super) const THROTTLED: &str = "the service throttles; run it again later, or with a lower --rate";
@@ -36,7 +268,7 @@ pub(super) fn undecided(probe: &Probe<'_>, class: &ResponseClass) -> Stop {
 
 /// Sends a request that stands for the same extraction as `before`, and reports a rejection or other gateways. The contract
 /// promises the same extraction and not the same text, so the order of the gateways is not compared.
-pub(super) async fn judge_repeated(
+pub(in crate::checks) async fn judge_repeated(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -54,40 +286,33 @@ pub(super) async fn judge_repeated(
     Ok(())
 }
 
-/// Reports more entries than requested.
-pub(super) fn judge_count(probe: &Probe<'_>, exchange: &Exchange, response: &Response, requested: i64) {
-    let count = count(probe, response);
-    if i64::try_from(count).is_ok_and(|count| count > requested) {
-        let expected = format!("at most {}", quantity(requested, "entry"));
-        probe.finding(Clause::ExtractCount, &expected, &quantity(count, "entry"), &[exchange]);
-    }
-}
-
 /// Whether a response is flagged as a partial result.
 pub(super) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
     response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }
 
 /// The separator of a text response when the request names none.
-pub(super) fn default_separator(extract: &Extract) -> Option<&str> {
+fn default_separator(extract: &Extract) -> Option<&str> {
     let default = extract.lb.default_text();
     let separator = extract.separators.iter().find(|separator| separator.code == default)?;
     Some(&separator.text)
 }
 
-/// The number of entries of a text response with the default separator. The form of an entry and the end of the text are
-/// unspecified.
-fn lines(probe: &Probe<'_>, response: &Response) -> usize {
-    let separator = default_separator(&probe.contract().extract).unwrap_or("\n");
-    if is_envelope(response) {
-        return 0;
-    }
-    response.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
+/// Whether a response is the JSON envelope. A single entry of a text response may be a JSON object too.
+fn is_envelope(response: &Response) -> bool {
+    response.at("/code").is_some() || response.at("/data").is_some_and(Value::is_array)
 }
 
-/// Whether a response is the JSON envelope. A single entry of a text response may be a JSON object too.
-pub(super) fn is_envelope(response: &Response) -> bool {
-    response.at("/code").is_some() || response.at("/data").is_some_and(Value::is_array)
+/// Whether a response is a text success: rejections are JSON, or error messages in plain text.
+pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
+    response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
+}
+
+/// Whether a response contains gateways: in JSON the entries of a success, in text anything but JSON and error messages.
+pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
+    let Ok(response) = &exchange.result else { return false };
+    let is_text = is_served_text(&probe.contract().extract, response) && !response.body().is_empty();
+    entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
 /// Whether a response has a valid `Retry-After`.
@@ -95,4 +320,122 @@ pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
     let response = exchange.result.as_ref().ok();
     let header = response.and_then(|response| response.header("Retry-After"));
     header.is_some_and(|value| RetryAfter::parse(&value).is_some())
+}
+
+/// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
+pub(super) async fn judge_separator(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+    let AcceptedResponse { exchange, response } = served;
+    let extract = &probe.contract().extract;
+    let separator = separator(extract, &exchange.request).unwrap_or_default();
+    let (text, entries) = (response.text(), expected_entries(extract, served));
+    if entries < 2 {
+        return Err(probe.skip_lacking(
+            "a single entry has no separator",
+            "a region that returns as many gateways as are requested",
+            Fact::PlentifulRegion,
+        ));
+    }
+    let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
+    let broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
+    if !broken && pieces.len() == entries {
+        return Ok(());
+    }
+    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each. Then as many pieces as
+    // there are entries end with a port.
+    let ports = pieces.iter().filter(|piece| is_endpoint(piece)).count();
+    let in_some = pieces.len() > entries && (pieces.len() < 2 * entries || ports == entries);
+    if !broken && in_some && !separator.contains(char::is_whitespace) {
+        let seen = format!("some entries contain the separator {separator:?}");
+        probe.observe(Unspecified::ExtractTxtLayout, &seen);
+        return Ok(());
+    }
+    let within = match default_separator(extract).filter(|default| *default != separator) {
+        Some(default) => within(probe, &exchange.request, default, separator).await?,
+        None => None,
+    };
+    let fits = |(min, max): (usize, usize)| {
+        let more = pieces.len().checked_sub(entries);
+        more.is_some_and(|more| (entries * min..=entries * max).contains(&more))
+    };
+    if !broken && within.is_some_and(fits) {
+        let seen = format!("an entry contains the separator {separator:?} itself");
+        probe.observe(Unspecified::ExtractTxtLayout, &seen);
+        return Ok(());
+    }
+    let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
+    let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
+    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[exchange]);
+    Ok(())
+}
+
+/// The number of entries that a response should have: the requested number, or that of a partial result.
+fn expected_entries(extract: &Extract, served: &AcceptedResponse) -> usize {
+    let num = served.exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
+    let returned = served.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
+    returned.map_or(num, |returned: usize| returned.min(num))
+}
+
+/// The text without one line break, one separator, or both at its end.
+fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
+    let before_break = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
+    // A separator may end with a line break itself.
+    let both = before_break.strip_suffix(separator);
+    both.or_else(|| text.strip_suffix(separator)).unwrap_or(before_break)
+}
+
+/// The minimum and maximum number of times that `separator` occurs in an entry, from the same extraction with the default
+/// separator. `None` when its response can't be split into entries.
+async fn within(
+    probe: &Probe<'_>,
+    request: &Request,
+    default: &str,
+    separator: &str,
+) -> Result<Option<(usize, usize)>, Stop> {
+    let plain = request.clone().without_query(LB).without_query(SB).without_query(REQUEST_ID);
+    let (exchange, class) = probe.send(&plain).await?;
+    let Some(served) = accepted(&exchange, &class) else { return Ok(None) };
+    let text = served.response.text();
+    let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
+    if lines.len() != expected_entries(&probe.contract().extract, &served) {
+        return Ok(None);
+    }
+    let counts = || lines.iter().map(|line| line.matches(separator).count());
+    Ok(counts().min().zip(counts().max()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_text_is_trimmed_once() {
+        for (text, separator) in
+            [("a,b", ","), ("a,b,", ","), ("a,b\n", ","), ("a,b\r\n", ","), ("a,b,\n", ",")]
+        {
+            assert_eq!(trimmed(text, separator), "a,b", "{text:?}");
+        }
+        assert_eq!(trimmed("a\r\nb\r\n", "\r\n"), "a\r\nb");
+        assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is not the end");
+        assert_eq!(trimmed("a\rb\r\n", "\r"), "a\rb");
+        assert_eq!(trimmed("a,b,,", ","), "a,b,");
+        assert_eq!(trimmed("a\n\nb\n\n", "\n\n"), "a\n\nb");
+        assert_eq!(trimmed("a\r\n--\r\nb\r\n--\r\n", "\r\n--\r\n"), "a\r\n--\r\nb");
+    }
+
+    #[test]
+    fn an_entry_names_a_gateway_by_whole_words() {
+        let gateway = KnownGateway { host: "203.0.113.1".to_owned(), port: 80 };
+        for (entry, expected) in [
+            ("203.0.113.1:80", true),
+            ("http://203.0.113.1:80/", true),
+            ("ip=203.0.113.1;port=80", true),
+            ("80 203.0.113.1", true),
+            ("203.0.113.1:8080", false),
+            ("203.0.113.12:80", false),
+            ("1.203.0.113.1:80", false),
+            ("203.0.113.1", false),
+        ] {
+            assert_eq!(names(entry, &gateway), expected, "{entry}");
+        }
+    }
 }

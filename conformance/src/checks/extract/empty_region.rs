@@ -4,25 +4,23 @@
 
 mod shortage;
 
-pub(super) use shortage::must_be_short;
+pub(in crate::checks) use shortage::must_be_short;
 use shortage::{CONTROL, control, is_short, is_throttled, no_shortage, send, send_patiently};
 
 use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
-use super::content::has_retry_after;
-use super::forms::{Context, Transport};
-use super::gateways::gives_gateways;
-use super::request_id::Place;
-use super::row::{self, Credential, Edit, Row, accept, flow, set};
+use super::content::{gives_gateways, has_retry_after};
+use super::extraction::{Extraction, Place, Transport, by_country};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
+use crate::checks::row::{self, Edit, Row, accept, flow, set};
 use crate::checks::token::rejected_alike;
 use crate::contract::part::{
     COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
 };
 use crate::contract::{Clause, Extract, OperationId};
-use crate::target::Fact;
+use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
 const fn check(
@@ -56,7 +54,7 @@ pub(super) static CHECKS: &[Check] = &[
             ExtractReturnType,
             ExtractTokenTransport
         ),
-        |_| shared([Context::PLAIN, Context::TEXT].map(flow("nothing more", Cost::requests(1), least))),
+        |_| shared([Extraction::PLAIN, Extraction::TEXT].map(flow("nothing more", Cost::requests(1), least))),
     ),
     check(
         "extract.link-credential.empty-region",
@@ -92,7 +90,8 @@ pub(super) static CHECKS: &[Check] = &[
         |scope| {
             let (clause, why) =
                 (Clause::ExtractRequestIdSource, format!("a request id in {REQUEST_ID_HEADER}"));
-            let in_header = short(Context::PLAIN, "in its header", clause, &why, [Edit::Id(Place::Header)]);
+            let in_header =
+                short(Extraction::PLAIN, "in its header", clause, &why, [Edit::Id(Place::Header, 0)]);
             cases(forms(scope, clause).into_iter().chain([in_header]))
         },
     ),
@@ -122,7 +121,7 @@ pub(super) static CHECKS: &[Check] = &[
             let (empty, clause) =
                 (scope.facts.empty_region.clone().unwrap_or_default(), Clause::ExtractCountryEqual);
             let why = format!("{REGIONS} and {COUNTRY} that are equal");
-            let regions = short(Context::PLAIN, "regions", clause, &why, [set(COUNTRY, empty)]);
+            let regions = short(Extraction::PLAIN, "regions", clause, &why, [set(COUNTRY, empty)]);
             cases(tokens().into_iter().chain([regions]))
         },
     ),
@@ -149,7 +148,7 @@ fn shared(cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
 }
 
 /// A row that must get the shortage, as an extraction of the form `like` does.
-fn short(like: Context, label: &str, clause: Clause, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
+fn short(like: Extraction, label: &str, clause: Clause, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
     accept(label, why, edits).citing(clause).in_form(like.clone()).short_like(like)
 }
 
@@ -157,41 +156,42 @@ fn cases(rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     shared(row::cases(Clause::ExtractRegion, rows))
 }
 
-/// Whether the account may extract in a form, as far as the facts say.
-fn is_entitled(scope: &Scope<'_>, context: &Context) -> bool {
-    context.extra.protocol.as_ref().is_none_or(|own| scope.facts.entitled_protocols.contains(own))
+/// The forms that name no region, since these cases set it themselves, and whose protocol the account may use as far as the facts say.
+fn usable(scope: &Scope<'_>, forms: Vec<Extraction>) -> impl Iterator<Item = Extraction> {
+    let Facts { entitled_protocols: entitled, .. } = scope.facts;
+    let fits = |form: &Extraction| {
+        form.names_no_region() && form.protocol.as_ref().is_none_or(|own| entitled.contains(own))
+    };
+    forms.into_iter().filter(fits)
 }
 
 /// The forms that test a clause.
 fn forms(scope: &Scope<'_>, clause: Clause) -> Vec<Row> {
-    // These cases set the region themselves.
-    let fits = |context: &Context| {
-        let is_single = *context != Context::PLAIN && !context.is_combined() && !context.extra.region;
-        is_single && is_entitled(scope, context) && context.clause() == clause
-    };
-    let row = |context: Context| {
-        let like = match context.transport {
-            Transport::Query => Context::PLAIN,
-            _ => Context { transport: Transport::Query, ..context.clone() },
+    let row = |form: Extraction| {
+        let like = match form.transport() {
+            Transport::Query => Extraction::PLAIN,
+            _ => form.sent_in(Transport::Query),
         };
-        short(like, &context.label(), clause, &context.name(), []).in_form(context)
+        short(like, &form.label(), clause, &form.name(), []).in_form(form)
     };
-    Context::all(&scope.contract.extract).into_iter().filter(fits).map(row).collect()
+    let forms = usable(scope, Extraction::all(&scope.contract.extract));
+    let tests =
+        |form: &Extraction| *form != Extraction::PLAIN && !form.is_combined() && form.clause() == clause;
+    forms.filter(tests).map(row).collect()
 }
 
 fn links(scope: &Scope<'_>) -> Vec<Case> {
-    let fits = |context: &Context| !context.extra.region && is_entitled(scope, context);
-    let forms = Context::in_query(&scope.contract.extract).into_iter().filter(fits);
+    let forms = usable(scope, Extraction::in_query(&scope.contract.extract));
     let cases = forms.map(flow("", Cost::requests(2), link));
     cases.map(|case| case.needs([Fact::LinkCredential])).collect()
 }
 
 /// The plain form has nothing that a service could reject, but it may lack what a service wrongly requires. Then a request with
 /// that parameter gets the shortage.
-async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn least(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     State::check_empty_region(probe)?;
-    let (plain, class) = send(probe, &context.request(probe)).await?;
+    let (plain, class) = send(probe, &form.request(probe)).await?;
     // A shortage with status 429 can't be distinguished from throttling.
     if is_throttled(&plain) {
         return Err(no_shortage(probe));
@@ -211,17 +211,16 @@ async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         (Clause::ExtractProtocol, PROTOCOL, protocol),
         (Clause::ExtractNumRange, NUM, second.to_string()),
     ] {
-        let (other, _) = send(probe, &context.request(probe).query(name, value)).await?;
+        let (other, _) = send(probe, &form.request(probe).query(name, value)).await?;
         if has_retry_after(&other) && !rejected_alike(&plain, &other) {
-            let expected = format!("accepted without another {name}, {}", context.name());
+            let expected = format!("accepted without another {name}, {}", form.name());
             probe.finding(clause, &expected, class.description(), &[&plain, &other]);
             return Ok(());
         }
     }
-    let by_header = Context { transport: Transport::Header, ..context.clone() }.request(probe);
-    let (other, _) = send(probe, &by_header).await?;
+    let (other, _) = send(probe, &form.sent_in(Transport::Header).request(probe)).await?;
     if has_retry_after(&other) && !rejected_alike(&plain, &other) {
-        let expected = format!("accepted, {}, as it is in X-API-Key", context.name());
+        let expected = format!("accepted, {}, as it is in X-API-Key", form.name());
         probe.finding(Clause::ExtractTokenTransport, &expected, class.description(), &[&plain, &other]);
         return Ok(());
     }
@@ -231,13 +230,13 @@ async fn least(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 /// The maximum `num`, and one above the middle of its range.
 fn numbers(extract: &Extract) -> Vec<Row> {
     let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
-    let row = |(form, label, num): (Context, &str, i64)| {
+    let row = |(form, label, num): (Extraction, &str, i64)| {
         let (label, why) = (format!("{}/{label}", form.label()), format!("{NUM}={num}, {}", form.name()));
         short(form, &label, Clause::ExtractNumRange, &why, [set(NUM, num)])
     };
-    let largest = Context::all_without_id(extract).into_iter().filter(|context| context.extra.is_nothing());
-    let largest = largest.map(|context| (context, "the largest num", end));
-    let middle = (Context::PLAIN, "a num above the middle", (start + end) / 2 + 1);
+    let largest = Extraction::all_without_id(extract).into_iter().filter(Extraction::is_bare);
+    let largest = largest.map(|form| (form, "the largest num", end));
+    let middle = (Extraction::PLAIN, "a num above the middle", (start + end) / 2 + 1);
     largest.chain([middle]).map(row).collect()
 }
 
@@ -246,7 +245,7 @@ fn separators(extract: &Extract) -> Vec<Row> {
     let listed = extract.separators.iter().map(|separator| {
         let label = format!("{LB}={}", separator.code);
         let edits = [set(LB, &separator.code)];
-        short(Context::TEXT, &label, Clause::ExtractSeparatorRange, &label, edits)
+        short(Extraction::TEXT, &label, Clause::ExtractSeparatorRange, &label, edits)
     });
     let most = extract.separator_bytes;
     let custom = [
@@ -260,7 +259,7 @@ fn separators(extract: &Extract) -> Vec<Row> {
     let custom = custom.map(|(label, separator)| {
         let why = format!("{SB}={separator:?}");
         let edits = [set(LB, &extract.custom_separator), set(SB, separator)];
-        short(Context::TEXT, label, Clause::ExtractSbLength, &why, edits)
+        short(Extraction::TEXT, label, Clause::ExtractSbLength, &why, edits)
     });
     listed.chain(custom).collect()
 }
@@ -274,14 +273,11 @@ fn tokens() -> Vec<Row> {
         &Transport::ALL,
     ];
     let row = |transports: &'static [Transport]| {
-        let names: Vec<_> = transports.iter().map(|transport| transport.name()).collect();
         let labels: Vec<_> = transports.iter().map(|transport| transport.label()).collect();
-        let why = format!("the same token in {}", names.join(" and "));
+        let why = format!("the same token in {}", Transport::names(transports));
         let label = format!("tokens in {}", labels.join(", "));
-        let others: Vec<_> =
-            transports[1..].iter().map(|other| Edit::Token(*other, Credential::Own)).collect();
-        let row = short(Context::PLAIN, &label, Clause::ExtractTokenEqual, &why, others);
-        row.in_form(Context::by(transports[0]))
+        let row = short(Extraction::PLAIN, &label, Clause::ExtractTokenEqual, &why, []);
+        row.in_form(Extraction { tokens: transports, ..Extraction::PLAIN })
     };
     SEVERAL.map(row).to_vec()
 }
@@ -300,21 +296,21 @@ fn addresses() -> Vec<Case> {
 /// with the real address.
 async fn claimed(probe: &Probe<'_>, (header, address): (&'static str, &'static str)) -> Result<(), Stop> {
     control(probe).await?;
-    let request = claiming(Context::PLAIN.request(probe), header, address);
+    let request = claiming(Extraction::PLAIN.request(probe), header, address);
     let (exchange, class) = send(probe, &request).await?;
     if is_short(probe, &exchange, &class)? {
         return Ok(());
     }
     if class.decision() != Decision::Rejected {
         let why = format!("{address} in {header}");
-        return must_be_short(probe, Clause::ExtractWhitelist, &why, &Context::PLAIN, &request).await;
+        return must_be_short(probe, Clause::ExtractWhitelist, &why, &Extraction::PLAIN, &request).await;
     }
     let Some(egress) = probe.facts().egress_ip else {
         return Err(
             probe.skip(&format!("the service may reject the header itself; supply {}", Fact::EgressIp))
         );
     };
-    let real = claiming(Context::PLAIN.request(probe), header, &egress.to_string());
+    let real = claiming(Extraction::PLAIN.request(probe), header, &egress.to_string());
     let (real, _) = send(probe, &real).await?;
     let is_trusted = crate::wire::is_loopback(probe.base()) && !egress.is_loopback();
     if !is_trusted && has_retry_after(&real) && !rejected_alike(&real, &exchange) {
@@ -328,45 +324,45 @@ async fn claimed(probe: &Probe<'_>, (header, address): (&'static str, &'static s
 /// The forms of a parameter with a default, and the default by its name.
 fn values(scope: &Scope<'_>, part: &'static str, default: String, clause: Clause) -> Vec<Row> {
     let why = format!("{part}={default}");
-    let by_name = short(Context::PLAIN, "the default by its name", clause, &why, [set(part, default)]);
+    let by_name = short(Extraction::PLAIN, "the default by its name", clause, &why, [set(part, default)]);
     forms(scope, clause).into_iter().chain([by_name]).collect()
 }
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.
-async fn link(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn link(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
-    let by = |transport| Context { transport, ..context.clone() }.with_token(probe, credential.expose());
-    let why = format!("a link credential, {}", context.name());
+    let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
+    let (extract, why) = (&probe.contract().extract, format!("a link credential, {}", form.name()));
     control(probe).await?;
     for transport in Transport::ALL {
         let (exchange, class) = send(probe, &by(transport)).await?;
         if is_short(probe, &exchange, &class)? {
             let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-            let by_alias = by(transport).without_query(REGIONS);
-            let by_alias = by_alias.query(COUNTRY, region);
+            let by_alias = by_country(extract, by(transport).query(REGIONS, region));
             return meets_shortage(probe, Clause::ExtractCountryAlias, &by_alias).await;
         }
         if class.decision() != Decision::Rejected {
-            return must_be_short(probe, Clause::ExtractLinkCredential, &why, &context, &by(transport)).await;
+            return must_be_short(probe, Clause::ExtractLinkCredential, &why, &form, &by(transport)).await;
         }
     }
-    must_be_short(probe, Clause::ExtractLinkCredential, &why, &context, &by(Transport::Query)).await
+    must_be_short(probe, Clause::ExtractLinkCredential, &why, &form, &by(Transport::Query)).await
 }
 
 async fn meets_shortage(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
-    let (exchange, class) = send_patiently(probe, request.clone()).await?;
-    if is_short(probe, &exchange, &class)? {
-        return Ok(());
+    let mut exchanges = Vec::new();
+    for _ in 0..2 {
+        let (exchange, class) = send_patiently(probe, request.clone()).await?;
+        if is_short(probe, &exchange, &class)? {
+            return Ok(());
+        }
+        exchanges.push((exchange, class));
     }
-    let (again, class) = send_patiently(probe, request.clone()).await?;
-    if is_short(probe, &again, &class)? {
-        return Ok(());
-    }
-    if gives_gateways(probe, &exchange) || gives_gateways(probe, &again) {
+    let gives = exchanges.iter().map(|(exchange, _)| gives_gateways(probe, exchange)).collect::<Vec<_>>();
+    if gives.contains(&true) {
         State::note_gateway_of_empty_region(probe)?;
     }
     let expected = "the shortage of the empty region, with a link credential";
-    let actual = if gives_gateways(probe, &again) { "gateways" } else { class.description() };
-    probe.finding(clause, expected, actual, &[&exchange, &again]);
+    let actual = if gives[1] { "gateways" } else { exchanges[1].1.description() };
+    probe.finding(clause, expected, actual, &[&exchanges[0].0, &exchanges[1].0]);
     Ok(())
 }

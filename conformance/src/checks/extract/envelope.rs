@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use super::EXTRACT;
 use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
-use super::forms::{Context, says_error};
-use super::row::{Edit, Min, cases, either, set};
+use super::extraction::{Extraction, Place, says_error};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
     Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
     Stop,
 };
+use crate::checks::row::{Edit, Min, cases, either, set};
 use crate::checks::{Requests, schema};
-use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, REQUEST_ID};
+use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
 use crate::wire::{Request, TransientFailure, is_loopback};
@@ -98,26 +98,27 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
         clauses: &[Clause::ExtractRequestIp],
         run: Run::Cases(|scope| {
-            let case = |label: String, form: Context, headers: Vec<&'static str>, address: &'static str| {
-                let (shared, data) = (form.clone(), (form, headers, address));
-                shared.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
-            };
             let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
-            let mut cases = vec![
-                case("all at once".to_owned(), Context::PLAIN, every.clone(), UNUSED_ADDRESS),
-                case("a public address".to_owned(), Context::PLAIN, vec![HEADERS[0]], "8.8.8.8"),
-            ];
-            cases.extend(
-                HEADERS.map(|header| case(header.to_owned(), Context::PLAIN, vec![header], UNUSED_ADDRESS)),
-            );
+            let case = |label: String, form: &Extraction, headers: &[&'static str], address: &'static str| {
+                let data = (form.clone(), headers.to_vec(), address);
+                form.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
+            };
+            let all = ("all at once".to_owned(), every.as_slice(), UNUSED_ADDRESS);
+            let public = ("a public address".to_owned(), &HEADERS[..1], "8.8.8.8");
+            let single = HEADERS
+                .iter()
+                .map(|header| ((*header).to_owned(), std::slice::from_ref(header), UNUSED_ADDRESS));
+            let plain = [all, public].into_iter().chain(single);
+            let plain =
+                plain.map(|(label, headers, address)| case(label, &Extraction::PLAIN, headers, address));
             // A text response does not have the address.
-            let forms = Context::all(&scope.contract.extract).into_iter();
-            cases.extend(forms.filter(|form| !form.is_text && *form != Context::PLAIN).map(|form| {
-                case(format!("all at once, {}", form.label()), form, every.clone(), UNUSED_ADDRESS)
-            }));
+            let forms = Extraction::all(&scope.contract.extract).into_iter();
+            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN);
+            let forms = forms
+                .map(|form| case(format!("all at once, {}", form.label()), &form, &every, UNUSED_ADDRESS));
             let partial = Case::new("a partial result", Cost::extraction(1, FEW), forged_partial);
-            cases.push(Context::PLAIN.share(partial.needs([Fact::ScarceRegion])));
-            cases
+            let partial = Extraction::PLAIN.share(partial.needs([Fact::ScarceRegion]));
+            plain.chain(forms).chain([partial]).collect()
         }),
         ..EXTRACT
     },
@@ -214,33 +215,30 @@ fn fault_of_address(address: &str) -> Option<&'static str> {
     }
 }
 
-/// A request that the contract allows a service to accept or reject. Passive checks judge the response in either case.
-async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), Stop> {
-    Context::PLAIN.control(probe).await?;
-    probe.send(&change(probe.extract())).await.map(drop)
-}
-
 fn open(scope: &Scope<'_>) -> Vec<Case> {
+    use Unspecified::{
+        ExtractEmptyParameter, ExtractRepeatedParameter, ExtractRequestIdOtherParameters,
+        ExtractUnknownRegion, ExtractUnusedSeparator,
+    };
     let custom = &scope.contract.extract.custom_separator;
     let twice = "num is sent twice with one value";
     let nowhere = "the region QQQ, which no directory has";
     let unused = "lb=6 without sb, for a JSON response";
+    let known = "a known request id with another num";
+    let id = || Edit::Id(Place::Query, 0);
     let rows = [
-        either(Unspecified::ExtractRepeatedParameter, "repeated parameter", twice, [Edit::Add(NUM, Min(0))]),
-        either(
-            Unspecified::ExtractEmptyParameter,
-            "empty parameter",
-            "protocol is empty",
-            [set(PROTOCOL, "")],
-        ),
-        either(Unspecified::ExtractUnknownRegion, "unknown region", nowhere, [set(REGIONS, UNKNOWN_REGION)]),
-        either(Unspecified::ExtractUnusedSeparator, "unused separator", unused, [set(LB, custom)]),
+        either(ExtractRepeatedParameter, "repeated parameter", twice, [Edit::Add(NUM, Min(0))]),
+        either(ExtractEmptyParameter, "empty parameter", "protocol is empty", [set(PROTOCOL, "")]),
+        either(ExtractUnknownRegion, "unknown region", nowhere, [set(REGIONS, UNKNOWN_REGION)]),
+        either(ExtractUnusedSeparator, "unused separator", unused, [set(LB, custom)]),
+        either(ExtractRequestIdOtherParameters, "known request id", known, [id(), set(NUM, Min(1))])
+            .after([id()])
+            .costing(Cost::extraction(2, 3)),
     ];
     let odd = |label: &'static str, change: fn(Request) -> Request| {
-        Context::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), change, odd))
+        Extraction::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), change, odd))
     };
     let others = [
-        Case::new("known request id", Cost::extraction(2, 3), other_parameters),
         odd("unknown parameters", |request| {
             ["debug", "verbose", "trace"].into_iter().fold(request, |request, name| request.query(name, 1))
         }),
@@ -249,14 +247,10 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::ExtractEnvelope, rows).into_iter().chain(others).collect()
 }
 
-async fn other_parameters(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let first = probe.extract().query(REQUEST_ID, probe.fresh_request_id());
-    let other = first.clone().query(NUM, extract.num_range.start() + 1);
-    probe.control(&first).await?;
-    let (unspecified, why) =
-        (Unspecified::ExtractRequestIdOtherParameters, "a known request id with another num");
-    probe.tolerates(Clause::ExtractEnvelope, unspecified, why, &other).await
+/// A request that the contract allows a service to accept or reject. Passive checks judge the response in either case.
+async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), Stop> {
+    Extraction::PLAIN.control(probe).await?;
+    probe.send(&change(probe.extract())).await.map(drop)
 }
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -340,7 +334,7 @@ const FEW: u32 = 5;
 
 async fn forged_in_form(
     probe: &Probe<'_>,
-    (form, headers, address): (Context, Vec<&'static str>, &'static str),
+    (form, headers, address): (Extraction, Vec<&'static str>, &'static str),
 ) -> Result<(), Stop> {
     form.control(probe).await?;
     forged(probe, form.request(probe), &headers, address).await
@@ -366,7 +360,7 @@ async fn forged(
     headers: &[&'static str],
     address: &str,
 ) -> Result<(), Stop> {
-    Context::PLAIN.control(probe).await?;
+    Extraction::PLAIN.control(probe).await?;
     let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
     let request = headers.iter().fold(request, |request, header| claiming(request, header, address));
     let (exchange, _) = probe.send(&request).await?;

@@ -2,11 +2,11 @@
 //! with the region named by its alias.
 
 use super::EXTRACT;
-use super::forms::Context;
+use super::extraction::Extraction;
 use super::region::ANY_COUNTRY;
-use super::row::{Caller, Drop, Max, Min, Row, cases, each, limit, set};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Run, Scope};
+use crate::checks::row::{Drop, Max, Min, Row, cases, each, limit, set};
 use crate::contract::Clause;
 use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
 use crate::target::Fact;
@@ -32,7 +32,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
         clauses: &CLAUSES,
         needs: &[Fact::LinkCredential],
-        run: Run::Cases(|scope| limits(scope, Caller::ByLink)),
+        run: Run::Cases(|scope| limits(scope, &CLAUSES, Row::by_link)),
         ..EXTRACT
     },
     Check {
@@ -40,13 +40,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "the limits of every extraction apply where `country` names the region",
         why: "Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.",
         clauses: CLAUSES_OF_COUNTRY,
-        run: Run::Cases(|scope| limits(scope, Caller::ByCountry)),
+        run: Run::Cases(|scope| limits(scope, CLAUSES_OF_COUNTRY, Row::by_country)),
         ..EXTRACT
     },
 ];
 
 /// Each limit in JSON and, as far as it applies there, in text.
-fn limits(scope: &Scope<'_>, caller: Caller) -> Vec<Case> {
+fn limits(scope: &Scope<'_>, clauses: &[Clause], sent: fn(Row) -> Row) -> Vec<Case> {
     use Clause::{
         ExtractCountryEqual, ExtractNumRange, ExtractNumRequired, ExtractProtocol, ExtractReturnType,
         ExtractSbLength, ExtractSbRequired, ExtractSeparatorRange,
@@ -77,12 +77,10 @@ fn limits(scope: &Scope<'_>, caller: Caller) -> Vec<Case> {
         limit(ExtractReturnType, "return_type=xml", [set(RETURN_TYPE, "xml")]),
     ];
     let num = *extract.num_range.start();
-    // Where `country` stands alone, it cannot differ from `regions`.
-    let applies = |row: &Row| caller == Caller::ByLink || row.clause() != Some(ExtractCountryEqual);
+    let applies = |row: &Row| row.clause().is_some_and(|clause| clauses.contains(&clause));
     let in_forms = |row: Row| match row.is_of_separators() {
-        true => each(&[Context::TEXT], [row.separated(num)]),
-        false => each(&[Context::PLAIN, Context::TEXT], [row]),
+        true => each(&[Extraction::TEXT], [sent(row.separated(num))]),
+        false => each(&[Extraction::PLAIN, Extraction::TEXT], [sent(row)]),
     };
-    let rows = rows.map(|row| row.sent(caller)).into_iter().filter(applies).flat_map(in_forms);
-    cases(ExtractNumRange, rows)
+    cases(ExtractNumRange, rows.into_iter().filter(applies).flat_map(in_forms))
 }

@@ -1,15 +1,15 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
 use super::EXTRACT;
-use super::content;
-use super::forms::{Context, Transport};
-use super::row::{Caller, Judge, Max, Unless, accept, cases, each, set};
+use super::content::{self, Judge};
+use super::extraction::{Extraction, Place, Transport};
 use super::separator_input::of_bytes;
 use super::supply;
 use super::text::{FEW, separated};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::{Requests, State};
-use crate::contract::part::{NUM, REGIONS, REQUEST_ID};
+use crate::checks::State;
+use crate::checks::row::{Edit, Max, Min, Row, Then, Unless, accept, cases, each, set};
+use crate::contract::part::{NUM, REGIONS};
 use crate::contract::{Clause, Separator};
 use crate::target::Fact;
 use crate::wire::Request;
@@ -22,16 +22,14 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractLinkCredential],
         needs: &[Fact::LinkCredential],
         run: Run::Cases(|scope| {
-            let case = |context: Context| {
-                let (label, shared) = (context.label(), context.clone());
-                let is_plain = shared.extra.is_nothing() && !shared.is_text;
+            let case = |form: Extraction| {
                 // Rejected transports take no gateway.
-                let case = Case::for_data(label, Cost::extraction(4, 3), context, accepted);
-                if is_plain { case } else { shared.share(case) }
+                let case = Case::for_data(form.label(), Cost::extraction(4, 3), form.clone(), accepted);
+                if form == Extraction::PLAIN { case } else { form.share(case) }
             };
             let extract = &scope.contract.extract;
-            let combined = Context::all(extract).into_iter().filter(Context::is_combined);
-            Context::in_query(extract).into_iter().chain(combined).map(case).collect()
+            let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
+            Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
         }),
         ..EXTRACT
     },
@@ -54,12 +52,12 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 /// The contract does not define the transport of the credential, so one that works is enough.
-async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
-    if context != Context::PLAIN {
-        context.control(probe).await?;
+    if form != Extraction::PLAIN {
+        form.control(probe).await?;
     }
-    let by = |transport| Context { transport, ..context.clone() }.with_token(probe, credential.expose());
+    let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
     let mut rejected = Vec::new();
     for transport in Transport::ALL {
         let (exchange, class) = probe.send(&by(transport)).await?;
@@ -69,7 +67,7 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
             let transport_name = transport.name();
             let why = format!(
                 "the legacy credential in {transport_name}, {}, once more, {NUM}={more}",
-                context.name()
+                form.name()
             );
             let again = by(transport).query(NUM, more);
             probe.accepts(Clause::ExtractLinkCredential, &why, &again).await?;
@@ -80,14 +78,12 @@ async fn accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
         }
         rejected.push((exchange, class.description().to_owned()));
     }
-    if context == Context::PLAIN {
-        context.control(probe).await?;
+    if form == Extraction::PLAIN {
+        form.control(probe).await?;
     }
     let exchanges: Vec<_> = rejected.iter().map(|(exchange, _)| exchange).collect();
-    let expected = format!(
-        "the legacy credential accepted in the query, X-API-Key or Authorization, {}",
-        context.name()
-    );
+    let expected =
+        format!("the legacy credential accepted in the query, X-API-Key or Authorization, {}", form.name());
     let actual = rejected.first().map_or("no response", |(_, what)| what.as_str());
     probe.finding(Clause::ExtractLinkCredential, &expected, actual, &exchanges);
     Ok(())
@@ -102,54 +98,47 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let texts = separators
         .chain(customs)
         .map(|(label, separator)| separated(extract, String::new(), &separator, FEW).labelled(label));
-    let texts = each(&[Context::TEXT], texts);
+    let texts = each(&[Extraction::TEXT], texts);
     let max = *extract.num_range.end();
     let most = u32::try_from(max).unwrap_or(u32::MAX);
     let largest = accept("", format!("{NUM}={max}"), [set(NUM, Max(0))]).labelled("num is the largest");
     let largest = largest.citing(Clause::ExtractNumRange).needing(Fact::PlentifulRegion);
-    let largest = largest.giving(most, Unless::Finding, Judge::Count(max));
-    let rows = texts.into_iter().chain([largest]).map(|row| row.sent(Caller::ByLink));
-    let repeated = Case::new("a request id", Cost::extraction(2, 3), repeated);
-    let few = supply::more_than_scarce(scope, &Context::PLAIN);
+    let largest = largest.giving(most, Unless::Finding, &[Judge::Response]);
+    let again = "a request id with the legacy credential, sent again".to_owned();
+    let repeated = accept("", "", [set(NUM, Min(2)), Edit::Id(Place::Query, 0)]).labelled("a request id");
+    let repeated = repeated.giving(3, Unless::Control, &[]);
+    let repeated = repeated.then([Then::Again(Clause::ExtractIdempotent, again, Vec::new())]);
+    let rows = texts.into_iter().chain([largest, repeated]).map(Row::by_link);
+    let few = supply::more_than_scarce(scope, &Extraction::PLAIN);
     let cost = Cost::extraction(1, u32::try_from(few).unwrap_or(u32::MAX));
     let partial = Case::for_data("a partial result", cost, few, judge_partial_result);
-    let json = [repeated, partial.needs([Fact::ScarceRegion])].map(|case| shared(&Context::PLAIN, case));
-    cases(Clause::ExtractSeparator, rows).into_iter().chain(json).collect()
+    let partial = share_link(&Extraction::PLAIN, partial.needs([Fact::ScarceRegion]));
+    cases(Clause::ExtractSeparator, rows).into_iter().chain([partial]).collect()
 }
 
 async fn judge_partial_result(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
     let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = by_link(probe, &Context::PLAIN).await?.query(REGIONS, region);
+    let request = by_link(probe, &Extraction::PLAIN).await?.query(REGIONS, region);
     let (exchange, class) = probe.send_once(&request.query(NUM, num)).await?;
     let partial = supply::judge_partial(probe, "with the legacy credential", (&exchange, &class), num);
     partial.map(drop).ok_or_else(|| supply::no_partial_result(probe, num))
 }
 
-async fn repeated(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let num = (*extract.num_range.start() + 2).min(*extract.num_range.end());
-    let request = by_link(probe, &Context::PLAIN).await?;
-    let request = request.query(NUM, num).query(REQUEST_ID, probe.fresh_request_id());
-    let before = probe.control(&request).await?;
-    let why = "a request id with the legacy credential, sent again";
-    content::judge_repeated(probe, Clause::ExtractIdempotent, why, &before, &request).await
-}
-
 /// The case, which needs [`by_link`] for this form.
-pub(super) fn shared(form: &Context, case: Case) -> Case {
+pub(in crate::checks) fn share_link(form: &Extraction, case: Case) -> Case {
     let tries = u32::try_from(Transport::ALL.len()).unwrap_or(u32::MAX);
     case.sharing_in_run(control_label(form), Cost::extraction(tries, 1))
 }
 
-fn control_label(form: &Context) -> String {
+fn control_label(form: &Extraction) -> String {
     format!("extract {} with the link credential", form.label())
 }
 
 /// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
 /// each form.
-pub(super) async fn by_link(probe: &Probe<'_>, form: &Context) -> Result<Request, Stop> {
+pub(in crate::checks) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
     let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
-    let by = |transport| Context { transport, ..form.clone() }.with_token(probe, credential.expose());
+    let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
     let find_out = async {
         for transport in Transport::ALL {
             if probe.is_accepted(&by(transport)).await?.1 {
@@ -158,7 +147,7 @@ pub(super) async fn by_link(probe: &Probe<'_>, form: &Context) -> Result<Request
         }
         Ok::<_, Stop>(None)
     };
-    let known = State::from_probe(probe)?.link.of_form(form.is_text);
+    let known = State::from_probe(probe)?.link.of_form(form.is_text());
     let label = control_label(form);
     let found = known.get_or_try_init(|| probe.as_control(&label, find_out)).await?;
     let none = || probe.skip("the legacy credential is not accepted; see extract.link-credential.accepted");

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::EXTRACT;
-use super::content;
-use super::forms::Context;
-use super::row::{Drop, Judge, Max, Min, Unless, accept, cases, each, flow, in_forms, reject, set, values};
-use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Stop};
+use super::content::{self, Judge};
+use super::extraction::{Extraction, named_region};
+use crate::check::{Case, Check, Cost, Decision, Probe, Run, Stop, accepted};
 use crate::checks::Requests;
+use crate::checks::row::{Drop, Max, Min, Unless, accept, cases, each, flow, in_two, reject, set, values};
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::contract::part::{NUM, PROTOCOL, REGIONS};
@@ -26,20 +26,18 @@ pub(super) static CHECKS: &[Check] = &[
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
             // Most other extractions request the minimum, and `extract.partial.watched` judges those.
-            let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Context::PLAIN, num));
-            let others = Context::all(extract).into_iter().filter(|context| *context != Context::PLAIN);
-            let row = |(form, num): (Context, i64)| {
+            let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Extraction::PLAIN, num));
+            let others = Extraction::all(extract).into_iter().filter(|form| *form != Extraction::PLAIN);
+            let row = |(form, num): (Extraction, i64)| {
                 let row = accept(format!("num={num}"), "", [set(NUM, num)]).in_form(form);
-                row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, Judge::Count(num))
+                row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, &[Judge::Response])
             };
             // A scarce region must not return more gateways than requested either.
             let region = scope.facts.scarce_region.clone().unwrap_or_default();
             let scarce = accept("scarce-region", "", [set(REGIONS, region)]).needing(Fact::ScarceRegion);
-            let scarce = scarce.giving(1, Unless::Shortage, Judge::Count(min));
-            let in_query = Context::in_query(extract).into_iter().filter(|context| !context.extra.region);
-            let scarce = each(&in_query.collect::<Vec<_>>(), [scarce]);
-            let rows = few.chain(others.map(|context| (context, min + 1))).map(row);
-            cases(Clause::ExtractCount, rows.chain(scarce))
+            let scarce = scarce.giving(1, Unless::Shortage, &[Judge::Response]);
+            let rows = few.chain(others.map(|form| (form, min + 1))).map(row);
+            cases(Clause::ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
         }),
         ..EXTRACT
     },
@@ -51,23 +49,22 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractNumRange],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let forms = Context::all(extract);
+            let forms = Extraction::all(extract);
             // The most likely mistakes are tested in every form, all others in two forms.
-            let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(extract, NUM));
+            let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(scope.contract, NUM));
             let (near, far): (Vec<_>, Vec<_>) =
                 integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
             let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
                 let why = format!("{NUM}={text}, {reason}, beside a custom separator");
                 let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
-                row.separated(*extract.num_range.start()).in_form(Context::TEXT)
+                row.separated(*extract.num_range.start()).in_form(Extraction::TEXT)
             });
             // A service may report both errors or one.
             let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
             let both = reject("num and protocol", "num and protocol are both wrong", wrong);
-            let mut rows = each(&forms, values(NUM, near.clone()));
-            rows.extend(in_forms(Context::one_for_each(&forms, values(NUM, far))));
-            rows.extend(beside_separator);
-            cases(Clause::ExtractNumRange, rows.into_iter().chain([both]))
+            let rows = each(&forms, values(NUM, near.clone())).into_iter();
+            let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
+            cases(Clause::ExtractNumRange, rows)
         }),
         ..EXTRACT
     },
@@ -79,14 +76,13 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-            let form = |context: &Context| {
-                matches!(context.label().as_str(), "json" | "text") || context.is_combined()
-            };
+            let simple = [Extraction::PLAIN, Extraction::TEXT];
             let of_default = flow("default region", Cost::extraction(2, max), maximum_of_default);
-            let forms = Context::all(extract).into_iter().filter(form);
+            let forms = Extraction::all(extract).into_iter();
+            let forms = forms.filter(|form| simple.contains(form) || form.is_combined());
             let cases = forms.map(flow("", Cost::extraction(1, max), maximum));
             let cases = cases.map(|case| case.needs([Fact::PlentifulRegion]));
-            cases.chain([Context::PLAIN, Context::TEXT].map(of_default)).collect()
+            cases.chain(simple.clone().map(of_default)).collect()
         }),
         ..EXTRACT
     },
@@ -109,19 +105,17 @@ pub(super) static CHECKS: &[Check] = &[
                 reject("absent", "num is absent", [Drop(NUM)]),
                 reject("empty", "num is empty", [set(NUM, "")]),
             ];
-            cases(Clause::ExtractNumRequired, each(&Context::all(&scope.contract.extract), rows))
+            cases(Clause::ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
         }),
         ..EXTRACT
     },
 ];
 
-async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let max = *extract.num_range.end();
-    let request = context.request(probe).query(NUM, max);
-    let (exchange, class) = probe.send_briefly(&request).await?;
-    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
-        content::judge_count(probe, &exchange, response, max);
+async fn maximum(probe: &Probe<'_>, context: Extraction) -> Result<(), Stop> {
+    let max = *probe.contract().extract.num_range.end();
+    let (exchange, class) = probe.send_briefly(&context.request(probe).query(NUM, max)).await?;
+    if let Some(served) = accepted(&exchange, &class) {
+        content::judge(probe, "", &exchange, &served.response);
         return Ok(());
     }
     if class.decision() != Decision::Rejected && context.is_combined() {
@@ -138,14 +132,13 @@ async fn maximum(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 /// The default region may have too few gateways, and no fact says otherwise. But then the response says when to try again, and
 /// differs from the one to a number beyond the range.
-async fn maximum_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let max = *extract.num_range.end();
+async fn maximum_of_default(probe: &Probe<'_>, context: Extraction) -> Result<(), Stop> {
+    let max = *probe.contract().extract.num_range.end();
     let base = context.request(probe).without_query(REGIONS);
     // A shortage may have the status of a busy service, so this does not wait for it to pass.
     let (exchange, class) = probe.send_once(&base.clone().query(NUM, max)).await?;
-    if let (ResponseClass::Accepted, Ok(response)) = (&class, &exchange.result) {
-        content::judge_count(probe, &exchange, response, max);
+    if let Some(served) = accepted(&exchange, &class) {
+        content::judge(probe, "", &exchange, &served.response);
         return Ok(());
     }
     // Another check judges the form of the header.
@@ -176,11 +169,7 @@ fn complaint(exchange: &Exchange) -> Option<String> {
 
 /// The control of this case is the next value, since the controls of all other checks are extractions of the minimum.
 async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let min = *extract.num_range.start();
-    if min >= *extract.num_range.end() {
-        return Err(probe.skip("`num` has only one valid value"));
-    }
+    let min = *probe.contract().extract.num_range.start();
     probe.control_once(&probe.extract().query(NUM, min + 1)).await?;
     let why = format!("{NUM}={min}, the smallest value");
     probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(NUM, min)).await?;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::EXTRACT;
 use super::content::THROTTLED;
-use super::forms::Transport;
+use super::extraction::Transport;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::token::UNKNOWN;

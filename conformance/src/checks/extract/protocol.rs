@@ -2,10 +2,10 @@
 
 use super::EXTRACT;
 use super::content::is_undecided;
-use super::forms::Context;
-use super::row::{cases, each, flow, in_forms, values};
+use super::extraction::Extraction;
 use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::requests::protocol_to_name;
+use crate::checks::row::{cases, each, flow, in_three, values};
 use crate::contract::part::PROTOCOL;
 use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
@@ -20,9 +20,8 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractProtocol],
         needs: &[Fact::TokenPartlyEntitled],
         run: Run::Cases(|scope| {
-            let contexts = Context::all(&scope.contract.extract).into_iter();
-            let contexts = contexts.filter(|context| context.extra.protocol.is_none());
-            contexts.map(flow("", Cost::extraction(2, 2), default)).collect()
+            let forms = Extraction::all_without_protocol(&scope.contract.extract).into_iter();
+            forms.map(flow("", Cost::extraction(2, 2), default)).collect()
         }),
         ..EXTRACT
     },
@@ -46,19 +45,19 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 /// The account is entitled to some protocols only, so one protocol is accepted and another is not.
-async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn default(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
     let protocol = &probe.contract().extract.protocol;
     let default = protocol.default_text();
     // The valid extraction of the account names its own protocol if it may not use the default one.
-    let unnamed = context.with_token(probe, token.expose()).without_query(&protocol.name);
+    let unnamed = form.with_token(probe, token.expose()).without_query(&protocol.name);
     let (unnamed, unnamed_passes) = probe.is_accepted(&unnamed).await?;
-    let named = context.with_token(probe, token.expose()).query(&protocol.name, &default);
+    let named = form.with_token(probe, token.expose()).query(&protocol.name, &default);
     let (named, named_passes) = probe.is_accepted(&named).await?;
     if unnamed_passes != named_passes {
         let word = |passes| if passes { "accepted" } else { "rejected" };
         let expected =
-            format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, context.name());
+            format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, form.name());
         probe.finding(Clause::ExtractProtocol, &expected, word(unnamed_passes), &[&unnamed, &named]);
     }
     Ok(())
@@ -66,21 +65,17 @@ async fn default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 
 fn listed(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
-    let contexts = Context::in_query(extract).into_iter();
-    let contexts: Vec<_> = contexts.filter(|context| context.extra.protocol.is_none()).collect();
-    let of_protocol = |protocol: &String| {
-        let protocol = protocol.clone();
-        contexts.iter().map(move |context| (context.clone(), protocol.clone())).collect::<Vec<_>>()
-    };
-    let case = |data: (Context, String)| {
+    let forms = || Extraction::in_query(extract).into_iter().filter(|form| form.protocol.is_none());
+    let case = |data: (Extraction, String)| {
         let label = format!("{}/{}", data.0.label(), data.1);
         Case::for_data(label, Cost::extraction(1, 1), data, is_served)
     };
-    extract.protocols.iter().flat_map(of_protocol).map(case).collect()
+    let pairs = extract.protocols.iter().flat_map(|name| forms().map(|form| (form, name.clone())));
+    pairs.map(case).collect()
 }
 
 /// A rejection of the default protocol is a violation, since the control shows that the account may use it.
-async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) -> Result<(), Stop> {
+async fn is_served(probe: &Probe<'_>, (form, protocol): (Extraction, String)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let default = extract.protocol.default_text();
     if protocol == default && protocol_to_name(extract, probe.facts()).is_some() {
@@ -90,7 +85,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
             Fact::EntitledProtocols,
         ));
     }
-    let request = context.request(probe).query(PROTOCOL, &protocol);
+    let request = form.request(probe).query(PROTOCOL, &protocol);
     let (exchange, class) = probe.send(&request).await?;
     if is_undecided(&class) {
         return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
@@ -98,7 +93,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     if class == ResponseClass::Accepted {
         return Ok(());
     }
-    context.control(probe).await?;
+    form.control(probe).await?;
     let is_rejected = class.decision() == Decision::Rejected;
     let reason = if protocol == default {
         "is the default and accepted when left out".to_owned()
@@ -116,7 +111,7 @@ async fn is_served(probe: &Probe<'_>, (context, protocol): (Context, String)) ->
     } else {
         return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
     };
-    let expected = format!("accepted: {protocol}, which {reason}, {}", context.name());
+    let expected = format!("accepted: {protocol}, which {reason}, {}", form.name());
     probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
     Ok(())
 }
@@ -143,18 +138,11 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
         near.chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
     others.retain(|value| !listed(value));
     others.dedup();
-    // The case sets the protocol itself.
-    let usable = |context: &Context| context.extra.protocol.is_none();
-    let forms: Vec<_> = Context::all(extract).into_iter().filter(usable).collect();
-    let rows = |texts: Vec<String>| {
-        values(
-            PROTOCOL,
-            texts.into_iter().map(|text| Spelling::malformed(text, "not a protocol of a gateway")),
-        )
-    };
+    let forms = Extraction::all_without_protocol(extract);
+    let malformed = |text: String| Spelling::malformed(text, "not a protocol of a gateway");
     // The contract mentions this one.
-    let everywhere = each(&forms, rows(vec!["https".to_owned()]));
-    let others = in_forms(Context::some_for_each(&forms, rows(others)));
+    let everywhere = each(&forms, values(PROTOCOL, [malformed("https".to_owned())]));
+    let others = in_three(&forms, values(PROTOCOL, others.into_iter().map(malformed)));
     cases(Clause::ExtractProtocol, everywhere.into_iter().chain(others))
 }
 

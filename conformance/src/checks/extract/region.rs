@@ -1,16 +1,15 @@
 //! `regions`, its default, and its alias `country`.
 
 use super::EXTRACT;
-use super::content::{self, THROTTLED, entries};
-use super::forms::Context;
-use super::gateways::{self, gives_gateways};
-use super::row::{Drop, accept, cases, controlled_flow, each, flow, reject, set};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use super::content::{self, THROTTLED, entries, gives_gateways, matching};
+use super::extraction::{Extraction, named_region};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
+use crate::checks::row::{Drop, Edit, accept, cases, controlled_flow, each, flow, reject, set};
 use crate::checks::{Requests, State};
+use crate::contract::Clause;
 use crate::contract::part::{COUNTRY, NUM, REGIONS};
-use crate::contract::{Clause, Extract};
 use crate::quantity::quantity;
-use crate::target::Fact;
+use crate::target::{Fact, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
@@ -26,13 +25,13 @@ pub(super) static CHECKS: &[Check] = &[
             let why = format!("{COUNTRY}={region} in place of {REGIONS}");
             let alias =
                 accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
-            let by_region = cases(Clause::ExtractCountryAlias, each(&Context::all(extract), [alias]));
-            let by_default = Context::in_query(extract).into_iter().map(flow(
-                "default",
-                Cost::extraction(1, 1),
-                alias_of_default,
-            ));
-            by_region.into_iter().chain(by_default).collect()
+            let default = extract.regions.default_text();
+            let why = format!("{COUNTRY}={default} in place of {REGIONS}");
+            let of_default = accept("default", why, [Edit::ByCountry]);
+            let of_default = of_default.changing("with the default region", [set(REGIONS, default)], 1);
+            let rows = each(&Extraction::all(extract), [alias]).into_iter();
+            let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
+            cases(Clause::ExtractCountryAlias, rows)
         }),
         ..EXTRACT
     },
@@ -43,7 +42,7 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractCountryAlias],
         needs: &[Fact::EmptyRegion],
         run: Run::Cases(|scope| {
-            let forms = Context::all(&scope.contract.extract).into_iter();
+            let forms = Extraction::all(&scope.contract.extract).into_iter();
             forms.map(controlled_flow(Cost::requests(2), alias_of_empty)).collect()
         }),
         ..EXTRACT
@@ -74,19 +73,13 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractRegionsDefault],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let accepted = Context::all(extract).into_iter().map(flow(
-                "accepted",
-                Cost::extraction(2, 2),
-                both_accepted,
-            ));
-            let in_query = || {
-                let contexts = Context::in_query(extract).into_iter();
-                contexts.filter(|context| !context.extra.region)
-            };
+            let accepted = Extraction::all(extract).into_iter();
+            let accepted = accepted.map(flow("accepted", Cost::extraction(2, 2), both_accepted));
+            let in_query = || named_region(extract).into_iter();
             let alike = in_query().map(flow("count", Cost::extraction(6, 3 * SEVERAL_COUNT), as_many));
             let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
             let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-            let after = in_query().filter(|context| context.extra.is_nothing());
+            let after = in_query().filter(Extraction::is_bare);
             let after = after.map(flow("after another region", cost, after_another));
             let after = after.map(|case| case.needs([Fact::KnownGateways, Fact::PlentifulRegion]));
             accepted.chain(alike).chain(after).collect()
@@ -95,29 +88,11 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-async fn alias_of_default(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let value = extract.regions.default_text();
-    let by_name = context.request(probe).query(REGIONS, &value);
-    let alias = by_country(extract, by_name.clone());
-    let why = format!("{COUNTRY}={value} in place of {REGIONS}, {}", context.name());
-    let control = async { context.accepted(probe, &by_name).await.map(drop) };
-    probe.accepts_or_control(Clause::ExtractCountryAlias, &why, &alias, control).await?;
-    Ok(())
-}
-
-/// The same extraction, with `country` for the region in place of `regions`.
-pub(super) fn by_country(extract: &Extract, request: Request) -> Request {
-    let region = request.query_value(REGIONS).map(str::to_owned);
-    let region = region.unwrap_or_else(|| extract.regions.default_text());
-    request.without_query(REGIONS).query(COUNTRY, region)
-}
-
-async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn alias_of_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     State::check_empty_region(probe)?;
-    context.control(probe).await?;
-    let base = || context.request(probe).without_query(REGIONS).giving_nothing();
+    form.control(probe).await?;
+    let base = || form.request(probe).without_query(REGIONS).giving_nothing();
     // A shortage may have any status, so the first response counts.
     let (by_regions, _) = probe.send_once(&base().query(REGIONS, region)).await?;
     let (by_country, class) = probe.send_once(&base().query(COUNTRY, region)).await?;
@@ -127,11 +102,11 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
     }
     if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
         // The first response may mean that the service is busy.
-        probe.control(&context.request(probe)).await?;
+        probe.control(&form.request(probe)).await?;
         let named = || base().query(REGIONS, region);
         let (mut again, class) = probe.send_until_served(named).await?;
         if matches!(class, ResponseClass::Throttled(_)) {
-            again = probe.confirm_unavailable(named, || context.request(probe)).await?;
+            again = probe.confirm_unavailable(named, || form.request(probe)).await?;
         }
         if gives_gateways(probe, &again) {
             State::note_gateway_of_empty_region(probe)?;
@@ -144,7 +119,7 @@ async fn alias_of_empty(probe: &Probe<'_>, context: Context) -> Result<(), Stop>
                 State::note_gateway_of_empty_region(probe)?;
             }
         }
-        let expected = format!("no gateway, as for {REGIONS} with the same value, {}", context.name());
+        let expected = format!("no gateway, as for {REGIONS} with the same value, {}", form.name());
         probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
     }
     Ok(())
@@ -224,7 +199,7 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     };
     // The first pair is tested in every form, the others in those with the token in the query.
     let (every, in_query, two) =
-        (Context::all(extract), Context::in_query(extract), [Context::PLAIN, Context::TEXT]);
+        (Extraction::all(extract), Extraction::in_query(extract), [Extraction::PLAIN, Extraction::TEXT]);
     let (first, others) = (differing(&others[0]), others[1..].iter().flat_map(differing));
     let near: Vec<_> = near.iter().map(|(label, other)| (*label, other.as_str())).collect();
     let equal = accept("equal", "both are sent and equal", both(&region, &region));
@@ -245,37 +220,37 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
 }
 
 /// The default by its name is the control of the absent parameter. When it is not accepted, the absent one is its control.
-async fn both_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn both_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let regions = &probe.contract().extract.regions;
     let default = regions.default_text();
-    let named = context.request(probe).query(&regions.name, &default);
-    let absent = || context.request(probe).without_query(&regions.name);
+    let named = form.request(probe).query(&regions.name, &default);
+    let absent = || form.request(probe).without_query(&regions.name);
     if probe.control(&named).await.is_ok() {
-        let why = format!("without {}, {}", regions.name, context.name());
+        let why = format!("without {}, {}", regions.name, form.name());
         probe.accepts(Clause::ExtractRegionsDefault, &why, &absent()).await?;
         return Ok(());
     }
-    context.accepted(probe, &absent()).await?;
-    let why = format!("{}={default}, {}", regions.name, context.name());
-    let named = context.request(probe).query(&regions.name, default);
+    form.accepted(probe, &absent()).await?;
+    let why = format!("{}={default}, {}", regions.name, form.name());
+    let named = form.request(probe).query(&regions.name, default);
     probe.accepts(Clause::ExtractRegionsDefault, &why, &named).await?;
     Ok(())
 }
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
 /// as many as the one with the default.
-async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn as_many(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
     let default = regions.default_text();
-    let several = || context.request(probe).query(NUM, SEVERAL.min(*extract.num_range.end()));
+    let several = || form.request(probe).query(NUM, SEVERAL.min(*extract.num_range.end()));
     let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
     let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
     let Some(named) = named else {
         return Err(probe.skip(&format!(
             "the extraction with {}={default} is not accepted, {}",
             regions.name,
-            context.name()
+            form.name()
         )));
     };
     let is_busy = absent.result.as_ref().is_ok_and(|response| response.status == 503);
@@ -294,19 +269,15 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
                     probe.inconclusive("the number of gateways changed during the case; run it again")
                 );
             }
-            let expected = format!(
-                "{}, as with {}={default}, {}",
-                quantity(named, "entry"),
-                regions.name,
-                context.name()
-            );
+            let expected =
+                format!("{}, as with {}={default}, {}", quantity(named, "entry"), regions.name, form.name());
             let actual = quantity(unnamed, "entry");
             probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
         }
         None => {
             // The default still returns gateways, so there is no shortage.
             probe.control(&several().query(&regions.name, &default)).await?;
-            let expected = format!("accepted without {}, {}", regions.name, context.name());
+            let expected = format!("accepted without {}, {}", regions.name, form.name());
             probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
         }
         Some(_) => {}
@@ -317,7 +288,7 @@ async fn as_many(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
 /// The default region has other gateways than a named one. The region of an earlier call must not apply to a later one without
 /// `regions`, nor may one region be the default. A service that draws neighbours of an ordered pool returns gateways of one region
 /// now and then, for either request; it takes several rounds to tell the two apart.
-async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
+async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let regions = &extract.regions;
     let default = regions.default_text();
@@ -328,12 +299,13 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
             Fact::PlentifulRegion.variable()
         )));
     }
-    let of_pool = || context.request(probe).query(NUM, i64::from(OF_POOL).min(*extract.num_range.end()));
-    let are_known = |response: &Response| gateways::matching(probe.facts(), response).len() >= ENOUGH_KNOWN;
-    let of_one =
-        |response: &Response| are_known(response).then(|| gateways::only_region(probe, response).is_some());
+    let of_pool = || form.request(probe).query(NUM, i64::from(OF_POOL).min(*extract.num_range.end()));
+    let of_one = |response: &Response| {
+        let found = matching(probe.facts(), response);
+        (found.len() >= ENOUGH_KNOWN).then(|| is_of_one_region(&default, &found))
+    };
     let named = async || {
-        let named = context.accepted(probe, &of_pool().query(&regions.name, &default)).await?;
+        let named = form.accepted(probe, &of_pool().query(&regions.name, &default)).await?;
         match of_one(&named.response) {
             Some(false) => Ok(named),
             _ => Err(probe.skip(&format!("{default} returned no known gateways beside those of one region"))),
@@ -342,8 +314,8 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     let mut accepted = Vec::new();
     for named_first in NAMED_FIRST {
         let before = if named_first { Some(named().await?) } else { None };
-        context.accepted(probe, &context.request(probe).query(&regions.name, plentiful)).await?;
-        let absent = context.accepted(probe, &of_pool().without_query(&regions.name)).await?;
+        form.accepted(probe, &form.request(probe).query(&regions.name, plentiful)).await?;
+        let absent = form.accepted(probe, &of_pool().without_query(&regions.name)).await?;
         if of_one(&absent.response) != Some(true) {
             return Ok(());
         }
@@ -356,13 +328,22 @@ async fn after_another(probe: &Probe<'_>, context: Context) -> Result<(), Stop> 
     let expected = format!(
         "gateways that are not of one region alone, as {}={default} returned, {} (regions known from {})",
         regions.name,
-        context.name(),
+        form.name(),
         Fact::KnownGateways.variable()
     );
     let actual = format!("gateways of one region alone, {} times", NAMED_FIRST.len());
     let exchanges: Vec<_> = accepted.iter().map(|accepted| &accepted.exchange).collect();
     probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
     Ok(())
+}
+
+/// Whether there is a region to which all these gateways belong. The default region may contain gateways of all others, so one that
+/// is known to be of it belongs to none of them.
+fn is_of_one_region(default: &str, found: &[(KnownGateway, Vec<&GatewayPool>)]) -> bool {
+    let is_of = |pools: &[&GatewayPool], region: &str| pools.iter().any(|pool| pool.region == region);
+    let is_only =
+        |region: &str| found.iter().all(|(_, pools)| is_of(pools, region) && !is_of(pools, default));
+    found.first().is_some_and(|(_, pools)| pools.iter().any(|pool| is_only(&pool.region)))
 }
 
 /// The rounds of [`after_another`]: whether the default is named first. In turns, a service with two sets of gateways would look as
@@ -391,7 +372,6 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
     if exchange.result.as_ref().is_ok_and(|response| response.status == 429) {
         return Err(probe.inconclusive(THROTTLED));
     }
-    let accepted = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted);
-    let count = accepted.map(|response| content::count(probe, response));
+    let count = accepted(&exchange, &class).map(|served| content::count(probe, &served.response));
     Ok((exchange, count))
 }

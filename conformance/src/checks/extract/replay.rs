@@ -2,16 +2,15 @@
 
 use super::EXTRACT;
 use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST};
-use super::content;
-use super::forms::{Context, Transport, rejects};
-use super::request_id::{Place, SEVERAL};
-use super::row::Credential;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use super::content::{self, judge_repeated};
+use super::extraction::{Extraction, Place, Transport};
+use super::request_id::SEVERAL;
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
+use crate::checks::row::{Credential, Edit, Row, cases, reject};
 use crate::checks::token::WrongToken;
 use crate::contract::Clause;
 use crate::contract::part::{NUM, REQUEST_ID};
-use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -24,7 +23,7 @@ pub(super) static CHECKS: &[Check] = &[
             Clause::ExtractRealName,
             Clause::ExtractWhitelist,
         ],
-        run: Run::Cases(replays),
+        run: Run::Cases(|_| cases(Clause::AllTokenRequired, replays())),
         ..EXTRACT
     },
     Check {
@@ -49,7 +48,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let label = format!("{} then {}", first.label(), second.label());
                 let cost = Cost::extraction(2, SEVERAL);
                 let case = Case::for_data(label, cost, (first, second), by_two);
-                Context::by(second).share(Context::by(first).share(case))
+                Extraction::by(second).share(Extraction::by(first).share(case))
             };
             [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
         }),
@@ -57,53 +56,32 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// A caller without access: its label, the violated clause, the reason, and its credential.
-type Caller = (&'static str, Clause, &'static str, Option<Credential>);
-
-fn replays(_: &Scope<'_>) -> Vec<Case> {
-    let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered].map(|wrong| {
-        (wrong.label(), Clause::AllTokenRequired, wrong.reason(), Some(Credential::Wrong(wrong)))
+/// Each caller without access repeats a request id with which an extraction was accepted.
+fn replays() -> Vec<Row> {
+    let row = |label: &str, why: &str, edits: Vec<Edit>| {
+        let why = format!("{why}, with the request id of an extraction that was accepted");
+        reject(label, why, edits)
+    };
+    let absent = row("absent token", "the token is absent", vec![Edit::NoToken]);
+    let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered];
+    let wrong =
+        wrong.map(|wrong| row(wrong.label(), wrong.reason(), vec![Edit::By(Credential::Wrong(wrong))]));
+    let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT].map(|lack| {
+        let row = row(lack.label, lack.reason, vec![Edit::By(lack.credential())]);
+        row.citing(lack.clause).needing(lack.fact)
     });
-    let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT]
-        .map(|lack| (lack.label, lack.clause, lack.reason, Some(lack.credential())));
-    let absent = ("absent token", Clause::AllTokenRequired, "the token is absent", None);
-    let callers: Vec<Caller> = [absent].into_iter().chain(wrong).chain(lacking).collect();
+    let callers: Vec<Row> = [absent].into_iter().chain(wrong).chain(lacking).collect();
     let forms = [
-        (Context::PLAIN, Place::Query),
-        (Context::PLAIN, Place::Header),
-        (Context::TEXT, Place::Query),
-        (Context::by(Transport::Header), Place::Query),
+        (Extraction::PLAIN, Place::Query),
+        (Extraction::PLAIN, Place::Header),
+        (Extraction::TEXT, Place::Query),
+        (Extraction::by(Transport::Header), Place::Query),
     ];
-    let of_form = |(form, place): (Context, Place)| {
-        let case = |caller: &Caller| {
-            let label = format!("{}/{} id in {}", form.label(), caller.0, place.label());
-            let case =
-                Case::for_data(label, Cost::extraction(3, 1), (form.clone(), *caller, place), replayed);
-            form.share(case.needs(caller.3.and_then(Credential::fact)))
-        };
-        callers.iter().map(case).collect::<Vec<_>>()
+    let of_form = |(form, place): (Extraction, Place)| {
+        let replayed = |row: &Row| row.clone().in_form(form.clone()).replaying(place);
+        callers.iter().map(replayed).collect::<Vec<_>>()
     };
     forms.into_iter().flat_map(of_form).collect()
-}
-
-async fn replayed(
-    probe: &Probe<'_>,
-    (form, (_, clause, reason, credential), place): (Context, Caller, Place),
-) -> Result<(), Stop> {
-    let id = probe.fresh_request_id();
-    let with_id = |request: Request| place.carry(request, &id);
-    let request = match credential {
-        None => form.without_token(probe),
-        Some(credential) => {
-            let token = credential.text(probe)?;
-            credential.proves_valid(probe).await?;
-            form.with_token(probe, &token)
-        }
-    };
-    form.control(probe).await?;
-    form.accepted(probe, &with_id(form.request(probe))).await?;
-    let why = format!("{reason}, with the request id of an extraction that was accepted, {}", form.name());
-    rejects(probe, clause, &why, &with_id(request)).await
 }
 
 /// Two request ids that are nearly the same.
@@ -190,13 +168,11 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
 
 async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> Result<(), Stop> {
     let id = probe.fresh_request_id();
-    Context::by(first).control(probe).await?;
-    Context::by(second).control(probe).await?;
-    let request = |transport| {
-        let request = Context::by(transport).request(probe).query(NUM, SEVERAL);
-        request.query(REQUEST_ID, &id)
-    };
-    let before = Context::by(first).accepted(probe, &request(first)).await?;
+    let [first, again] = [first, second].map(Extraction::by);
+    first.control(probe).await?;
+    again.control(probe).await?;
+    let request = |form: &Extraction| form.request(probe).query(NUM, SEVERAL).query(REQUEST_ID, &id);
+    let before = first.accepted(probe, &request(&first)).await?;
     let why = format!("sent again with the token in {}", second.name());
-    content::judge_repeated(probe, Clause::ExtractIdempotent, &why, &before, &request(second)).await
+    judge_repeated(probe, Clause::ExtractIdempotent, &why, &before, &request(&again)).await
 }

@@ -1,11 +1,12 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
 use super::EXTRACT;
-use super::forms::Context;
-use super::row::{
-    self, Drop, Edit, Judge, Max, Min, SEPARATOR, Unless, accept, cases, each, in_forms, reject, set,
-};
+use super::content::Judge;
+use super::extraction::Extraction;
 use crate::check::{Case, Check, Run, Scope};
+use crate::checks::row::{
+    self, Drop, Edit, Max, Min, SEPARATOR, Unless, accept, cases, each, in_three, reject, set,
+};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, boundaries};
 use crate::grammar::{Spelling, integer_texts};
@@ -36,8 +37,8 @@ pub(super) static CHECKS: &[Check] = &[
             // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
             // addresses and ports have zeros too.
             let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
-            let zero = zero.separated(min).giving(20, Unless::Finding, Judge::Nothing).in_form(Context::TEXT);
-            let rows = each(&Context::in_text(extract), rows.into_iter().flatten());
+            let zero = zero.separated(min).giving(20, Unless::Finding, &[]).in_form(Extraction::TEXT);
+            let rows = each(&Extraction::in_text(extract), rows.into_iter().flatten());
             cases(Clause::ExtractSbRequired, rows.into_iter().chain([zero]))
         }),
         ..EXTRACT
@@ -56,17 +57,17 @@ pub(super) static CHECKS: &[Check] = &[
                 let why = format!("{SB} of {what}");
                 match is_valid {
                     // Two entries, and another extraction in case the entries contain the separator themselves.
-                    true => accept(what, why, [set(NUM, &two), set(SB, &text)]).giving(
+                    true => accept(what, why, [set(NUM, &two), set(SB, text)]).giving(
                         3,
                         Unless::Finding,
-                        Judge::Separator(text),
+                        &[Judge::Separator],
                     ),
                     false => reject(what, why, [set(SB, text)]),
                 }
                 .separated(min)
             };
             let rows = lengths(extract.separator_bytes).into_iter().map(row);
-            cases(Clause::ExtractSbLength, in_forms(Context::some_for_each(&Context::in_text(extract), rows)))
+            cases(Clause::ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
         }),
         ..EXTRACT
     },
@@ -90,7 +91,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
             values.push(Spelling::malformed(value, "not a listed value"));
         }
     }
-    let forms = Context::in_text(extract);
+    let forms = Extraction::in_text(extract);
     // Every fourth value; all of them are tested without `sb`.
     let beside_sb = values.iter().step_by(4).map(|Spelling { text, name, reason, .. }| {
         let why = format!("{LB}={text:?} beside {SB}, {reason}");
@@ -98,10 +99,10 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     });
     let beside_sb = each(&forms[..1], beside_sb);
     // The neighbours of the range are tested in every form.
-    let near = [Min(-1), Max(1)].map(|value| value.text(extract, LB));
+    let near = [Min(-1), Max(1)].map(|value| value.text(scope.contract, LB));
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
     let near = forms.iter().flat_map(|form| each(std::slice::from_ref(form), row::values(LB, near.clone())));
-    let far = in_forms(forms.iter().cloned().cycle().zip(row::values(LB, far)));
+    let far = forms.iter().cycle().zip(row::values(LB, far)).map(|(form, row)| row.in_form(form.clone()));
     let code = &extract.custom_separator;
     let listed = accept(
         format!("{LB}={code}"),

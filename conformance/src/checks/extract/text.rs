@@ -4,19 +4,17 @@
 use serde_json::json;
 
 use super::EXTRACT;
-use super::content::{default_separator, is_envelope};
-use super::forms::{Context, says_error};
+use super::content::{Judge, is_served_text, judge_separator};
+use super::extraction::{Asked, Extraction};
 use super::protocol::capitalized;
-use super::row::{self, Edit, Judge, Max, Row, Unless, accept, cases, each, in_forms, set};
-use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
 use crate::checks::Requests;
-use crate::contract::part::{LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
-use crate::contract::{Clause, Extract, Separator, Unspecified, boundaries};
+use crate::checks::row::{self, Edit, Max, Row, Unless, accept, cases, each, in_three, in_two, set};
+use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
+use crate::contract::{Clause, Extract, Separator, boundaries};
 use crate::grammar::Spelling;
-use crate::quantity::quantity;
-use crate::response::gateways::is_endpoint;
 use crate::target::Fact;
-use crate::wire::{Exchange, Request, Response};
+use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -27,36 +25,33 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let json = Case::new("json", Cost::extraction(2, 2), in_json);
-            let texts = Context::in_text(extract).into_iter().map(|form| {
-                let in_json = Context { is_text: false, ..form.clone() };
-                let row = accept("", "text is requested", []).giving(1, Unless::Finding, Judge::Text);
-                row.in_form(form).controlled_by(in_json)
-            });
-            let texts = cases(Clause::ExtractReturnType, texts);
-            // A partial result has the requested form. A shortage is not a result.
-            let max = *extract.num_range.end();
-            let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
-            let partial = accept("", "text is requested, of a scarce region", partial).named("scarce-region");
-            let most = u32::try_from(max).unwrap_or(u32::MAX);
-            let partial = partial.giving(most, Unless::Nothing, Judge::Text).needing(Fact::ScarceRegion);
-            let partial = cases(Clause::ExtractReturnType, [partial]);
             let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
                 let data = code.to_owned();
                 Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
             });
+            let text = || [set(RETURN_TYPE, &extract.text)];
+            let texts = Extraction::in_text(extract).into_iter().map(|form| {
+                let (label, why) = (form.label(), format!("text is requested, {}", form.name()));
+                let row = accept("", why, text()).in_form(Extraction { form: Asked::Json, ..form });
+                row.labelled(label).giving(1, Unless::Finding, &[Judge::Text])
+            });
+            // A partial result has the requested form. A shortage is not a result.
+            let region = scope.facts.scarce_region.clone().unwrap_or_default();
+            let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
+            let partial =
+                accept("", "text is requested, of a scarce region", partial).labelled("scarce-region");
+            let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+            let partial = partial.giving(most, Unless::Nothing, &[Judge::Text]).needing(Fact::ScarceRegion);
             // The parameter decides the form, whatever the header `Accept` prefers.
-            let beside =
-                [("application/json", Context::TEXT), ("text/plain", Context::PLAIN)].map(|(media, form)| {
-                    let (what, judge) =
-                        if form.is_text { ("text", Judge::Text) } else { ("JSON", Judge::Nothing) };
-                    let why = format!("{what} is requested, beside the header Accept: {media}");
-                    let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))])
-                        .in_form(form);
-                    row.labelled(format!("accept={media}")).giving(1, Unless::Finding, judge)
-                });
-            let beside = cases(Clause::ExtractReturnType, beside);
-            [json].into_iter().chain(lone).chain(texts).chain(partial).chain(beside).collect()
+            let beside = |media: &str, form: Extraction, what: &str, judges: &'static [Judge]| {
+                let why = format!("{what} is requested, beside the header Accept: {media}");
+                let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))]);
+                row.in_form(form).labelled(format!("accept={media}")).giving(1, Unless::Finding, judges)
+            };
+            let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
+            let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
+            let rows = cases(Clause::ExtractReturnType, texts.chain([partial]).chain(beside));
+            [json].into_iter().chain(lone).chain(rows).collect()
         }),
         ..EXTRACT
     },
@@ -110,8 +105,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
                 separated(extract, format!("sb={value}"), &separator, FEW)
             });
-            let rows = in_forms(Context::some_for_each(&Context::in_text(extract), rows));
-            cases(Clause::ExtractSeparator, rows)
+            cases(Clause::ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
         }),
         ..EXTRACT
     },
@@ -125,8 +119,8 @@ pub(super) static CHECKS: &[Check] = &[
             let named = |what: &str, separator: &Separator, entries| {
                 separated(extract, format!("lb={}{what}", separator.code), separator, entries)
             };
-            let in_form = |form: Context| {
-                let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
+            let in_form = |form: Extraction| {
+                let entries = if form.is_bare() { FEW } else { SEVERAL };
                 each(&[form], extract.separators.iter().map(|separator| named("", separator, entries)))
             };
             let more =
@@ -137,7 +131,7 @@ pub(super) static CHECKS: &[Check] = &[
             let other = extract.separators.iter().rfind(|separator| separator.code != default);
             let largest = other
                 .map(|separator| named(" num=the largest", separator, max).needing(Fact::PlentifulRegion));
-            let more = each(&[Context::TEXT], more.chain(largest));
+            let more = each(&[Extraction::TEXT], more.chain(largest));
             // A scarce region rarely has more.
             let partial = extract.separators.iter().map(|separator| {
                 let (label, num) = (format!("scarce-region/lb={}", separator.code), SEVERAL + 2);
@@ -149,7 +143,7 @@ pub(super) static CHECKS: &[Check] = &[
                 );
                 case.needs([Fact::ScarceRegion])
             });
-            let rows = Context::in_text(extract).into_iter().flat_map(in_form).chain(more);
+            let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
             cases(Clause::ExtractSeparator, rows).into_iter().chain(partial).collect()
         }),
         ..EXTRACT
@@ -160,14 +154,10 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
         clauses: &[Clause::ExtractSeparator],
         run: Run::Cases(|scope| {
-            let extract = &scope.contract.extract;
-            let Some(separator) = default_separator(extract) else {
-                return vec![Case::error("lb", "the document names no default separator")];
-            };
-            let rows = Context::in_text(extract).into_iter().map(|form| {
-                let entries = if form.extra.is_nothing() { FEW } else { SEVERAL };
+            let rows = Extraction::in_text(&scope.contract.extract).into_iter().map(|form| {
+                let entries = if form.is_bare() { FEW } else { SEVERAL };
                 let row = accept("", "", [set(NUM, entries)]).in_form(form);
-                row.giving(entries, Unless::Control, Judge::Separator(separator.to_owned()))
+                row.giving(entries, Unless::Control, &[Judge::Separator])
             });
             cases(Clause::ExtractSeparator, rows)
         }),
@@ -201,7 +191,7 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     }
     let (exchange, class) = probe.send_once(&request).await?;
     if class != ResponseClass::Accepted {
-        Context::PLAIN.control(probe).await?;
+        Extraction::PLAIN.control(probe).await?;
     }
     if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
         let expected = format!("JSON or a rejection: {LB}={code} without {RETURN_TYPE}");
@@ -210,24 +200,19 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether a response is a text success: rejections are JSON, or error messages in plain text.
-pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
-    response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
-}
-
-/// A text extraction of the maximum number of gateways from the scarce region.
-fn text_of_scarce(probe: &Probe<'_>) -> Request {
-    let extract = &probe.contract().extract;
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let text = probe.extract().query(RETURN_TYPE, &extract.text);
-    text.query(REGIONS, region).query(NUM, extract.num_range.end())
-}
-
-pub(super) fn judge_form(probe: &Probe<'_>, exchange: &Exchange, response: &Response, why: &str) {
-    if is_envelope(response) {
-        let expected = format!("plain text: {why}");
-        probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[exchange]);
+/// Reports gateways, be it as text where JSON is expected.
+pub(in crate::checks) async fn rejects_even_as_text(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&request.clone().as_invalid()).await?;
+    if exchange.result.as_ref().is_ok_and(|response| is_served_text(&probe.contract().extract, response)) {
+        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
+        return Ok(());
     }
+    probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
 /// Values that callers may try as forms.
@@ -264,11 +249,10 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     });
     let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(spelled).chain(both);
     let values = values.filter(|value| !parameter.schema.values.contains(&json!(value)));
-    let forms: Vec<_> = Context::all(extract).into_iter().filter(|context| !context.is_text).collect();
-    let values =
-        row::values(RETURN_TYPE, values.map(|value| Spelling::malformed(value, "not a listed value")));
-    let rows = values.into_iter().map(Row::even_as_text);
-    cases(Clause::ExtractReturnType, in_forms(Context::one_for_each(&forms, rows)))
+    let forms: Vec<_> = Extraction::all(extract).into_iter().filter(|form| !form.is_text()).collect();
+    let malformed = values.map(|value| Spelling::malformed(value, "not a listed value"));
+    let rows = row::values(RETURN_TYPE, malformed).into_iter().map(Row::even_as_text);
+    cases(Clause::ExtractReturnType, in_two(&forms, rows))
 }
 
 /// The minimum number of entries with a separator between them.
@@ -288,130 +272,18 @@ pub(super) fn separated(extract: &Extract, label: String, separator: &Separator,
     let mut edits = vec![set(NUM, entries), set(LB, code)];
     edits.extend(is_custom.then(|| set(SB, text)));
     let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
-    let judge = Judge::Separator(text.clone());
-    accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, judge)
+    accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, &[Judge::Separator])
 }
 
 /// A partial result has the requested separator, too. A shortage and a single entry have none.
 async fn partial_separator(probe: &Probe<'_>, (separator, num): (Separator, u32)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let request = text_of_scarce(probe).query(LB, &separator.code).query(NUM, num);
-    let (exchange, class) = probe.send_once(&request).await?;
-    let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(()) };
-    let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-    let returned = response.header(&extract.returned_count).and_then(|count| count.parse::<u64>().ok());
-    if returned.is_some_and(|returned| returned > 1) {
-        judge_separator(probe, &accepted, &separator.text).await?;
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    let request = Extraction { separator: Some(separator), ..Extraction::TEXT }.request(probe);
+    let (exchange, class) = probe.send_once(&request.query(REGIONS, region).query(NUM, num)).await?;
+    let Some(served) = accepted(&exchange, &class) else { return Ok(()) };
+    let returned = served.response.header(&probe.contract().extract.returned_count);
+    if returned.and_then(|count| count.parse::<u64>().ok()).is_some_and(|returned| returned > 1) {
+        judge_separator(probe, &served).await?;
     }
     Ok(())
-}
-
-/// Reports a text response whose entries are not separated by `separator`. The end of the text is unspecified.
-pub(super) async fn judge_separator(
-    probe: &Probe<'_>,
-    accepted: &AcceptedResponse,
-    separator: &str,
-) -> Result<(), Stop> {
-    let text = accepted.response.text();
-    let extract = &probe.contract().extract;
-    let entries = expected_entries(probe, accepted);
-    if entries < 2 {
-        return Err(probe.skip_lacking(
-            "a single entry has no separator",
-            "a region that returns as many gateways as are requested",
-            Fact::PlentifulRegion,
-        ));
-    }
-    let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
-    let broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
-    if !broken && pieces.len() == entries {
-        return Ok(());
-    }
-    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each. Then as many pieces as
-    // there are entries end with a port.
-    let ports = pieces.iter().filter(|piece| is_endpoint(piece)).count();
-    let in_some = pieces.len() > entries && (pieces.len() < 2 * entries || ports == entries);
-    if !broken && in_some && !separator.contains(char::is_whitespace) {
-        probe.observe(
-            Unspecified::ExtractTxtLayout,
-            &format!("some entries contain the separator {separator:?}"),
-        );
-        return Ok(());
-    }
-    let in_lines = default_separator(extract).filter(|default| *default != separator);
-    let within = match in_lines {
-        Some(default) => within(probe, &accepted.exchange.request, default, separator).await?,
-        None => None,
-    };
-    let fits = |(min, max): (usize, usize)| {
-        let more = pieces.len().checked_sub(entries);
-        more.is_some_and(|more| (entries * min..=entries * max).contains(&more))
-    };
-    if !broken && within.is_some_and(fits) {
-        let seen = format!("an entry contains the separator {separator:?} itself");
-        probe.observe(Unspecified::ExtractTxtLayout, &seen);
-        return Ok(());
-    }
-    let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
-    let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
-    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[&accepted.exchange]);
-    Ok(())
-}
-
-/// The number of entries that a response should have: the requested number, or that of a partial result.
-fn expected_entries(probe: &Probe<'_>, accepted: &AcceptedResponse) -> usize {
-    let extract = &probe.contract().extract;
-    let num = accepted.exchange.request.query_value(NUM).and_then(|num| num.parse().ok());
-    let num = num.unwrap_or(1);
-    let returned = accepted.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
-    returned.map_or(num, |returned: usize| returned.min(num))
-}
-
-/// The text without one line break, one separator, or both at its end.
-fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
-    let before_break = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
-    // A separator may end with a line break itself.
-    let both = before_break.strip_suffix(separator);
-    both.or_else(|| text.strip_suffix(separator)).unwrap_or(before_break)
-}
-
-/// The minimum and maximum number of times that `separator` occurs in an entry, from the same extraction with the default
-/// separator. `None` when its response can't be split into entries.
-async fn within(
-    probe: &Probe<'_>,
-    request: &Request,
-    default: &str,
-    separator: &str,
-) -> Result<Option<(usize, usize)>, Stop> {
-    let plain = request.clone().without_query(LB).without_query(SB);
-    let (exchange, class) = probe.send(&plain.without_query(REQUEST_ID)).await?;
-    let (ResponseClass::Accepted, Ok(response)) = (class, &exchange.result) else { return Ok(None) };
-    let accepted = AcceptedResponse { response: response.clone(), exchange: exchange.clone() };
-    let text = response.text();
-    let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
-    if lines.len() != expected_entries(probe, &accepted) {
-        return Ok(None);
-    }
-    let counts = || lines.iter().map(|line| line.matches(separator).count());
-    Ok(counts().min().zip(counts().max()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_text_is_trimmed_once() {
-        for (text, separator) in
-            [("a,b", ","), ("a,b,", ","), ("a,b\n", ","), ("a,b\r\n", ","), ("a,b,\n", ",")]
-        {
-            assert_eq!(trimmed(text, separator), "a,b", "{text:?}");
-        }
-        assert_eq!(trimmed("a\r\nb\r\n", "\r\n"), "a\r\nb");
-        assert_eq!(trimmed("a\nb\n\n\n", "\n"), "a\nb\n", "an empty entry is not the end");
-        assert_eq!(trimmed("a\rb\r\n", "\r"), "a\rb");
-        assert_eq!(trimmed("a,b,,", ","), "a,b,");
-        assert_eq!(trimmed("a\n\nb\n\n", "\n\n"), "a\n\nb");
-        assert_eq!(trimmed("a\r\n--\r\nb\r\n--\r\n", "\r\n--\r\n"), "a\r\n--\r\nb");
-    }
 }

@@ -1,10 +1,10 @@
 //! The token of an extraction: its transports, and several tokens in one request.
 
 use super::EXTRACT;
-use super::forms::{Context, Transport, rejects};
-use super::row::Edit::Token;
-use super::row::{Credential, Row, accept, cases, each, flow, reject};
+use super::extraction::{Extraction, Transport, rejects};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::row::Edit::Token;
+use crate::checks::row::{Credential, Row, accept, cases, each, flow, reject};
 use crate::checks::token::{UNKNOWN, WrongToken};
 use crate::contract::Clause;
 use crate::target::Fact;
@@ -19,18 +19,16 @@ pub(super) static CHECKS: &[Check] = &[
             let [query, header, bearer] = Transport::ALL;
             let sets: [(_, &[Transport]); 4] =
                 [(query, &[header]), (query, &[bearer]), (query, &[header, bearer]), (header, &[bearer])];
-            let row = |(form, (first, others)): (Context, (Transport, &[Transport]))| {
-                let list = |word: fn(Transport) -> &'static str| {
-                    others.iter().map(|other| word(*other)).collect::<Vec<_>>().join(" and ")
-                };
-                let why = format!("the same token in {} too", list(Transport::name));
+            let row = |form: &Extraction, (first, others): (Transport, &[Transport])| {
+                let labels: Vec<_> = others.iter().map(|other| other.label()).collect();
+                let why = format!("the same token in {} too", Transport::names(others));
                 let edits: Vec<_> = others.iter().map(|other| Token(*other, Credential::Own)).collect();
-                let row = accept(format!("and in {}", list(Transport::label)), why, edits);
-                row.in_form(Context { transport: first, ..form })
+                let row = accept(format!("and in {}", labels.join(" and ")), why, edits);
+                row.in_form(form.sent_in(first))
             };
-            let forms = Context::in_query(&scope.contract.extract).into_iter();
-            let pairs = forms.flat_map(|form| sets.map(|set| (form.clone(), set)));
-            cases(Clause::ExtractTokenEqual, pairs.map(row))
+            let forms = Extraction::in_query(&scope.contract.extract);
+            let rows = forms.iter().flat_map(|form| sets.map(|set| row(form, set)));
+            cases(Clause::ExtractTokenEqual, rows)
         }),
         ..EXTRACT
     },
@@ -50,14 +48,17 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractTokenEqual],
         needs: &[Fact::SecondToken],
         run: Run::Cases(|scope| {
-            let rows = |form: Context| {
+            let rows = |form: Extraction| {
                 form.other_transports().map(move |other| {
                     let row =
                         beside(other, "second account", "the token of another account", Credential::SECOND);
                     row.in_form(form.clone())
                 })
             };
-            cases(Clause::ExtractTokenEqual, Context::all(&scope.contract.extract).into_iter().flat_map(rows))
+            cases(
+                Clause::ExtractTokenEqual,
+                Extraction::all(&scope.contract.extract).into_iter().flat_map(rows),
+            )
         }),
         ..EXTRACT
     },
@@ -67,7 +68,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
         clauses: &[Clause::ExtractTokenTransport],
         run: Run::Cases(|scope| {
-            let forms = Context::all(&scope.contract.extract).into_iter();
+            let forms = Extraction::all(&scope.contract.extract).into_iter();
             forms.map(flow("", Cost::extraction(1, 1), is_accepted)).collect()
         }),
         ..EXTRACT
@@ -78,19 +79,19 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
         clauses: &[Clause::AllTokenRequired],
         run: Run::Cases(|scope| {
-            let json = Transport::ALL.map(Context::by);
-            let others = Context::all(&scope.contract.extract).into_iter();
+            let json = Transport::ALL.map(Extraction::by);
+            let others = Extraction::all(&scope.contract.extract).into_iter();
             let (combined, others): (Vec<_>, Vec<_>) =
-                others.filter(|context| !json.contains(context)).partition(Context::is_combined);
-            let each = |context: Context| {
-                let in_query = context.transport == Transport::Query;
+                others.filter(|form| !json.contains(form)).partition(Extraction::is_combined);
+            let each = |form: Extraction| {
+                let in_query = form.transport() == Transport::Query;
                 let wrong = WrongToken::in_header().chain(in_query.then_some(WrongToken::BehindNul));
-                wrong.map(|wrong| (context.clone(), wrong)).collect::<Vec<_>>()
+                wrong.map(|wrong| (form.clone(), wrong)).collect::<Vec<_>>()
             };
-            let some = |context: Context| {
-                [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (context.clone(), wrong))
+            let some = |form: Extraction| {
+                [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (form.clone(), wrong))
             };
-            let row = |(form, wrong): (Context, WrongToken)| {
+            let row = |(form, wrong): (Extraction, WrongToken)| {
                 reject(wrong.label(), wrong.reason(), []).by(Credential::Wrong(wrong)).in_form(form)
             };
             let all = json.clone().into_iter().chain(combined).flat_map(each);
@@ -106,7 +107,7 @@ pub(super) static CHECKS: &[Check] = &[
         needs: &[Fact::RevokedToken],
         run: Run::Cases(|scope| {
             let why = format!("the token was revoked, by {}", Fact::RevokedToken);
-            let forms = Context::all(&scope.contract.extract);
+            let forms = Extraction::all(&scope.contract.extract);
             cases(Clause::AllTokenRequired, each(&forms[1..], [reject("", why, []).by(Credential::REVOKED)]))
         }),
         ..EXTRACT
@@ -122,7 +123,7 @@ fn beside(other: Transport, label: &str, why: &str, credential: Credential) -> R
 fn differing(scope: &Scope<'_>) -> Vec<Case> {
     let wrong = |other, label, token| beside(other, label, "another token", Credential::Wrong(token));
     let mut rows = Vec::new();
-    for form in Context::all(&scope.contract.extract) {
+    for form in Extraction::all(&scope.contract.extract) {
         for other in form.other_transports() {
             rows.push(wrong(other, "unknown", WrongToken::Unknown).in_form(form.clone()));
             rows.push(wrong(other, "altered", WrongToken::Altered).in_form(form.clone()));
@@ -130,7 +131,7 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     }
     // Tokens that differ in letter case, and different credentials of one account, are different tokens.
     let other_case = Credential::Wrong(WrongToken::OtherCase);
-    for form in Transport::ALL.map(Context::by) {
+    for form in Transport::ALL.map(Extraction::by) {
         for other in form.other_transports() {
             let near = beside(other, "other case", "the token in the other letter case", other_case);
             let link = "a link credential, which differs from the token,";
@@ -139,39 +140,43 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
         }
     }
     let mut cases = cases(Clause::ExtractTokenEqual, rows);
-    for context in [Context::PLAIN, Context::TEXT] {
-        for wrong in Transport::ALL {
-            let data = (context.clone(), wrong);
-            let label = format!("{}/third in {}", context.label(), wrong.label());
+    for form in [Extraction::PLAIN, Extraction::TEXT] {
+        for (wrong, tokens) in OTHER_TWO {
+            let label = format!("{}/third in {}", form.label(), wrong.label());
+            let data = (Extraction { tokens, ..form.clone() }, wrong);
             cases.push(Case::for_data(label, Cost::extraction(2, 1), data, third_differs));
         }
     }
     cases
 }
 
+/// Each transport with the two others.
+const OTHER_TWO: [(Transport, &[Transport]); 3] = [
+    (Transport::Query, &[Transport::Header, Transport::Bearer]),
+    (Transport::Header, &[Transport::Query, Transport::Bearer]),
+    (Transport::Bearer, &[Transport::Query, Transport::Header]),
+];
+
 /// The control has the same token in two transports.
-async fn third_differs(probe: &Probe<'_>, (context, wrong): (Context, Transport)) -> Result<(), Stop> {
-    let right = Transport::ALL.into_iter().filter(|right| *right != wrong);
-    let token = probe.token().expose();
-    let good = right.fold(context.without_token(probe), |request, right| right.carry(probe, request, token));
-    context.accepted(probe, &good).await?;
-    let why = format!("a third token, which differs, in {}, {}", wrong.name(), context.name());
+async fn third_differs(probe: &Probe<'_>, (form, wrong): (Extraction, Transport)) -> Result<(), Stop> {
+    let good = form.request(probe);
+    form.accepted(probe, &good).await?;
+    let why = format!("a third token, which differs, in {}, {}", wrong.name(), form.name());
     rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, good, UNKNOWN)).await
 }
 
 /// If the service accepts the token in any transport, the token is valid and the form accepted.
-async fn is_accepted(probe: &Probe<'_>, context: Context) -> Result<(), Stop> {
-    let control = accepted_in_any_transport(probe, &context);
-    let request = context.request(probe);
-    probe.accepts_or_control(Clause::ExtractTokenTransport, &context.name(), &request, control).await?;
+async fn is_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+    let control = accepted_in_any_transport(probe, &form);
+    let request = form.request(probe);
+    probe.accepts_or_control(Clause::ExtractTokenTransport, &form.name(), &request, control).await?;
     Ok(())
 }
 
-async fn accepted_in_any_transport(probe: &Probe<'_>, context: &Context) -> Result<(), Stop> {
-    let by = |transport: Transport| Context { transport, ..context.clone() };
-    let Err(stop) = by(Transport::Query).control(probe).await else { return Ok(()) };
+async fn accepted_in_any_transport(probe: &Probe<'_>, form: &Extraction) -> Result<(), Stop> {
+    let Err(stop) = form.sent_in(Transport::Query).control(probe).await else { return Ok(()) };
     for transport in [Transport::Header, Transport::Bearer] {
-        if by(transport).control(probe).await.is_ok() {
+        if form.sent_in(transport).control(probe).await.is_ok() {
             return Ok(());
         }
     }

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
-use crate::checks::search::Row;
+use crate::checks::row::{Base, Credential, Edit, cases, reject};
 use crate::checks::token::{UNKNOWN, WrongToken, accepts_other_spellings, one_token, rejected_alike};
 use crate::checks::{Requests, schema};
+use crate::contract::part::GROUP_ID;
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
@@ -93,18 +94,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
         why: "With two tokens, which account is listed depends on the order in which a service reads them.",
         clauses: &[Clause::GroupsToken],
-        run: Run::Cases(|scope| {
-            let name = &scope.contract.groups.api_key.name;
-            let second = name.clone();
+        run: Run::Cases(|_| {
             let label = "the tokens of two accounts are sent";
-            let two = Row::rejects(Clause::GroupsToken, label).sending(label, move |probe, good| {
-                let token = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
-                Ok(good.add_query(&second, token.expose()))
-            });
-            let case = |row: Row| row.changing("groups", |probe, _| probe.groups()).case();
-            let rows = one_token(Clause::GroupsToken, name, WrongToken::label).into_iter();
+            let two = reject(label, label, [Edit::AddToken(Credential::SECOND)]).of(Base::Groups);
+            let rows = one_token(&Base::Groups, WrongToken::label).into_iter();
+            let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
             let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-            rows.map(case).chain([case(two).needs([Fact::SecondToken]), other_spellings]).collect()
+            rows.into_iter().chain([other_spellings]).collect()
         }),
         ..GROUPS
     },
@@ -149,7 +145,7 @@ async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Res
 
 async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
-    let held = survey.values(|instance| instance.group);
+    let held = survey.numbers(GROUP_ID);
     if held.is_empty() {
         let lacks = "no instance at the searched addresses is in a group";
         return Err(lacks_addresses(probe, lacks, "addresses of such instances"));

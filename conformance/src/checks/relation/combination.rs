@@ -1,13 +1,11 @@
 use std::net::IpAddr;
 
-use super::{Filter, FilterKind, Instance, Survey};
+use super::{Filter, FilterKind, Instance, Survey, kinds};
 
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {
     (0..size).fold(vec![Vec::new()], |sets, _| {
-        extended(&sets, |set| {
-            FilterKind::ALL.into_iter().filter(|kind| set.last().is_none_or(|last| kind > last)).collect()
-        })
+        extended(&sets, |set| kinds().filter(|kind| set.last().is_none_or(|last| kind > last)).collect())
     })
 }
 
@@ -78,7 +76,7 @@ mod tests {
 
     #[test]
     fn every_pair_and_triple_occurs_once() {
-        let kinds = FilterKind::ALL.len();
+        let kinds = kinds().len();
         let (pairs, triples) = (kinds * (kinds - 1) / 2, kinds * (kinds - 1) * (kinds - 2) / 6);
         for (size, expected) in [(1, kinds), (2, pairs), (3, triples)] {
             let mut sets = combinations(size);

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -5,159 +6,186 @@ use jiff::tz::{Offset, TimeZone};
 use serde_json::{Map, Value};
 
 use super::Instance;
-use super::values::instant;
-use crate::contract::{Clause, Property, Search};
-use crate::wire::Request;
+use super::values::{instant, nanosecond};
+use crate::contract::{Contract, Kind, Match, SearchFilter};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum FilterKind {
-    Order,
-    Group,
-    Country,
-    City,
-    Status,
-    ActivatedFrom,
-    ActivatedTo,
-}
+/// A filter of the document.
+pub(crate) type FilterKind = &'static SearchFilter;
 
 /// One filter of a search, with its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Filter {
-    Order(String),
-    /// None for ungrouped instances.
-    Group(Option<i64>),
-    Country(String),
-    City(String),
-    Status(String),
-    ActivatedFrom(Timestamp),
-    ActivatedTo(Timestamp),
+pub(crate) struct Filter {
+    pub(crate) kind: FilterKind,
+    pub(crate) value: FieldValue,
 }
 
-/// The property of a search, the field of an instance that it is compared with, and the clause that defines the comparison. The
-/// only place that says which property filters which field.
-type FilterRule = (fn(&Search) -> &Property, Option<&'static str>, Clause);
+/// The value of a filter, and that of the field of an instance which it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FieldValue {
+    Null,
+    Number(i64),
+    Text(String),
+    Time(Timestamp),
+    List(Vec<Self>),
+}
 
-impl FilterKind {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Order,
-        Self::Group,
-        Self::Country,
-        Self::City,
-        Self::Status,
-        Self::ActivatedFrom,
-        Self::ActivatedTo,
-    ];
+/// Every filter of the document.
+pub(crate) fn kinds() -> impl DoubleEndedIterator<Item = FilterKind> + ExactSizeIterator + Clone {
+    Contract::embedded().map(|contract| contract.search.filters.as_slice()).unwrap_or_default().iter()
+}
 
-    /// The kinds whose value is a field of every instance.
-    pub(crate) const SHOWN: &'static [Self] = Self::ALL.split_at(1).1;
+/// The filters whose value is a field of every instance.
+pub(crate) fn shown_kinds() -> impl Iterator<Item = FilterKind> + Clone {
+    kinds().filter(|kind| kind.field.is_some())
+}
 
-    fn rule(self) -> FilterRule {
-        match self {
-            Self::Order => (|search| &search.order_no, None, Clause::SearchOrderNumber),
-            Self::Group => (|search| &search.group_id, Some("groupId"), Clause::SearchGroup),
-            Self::Country => (|search| &search.country_code, Some("countryCode"), Clause::SearchCountry),
-            Self::City => (|search| &search.city_code, Some("cityCode"), Clause::SearchCity),
-            Self::Status => (|search| &search.status, Some("status"), Clause::SearchStatus),
-            Self::ActivatedFrom => {
-                (|search| &search.activated_from, Some("activatedAt"), Clause::SearchActivatedRange)
-            }
-            Self::ActivatedTo => {
-                (|search| &search.activated_to, Some("activatedAt"), Clause::SearchActivatedRange)
+/// The filters by these properties.
+pub(crate) fn kinds_of(properties: &[&str]) -> Vec<FilterKind> {
+    properties.iter().filter_map(|name| kinds().find(|kind| kind.property.name == *name)).collect()
+}
+
+impl PartialEq for SearchFilter {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index
+    }
+}
+
+impl Eq for SearchFilter {}
+
+impl PartialOrd for SearchFilter {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SearchFilter {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.index.cmp(&other.index)
+    }
+}
+
+impl SearchFilter {
+    /// The properties of several filters, in labels.
+    pub(crate) fn names(kinds: &[FilterKind]) -> String {
+        kinds.iter().map(|kind| kind.property.name.as_str()).collect::<Vec<_>>().join(" & ")
+    }
+
+    /// Its name in labels, such as `country` for `countryCode`.
+    pub(crate) fn label(&self) -> String {
+        let name = self.property.name.as_str();
+        let word = ["No", "Id", "Code"].iter().find_map(|end| name.strip_suffix(end));
+        word.unwrap_or(name).to_lowercase()
+    }
+
+    /// Its value in words, for labels.
+    pub(crate) fn phrase(&self) -> String {
+        match self.matching {
+            Match::AtLeast => "a lower bound".to_owned(),
+            Match::AtMost => "an upper bound".to_owned(),
+            Match::Equal | Match::Contains => {
+                let label = self.label();
+                let article = if label.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+                format!("{article} {label}")
             }
         }
     }
 
-    /// The clause that defines which instances it admits.
-    pub(crate) fn clause(self) -> Clause {
-        self.rule().2
+    /// Whether it is a bound on values that have an order.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(self.matching, Match::AtLeast | Match::AtMost)
     }
 
-    /// The name of its property in a search.
-    pub(crate) fn field(self, search: &Search) -> &str {
-        &self.rule().0(search).name
+    /// Whether its values are texts that the document does not list.
+    pub(crate) fn is_free_text(&self) -> bool {
+        self.property.schema.kind == Kind::String && !self.is_time() && self.property.schema.values.is_empty()
     }
 
-    /// The properties of several kinds, in labels.
-    pub(crate) fn fields(kinds: &[Self], search: &Search) -> String {
-        kinds.iter().map(|kind| kind.field(search)).collect::<Vec<_>>().join(" & ")
+    fn is_time(&self) -> bool {
+        self.property.schema.format.as_deref() == Some("date-time")
     }
 
-    /// The value of an instance, for messages.
-    pub(crate) fn shown_by(self, instance: &Instance) -> String {
-        let field = self.rule().1.unwrap_or_default();
+    /// The filter with each value that the document lists; none where it lists none.
+    pub(crate) fn listed(&'static self) -> Vec<Filter> {
+        let listed = self.property.schema.values.iter().filter_map(Value::as_str);
+        listed.map(|value| self.with(FieldValue::Text(value.to_owned()))).collect()
+    }
+
+    /// The filter with a value.
+    pub(crate) fn with(&'static self, value: FieldValue) -> Filter {
+        Filter { kind: self, value }
+    }
+
+    pub(crate) fn text(&'static self, text: impl Into<String>) -> Filter {
+        self.with(FieldValue::Text(text.into()))
+    }
+
+    /// The field of an instance, for messages.
+    pub(crate) fn shown_by(&self, instance: &Instance) -> String {
+        let field = self.field.as_deref().unwrap_or_default();
         instance.field(field).map_or_else(|| format!("no {field}"), |value| format!("{field} {value}"))
     }
 
-    /// Its name in labels.
-    pub(crate) fn label(self) -> String {
-        format!("{self:?}").to_lowercase()
+    /// The filter with the value that an instance shows. A bound has no null, and no time finer than a nanosecond.
+    pub(crate) fn shown(&'static self, instance: &Instance) -> Option<Filter> {
+        let value = match (self.field.is_some(), instance.value(self)) {
+            (false, _) => return None,
+            (_, FieldValue::Null) if self.null.is_none() => return None,
+            (_, FieldValue::Time(_)) if !instance.is_exact => return None,
+            (_, FieldValue::List(elements)) => elements.first()?,
+            (_, value) => value,
+        };
+        Some(self.with(value.clone()))
     }
 
-    /// The filter with this text as its value; none for a kind whose values are no texts.
-    pub(crate) fn of_text(self, text: String) -> Option<Filter> {
-        Some(match self {
-            Self::Order => Filter::Order(text),
-            Self::Country => Filter::Country(text),
-            Self::City => Filter::City(text),
-            Self::Status => Filter::Status(text),
-            Self::Group | Self::ActivatedFrom | Self::ActivatedTo => return None,
-        })
+    /// The value of the field of an item; none when the item lacks it or has one of another type. A time is truncated to
+    /// nanoseconds.
+    pub(super) fn field_of(&self, item: &Value) -> Option<FieldValue> {
+        let Some(field) = &self.field else { return Some(FieldValue::Null) };
+        match item.get(field)? {
+            Value::Null => self.is_nullable.then_some(FieldValue::Null),
+            Value::Array(elements) if self.matching == Match::Contains => {
+                elements.iter().map(|element| self.read(element)).collect::<Option<_>>().map(FieldValue::List)
+            }
+            value => self.read(value),
+        }
     }
 
-    /// The filter with the value that an instance shows.
-    pub(crate) fn shown(self, instance: &Instance) -> Option<Filter> {
-        Some(match self {
-            Self::Order => return None,
-            Self::Group => Filter::Group(instance.group),
-            Self::Country => Filter::Country(instance.country.clone()),
-            Self::City => Filter::City(instance.city.clone()),
-            Self::Status => Filter::Status(instance.status.clone()),
-            Self::ActivatedFrom => Filter::ActivatedFrom(instance.activation()?),
-            Self::ActivatedTo => Filter::ActivatedTo(instance.activation()?),
+    fn read(&self, value: &Value) -> Option<FieldValue> {
+        Some(match self.property.schema.kind {
+            // The schema check reports a number in a string; the comparisons still read it.
+            Kind::Integer => {
+                let number = value.as_i64().or_else(|| value.as_str()?.parse().ok())?;
+                if self.null == Some(number) { FieldValue::Null } else { FieldValue::Number(number) }
+            }
+            _ if self.is_time() => FieldValue::Time(nanosecond(value.as_str()?)?.0),
+            _ => FieldValue::Text(value.as_str()?.to_owned()),
         })
     }
 }
 
 impl Filter {
     /// The filter of one kind in the body of a request; `None` when it is absent or its meaning is unspecified.
-    pub(crate) fn read(kind: FilterKind, search: &Search, sent: &Map<String, Value>) -> Option<Self> {
-        let value = sent.get(kind.field(search))?;
-        let time = || instant(value.as_str()?);
-        Some(match kind {
-            FilterKind::Group => Self::Group(Some(value.as_i64()?).filter(|group| *group != 0)),
-            FilterKind::ActivatedFrom => Self::ActivatedFrom(time()?),
-            FilterKind::ActivatedTo => Self::ActivatedTo(time()?),
-            kind => kind.of_text(value.as_str().filter(|text| !text.is_empty())?.to_owned())?,
-        })
+    pub(crate) fn read(kind: FilterKind, sent: &Map<String, Value>) -> Option<Self> {
+        let value = sent.get(&kind.property.name)?;
+        let is_clear = match kind.property.schema.kind {
+            Kind::Integer => value.is_i64(),
+            _ if kind.is_time() => value.as_str().and_then(instant).is_some(),
+            _ => value.as_str().is_some_and(|text| !text.is_empty()),
+        };
+        Some(kind.with(kind.read(value).filter(|_| is_clear)?))
     }
 
-    pub(crate) fn kind(&self) -> FilterKind {
-        match self {
-            Self::Order(_) => FilterKind::Order,
-            Self::Group(_) => FilterKind::Group,
-            Self::Country(_) => FilterKind::Country,
-            Self::City(_) => FilterKind::City,
-            Self::Status(_) => FilterKind::Status,
-            Self::ActivatedFrom(_) => FilterKind::ActivatedFrom,
-            Self::ActivatedTo(_) => FilterKind::ActivatedTo,
-        }
-    }
-
-    pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Self::Order(text) | Self::Country(text) | Self::City(text) | Self::Status(text) => Some(text),
-            Self::Group(_) | Self::ActivatedFrom(_) | Self::ActivatedTo(_) => None,
-        }
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let FieldValue::Text(text) = &self.value { Some(text) } else { None }
     }
 
     /// Its value in the body of a request. A time has this offset, in minutes east of UTC, or `Z`.
-    pub(super) fn value(&self, offset: Option<i32>) -> Value {
-        match self {
-            Self::Order(text) | Self::Country(text) | Self::City(text) | Self::Status(text) => {
-                text.as_str().into()
-            }
-            Self::Group(group) => group.unwrap_or(0).into(),
-            Self::ActivatedFrom(time) | Self::ActivatedTo(time) => {
+    pub(super) fn sent(&self, offset: Option<i32>) -> Value {
+        match &self.value {
+            FieldValue::Text(text) => text.as_str().into(),
+            FieldValue::Number(number) => (*number).into(),
+            FieldValue::Null | FieldValue::List(_) => self.kind.null.into(),
+            FieldValue::Time(time) => {
                 match offset.and_then(|minutes| Offset::from_seconds(minutes.saturating_mul(60)).ok()) {
                     Some(offset) => {
                         let zoned = time.to_zoned_datetime(TimeZone::fixed(offset));
@@ -169,53 +197,49 @@ impl Filter {
         }
     }
 
-    pub(crate) fn on(&self, search: &Search, request: Request) -> Request {
-        request.field(self.kind().field(search), self.value(None))
-    }
-
-    /// Whether an instance passes. `orders` has the instances of each order, since an instance has no field for its order.
+    /// Whether an instance passes. `orders` has the instances that each value finds where instances do not show it.
     pub(crate) fn admits(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
-        match self {
-            Self::Order(number) => orders.get(number).is_some_and(|held| held.contains(&instance.id)),
-            Self::Group(group) => instance.group.unwrap_or(0) == group.unwrap_or(0),
-            // The letter case of a code is unspecified.
-            Self::Country(code) => instance.country.eq_ignore_ascii_case(code),
-            Self::City(code) => instance.city == *code,
-            Self::Status(status) => instance.status == *status,
-            Self::ActivatedFrom(time) => instance.activated.is_some_and(|activated| activated >= *time),
-            Self::ActivatedTo(time) => instance
-                .activated
-                .is_some_and(|activated| activated < *time || (activated == *time && instance.is_exact)),
+        if self.kind.field.is_none() {
+            let held = self.as_text().and_then(|number| orders.get(number));
+            return held.is_some_and(|held| held.contains(&instance.id));
+        }
+        match (self.kind.matching, instance.value(self.kind)) {
+            (Match::Equal, FieldValue::Text(shown)) if self.kind.has_open_case => {
+                self.as_text().is_some_and(|text| text.eq_ignore_ascii_case(shown))
+            }
+            (Match::Equal, shown) => *shown == self.value,
+            (Match::Contains, FieldValue::List(shown)) => shown.contains(&self.value),
+            (Match::Contains, _) | (_, FieldValue::Null) => false,
+            (Match::AtLeast, shown) => *shown >= self.value,
+            (Match::AtMost, shown) => *shown < self.value || (*shown == self.value && instance.is_exact),
         }
     }
 
     /// Whether an instance may pass: it does not show its order, and only some orders are known.
     pub(super) fn may_admit(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
         let is_of_another = || orders.values().any(|held| held.contains(&instance.id));
-        self.admits(instance, orders) || (self.kind() == FilterKind::Order && !is_of_another())
+        self.admits(instance, orders) || (self.kind.field.is_none() && !is_of_another())
     }
 
-    /// Whether no instance has the same country code in another letter case: whether one spelling finds the other is unspecified.
+    /// Whether no instance has the same value in another letter case, if it is unspecified whether one spelling finds the other.
     pub(super) fn has_one_spelling(&self, among: &BTreeMap<i64, Instance>) -> bool {
-        let Self::Country(code) = self else { return true };
-        let is_other = |other: &String| other != code && other.eq_ignore_ascii_case(code);
-        !among.values().any(|instance| is_other(&instance.country))
+        let (true, Some(own)) = (self.kind.has_open_case, self.as_text()) else { return true };
+        let is_other = |shown: &FieldValue| matches!(shown, FieldValue::Text(other) if other != own && other.eq_ignore_ascii_case(own));
+        !among.values().any(|instance| is_other(instance.value(self.kind)))
     }
 
     /// Whether no upper bound is before a lower one, which a service rejects.
     pub(crate) fn are_in_order(filters: &[Self]) -> bool {
-        let mut pairs = filters.iter().flat_map(|one| filters.iter().map(move |other| (one, other)));
-        !pairs.any(|pair| matches!(pair, (Self::ActivatedFrom(from), Self::ActivatedTo(to)) if to < from))
+        let of = |matching| filters.iter().filter(move |filter| filter.kind.matching == matching);
+        let is_after =
+            |lower: &Self, upper: &Self| lower.kind.field == upper.kind.field && upper.value < lower.value;
+        !of(Match::AtLeast).any(|lower| of(Match::AtMost).any(|upper| is_after(lower, upper)))
     }
 
     /// The filter, for messages.
-    pub(crate) fn describe(&self, search: &Search) -> String {
-        let value = self.value(None);
+    pub(crate) fn describe(&self, offset: Option<i32>) -> String {
+        let value = self.sent(offset);
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        format!("{}={value}", self.kind().field(search))
+        format!("{}={value}", self.kind.property.name)
     }
-}
-
-pub(crate) fn apply(search: &Search, request: Request, filters: &[Filter]) -> Request {
-    filters.iter().fold(request, |request, filter| filter.on(search, request))
 }

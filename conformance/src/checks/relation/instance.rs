@@ -1,12 +1,11 @@
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::Value;
 
+use super::FieldValue;
 use super::values::{nanosecond, same};
-
-use crate::contract::Search;
+use crate::contract::{Search, SearchFilter};
 use crate::wire::Response;
 
 /// The fields of an instance that comparisons need. The schema check judges the rest.
@@ -16,19 +15,14 @@ pub(crate) struct Instance {
     /// In canonical form: IPv4-mapped IPv6 is IPv4.
     pub(crate) ip: IpAddr,
     pub(crate) port: i64,
-    pub(crate) status: String,
-    pub(crate) country: String,
-    pub(crate) city: String,
-    /// None for an ungrouped instance.
-    pub(crate) group: Option<i64>,
-    /// In nanoseconds; `None` for an instance that was never activated.
-    pub(crate) activated: Option<Timestamp>,
-    /// Whether `activated` is exact. Services may keep finer times than nanoseconds.
+    /// The field of each filter, in the order of the document.
+    values: Vec<FieldValue>,
+    /// Whether its times are exact. Services may keep finer times than nanoseconds.
     pub(crate) is_exact: bool,
     pub(crate) max_batch: Option<i64>,
     /// Every field of the document, unchanged. Further fields may change at any time.
     shown: SharedItem,
-    /// Number of fractional digits of the activation time in the response.
+    /// Number of fractional digits of its times in the response.
     pub(crate) digits: usize,
 }
 
@@ -75,47 +69,37 @@ impl Instance {
         let items = items(body)?;
         let shown =
             |index| SharedItem { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };
-        Some(items.iter().enumerate().map(move |(index, item)| Self::read(item, shown(index))))
+        Some(items.iter().enumerate().map(move |(index, item)| Self::read(search, item, shown(index))))
     }
 
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.shown.item()?.get(name)
     }
 
-    /// The activation time as a value for a bound; `None` when it is finer than a nanosecond.
-    pub(crate) fn activation(&self) -> Option<Timestamp> {
-        self.activated.filter(|_| self.is_exact)
+    /// The field that a filter is compared with; null where instances do not show it.
+    pub(crate) fn value(&self, kind: &SearchFilter) -> &FieldValue {
+        self.values.get(kind.index).unwrap_or(&FieldValue::Null)
     }
 
     /// None when the item lacks a field or has one of another type.
-    fn read(item: &Value, shown: SharedItem) -> Option<Self> {
-        let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
+    fn read(search: &Search, item: &Value, shown: SharedItem) -> Option<Self> {
         // The schema check reports a number in a string; the comparisons still read it.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
-        let shown_time = match item.get("activatedAt")? {
-            Value::Null => None,
-            value => Some(value.as_str()?),
-        };
-        let (activated, is_exact) = match shown_time.map(nanosecond) {
-            None => (None, true),
-            Some(read) => read.map(|(time, is_exact)| (Some(time), is_exact))?,
-        };
+        let values: Vec<FieldValue> =
+            search.filters.iter().map(|filter| filter.field_of(item)).collect::<Option<_>>()?;
+        let compared = search.filters.iter().zip(&values);
+        let times = compared.filter(|(_, value)| matches!(value, FieldValue::Time(_)));
+        let times: Vec<&str> =
+            times.filter_map(|(filter, _)| item.get(filter.field.as_deref()?)?.as_str()).collect();
         Some(Self {
             id: whole(item.get("instanceId")?)?,
             ip: item.get("ip")?.as_str()?.parse::<IpAddr>().ok()?.to_canonical(),
             port: whole(item.get("port")?)?,
-            status: text("status")?,
-            country: text("countryCode")?,
-            city: text("cityCode")?,
-            group: match item.get("groupId")? {
-                Value::Null => None,
-                group => Some(whole(group)?),
-            },
-            activated,
-            is_exact,
+            values,
+            is_exact: times.iter().all(|time| nanosecond(time).is_some_and(|(_, is_exact)| is_exact)),
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
             shown,
-            digits: shown_time.map_or(0, digits),
+            digits: times.iter().map(|time| digits(time)).max().unwrap_or(0),
         })
     }
 }

@@ -20,8 +20,8 @@ use crate::target::Fact;
 
 pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};
-pub(crate) use comparison::{Comparison, Difference, relate, relate_alone};
-pub(crate) use filter::{Filter, FilterKind, apply};
+pub(crate) use comparison::{Difference, relate, relate_alone, report};
+pub(crate) use filter::{FieldValue, Filter, FilterKind, kinds, kinds_of, shown_kinds};
 pub(crate) use instance::{Instance, address_of, respell, without_port};
 pub(crate) use query::{Query, Writing};
 pub(crate) use relations::{Reader, Relation};

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use serde_json::{Map, Value};
 
-use super::{Batch, Filter, FilterKind, Instance, Survey, address_of};
+use super::{Batch, Filter, FilterKind, Instance, Survey, address_of, kinds};
 use crate::check::Probe;
 use crate::checks::requests;
 use crate::contract::{Clause, Search};
@@ -39,8 +39,8 @@ pub(crate) enum Writing {
     ItemsLast,
     /// Items and members in the opposite order.
     Reversed,
-    /// The filter by group is null, which means all groups.
-    NullGroup,
+    /// A filter is null, which finds what its absence finds.
+    NullFilter,
 }
 
 impl Query {
@@ -62,22 +62,20 @@ impl Query {
         Self { cites: Some(clause), ..self }
     }
 
-    /// The query whose filter by another value is replaced, or removed.
-    pub(crate) fn with_status(&self, status: Option<&String>) -> Self {
-        let mut with = self.clone();
-        with.filters.retain(|filter| filter.kind() != FilterKind::Status);
-        with.filtered(status.cloned().map(Filter::Status))
+    /// The query without a filter by this property.
+    pub(crate) fn without(mut self, kind: FilterKind) -> Self {
+        self.filters.retain(|filter| filter.kind != kind);
+        self
     }
 
     /// What the body of a request asks for, as far as the contract defines it.
     pub(crate) fn read(search: &Search, sent: &Map<String, Value>) -> Self {
         let items = sent.get(&search.ips.name).and_then(Value::as_array).into_iter().flatten();
-        let filters = FilterKind::ALL.into_iter();
         let number = |name: &str| sent.get(name).and_then(Value::as_i64);
         Self {
             // What is no text is no address either.
             items: items.map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect(),
-            filters: filters.filter_map(|kind| Filter::read(kind, search, sent)).collect(),
+            filters: kinds().filter_map(|kind| Filter::read(kind, sent)).collect(),
             page: number(&search.page.name),
             size: number(&search.page_size.name),
             ..Self::default()
@@ -100,11 +98,14 @@ impl Query {
         let ips = items.iter().cloned().map(Value::from).collect();
         let mut request = requests::search(search, token, ips);
         for filter in filters {
-            request = request.field(filter.kind().field(search), filter.value(self.offset));
+            request = request.field(&filter.kind.property.name, filter.sent(self.offset));
         }
         match self.writing {
             Writing::Plain => {}
-            Writing::NullGroup => request = request.field(&search.group_id.name, Value::Null),
+            Writing::NullFilter => {
+                request = null_kinds()
+                    .fold(request, |request, kind| request.field(&kind.property.name, Value::Null));
+            }
             Writing::ItemsLast | Writing::Reversed => {
                 request = request.without_field(&search.ips.name).field(&search.ips.name, items);
             }
@@ -127,7 +128,7 @@ impl Query {
         match (self.cites, self.filters.as_slice()) {
             (Some(clause), _) => clause,
             (None, []) => self.match_clause(),
-            (None, [only]) => only.kind().clause(),
+            (None, [only]) => only.kind.clause,
             (None, _) => Clause::SearchIntersection,
         }
     }
@@ -145,15 +146,20 @@ impl Query {
             more => format!("{} and {more} more", self.items[..MAX].join(", ")),
         };
         let items = self.name.map_or_else(listed, str::to_owned);
-        let mut filters: Vec<_> = self.filters.iter().map(|filter| filter.describe(search)).collect();
-        if self.writing == Writing::NullGroup {
-            filters.push(format!("{}=null", search.group_id.name));
+        let mut filters: Vec<_> = self.filters.iter().map(|filter| filter.describe(self.offset)).collect();
+        if self.writing == Writing::NullFilter {
+            filters.extend(null_kinds().map(|kind| format!("{}=null", kind.property.name)));
         }
         let found = if filters.is_empty() { items } else { format!("{} among {items}", filters.join(" & ")) };
         let paging = [(&search.page, self.page), (&search.page_size, self.size)].into_iter();
         let paging = paging.filter_map(|(property, value)| Some(format!(", {}={}", property.name, value?)));
         found + &paging.collect::<String>()
     }
+}
+
+/// The filters for which null is a value.
+fn null_kinds() -> impl Iterator<Item = FilterKind> {
+    kinds().filter(|kind| kind.null_means_all)
 }
 
 impl From<&Batch> for Query {

@@ -4,9 +4,9 @@ use super::comparison::{Difference, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
-use super::{Filter, Page, Query, ResultSet, Survey, Writing, page, read, respell};
+use super::{Filter, Page, Query, ResultSet, Survey, Writing, kinds, page, read};
 use crate::check::{Probe, ResponseClass, Stop, accepted};
-use crate::contract::{Clause, Search, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::quantity::quantity;
 use crate::wire::Exchange;
 
@@ -25,11 +25,11 @@ pub(crate) enum Relation {
     Union,
     /// Filters find the intersection of what both parts of them find.
     Intersection,
-    /// The results for each status partition a result.
+    /// The results for each value that the document lists partition a result.
     Partition,
     /// The order of items and members does not matter.
     Order,
-    /// A second spelling of an address changes nothing.
+    /// Second spellings of its addresses change nothing.
     FirstText,
     /// Pages of its size are full but the last, have no instance in common, and together are the expected ones.
     Pages,
@@ -37,6 +37,8 @@ pub(crate) enum Relation {
     Page,
     /// Its page has the same instances in the same order each time.
     Still,
+    /// A page without its number or its size is the page with the default.
+    Default,
 }
 
 /// None when a search was not accepted, and so nothing is judged.
@@ -131,11 +133,12 @@ impl Relation {
             Self::Survey => finds(reader, survey, query).await?,
             Self::Contains | Self::Known | Self::Matching => self.one_sided(reader, survey, query).await?,
             Self::Union | Self::Intersection | Self::Partition | Self::Order | Self::FirstText => {
-                self.combined(reader, query).await?
+                self.combined(reader, survey, query).await?
             }
             Self::Pages => pages(reader, survey, query).await?,
             Self::Page => one_page(reader, survey, query).await?,
             Self::Still => still(reader, query).await?,
+            Self::Default => default(reader, query).await?,
         };
         Ok(differences.unwrap_or_default())
     }
@@ -162,7 +165,7 @@ impl Relation {
                 (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
             }
             _ => {
-                let mut misfits = misfits(search, query, &survey.orders, instances());
+                let mut misfits = misfits(query, &survey.orders, instances());
                 // With filters, the items are the question of other searches.
                 misfits.retain(|misfit| misfit.is_of_filter != query.filters.is_empty());
                 let example = misfits.first().map(|misfit| misfit.actual.clone());
@@ -176,7 +179,11 @@ impl Relation {
     }
 
     /// A query, others whose results together are its result, the clause, and what they find.
-    fn parts(self, search: &Search, query: &Query) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
+    fn parts(
+        self,
+        survey: Option<&Survey>,
+        query: &Query,
+    ) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
         let halves = |count: usize| (count > 1).then_some(count / 2);
         let with_items = |items: &[String]| Query { items: items.to_vec(), ..query.clone() };
         let with_filters = |filters: &[Filter]| Query { filters: filters.to_vec(), ..query.clone() };
@@ -192,17 +199,18 @@ impl Relation {
                 (query.clone(), parts, Clause::SearchIntersection, "what both parts of the filters find")
             }
             Self::Partition => {
-                let all = query.with_status(None);
-                let single = all.filters.is_empty();
-                let clause = if single { Clause::SearchStatus } else { Clause::SearchIntersection };
-                let parts = search.statuses.iter().map(|status| query.with_status(Some(status))).collect();
+                let kind = kinds().find(|kind| !kind.listed().is_empty())?;
+                let all = query.clone().without(kind);
+                let clause = if all.filters.is_empty() { kind.clause } else { Clause::SearchIntersection };
+                let parts = kind.listed().into_iter().map(|filter| all.clone().filtered([filter])).collect();
                 (all, parts, clause, "what is found under each status")
             }
             Self::FirstText => {
-                let again = query.items.iter().find_map(|item| respell(item))?;
-                let mut whole = query.clone();
-                whole.items.push(again);
-                let what = "what is found without a second spelling of an address";
+                let again = query.items.iter().filter_map(|item| survey?.respelt(item));
+                let again: Vec<_> = again.collect();
+                let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
+                whole.items.extend(again);
+                let what = "what is found without second spellings of addresses";
                 (whole, vec![query.clone()], Clause::SearchIpsFirstText, what)
             }
             _ => {
@@ -213,8 +221,14 @@ impl Relation {
         })
     }
 
-    async fn combined(self, reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
-        Ok(self.combine(reader, query).await?.map(|(_, _, difference)| difference.into_iter().collect()))
+    async fn combined(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: &Survey,
+        query: &Query,
+    ) -> Read<Vec<Difference>> {
+        let combined = self.combine(reader, Some(survey), query).await?;
+        Ok(combined.map(|(_, _, difference)| difference.into_iter().collect()))
     }
 
     /// The query for the whole and its result, and how its parts differ from it. The whole is read first, so that it did not change
@@ -222,15 +236,18 @@ impl Relation {
     pub(super) async fn combine(
         self,
         reader: &mut Reader<'_, '_>,
+        survey: Option<&Survey>,
         query: &Query,
     ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
-        let parts = self.parts(search, query);
+        let parts = self.parts(survey, query);
         let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
-        let Some(result) = reader.read(&whole, false).await? else { return Ok(None) };
+        // A second spelling is as good as the first one.
+        let by_rule = self == Self::FirstText;
+        let Some(result) = reader.read(&whole, by_rule).await? else { return Ok(None) };
         let (mut found, mut exchanges) = (Vec::new(), Vec::new());
         for part in &parts {
-            let Some(part) = reader.read(part, false).await? else { return Ok(None) };
+            let Some(part) = reader.read(part, by_rule).await? else { return Ok(None) };
             found.push(part.ids());
             exchanges.extend(part.exchanges);
         }
@@ -256,14 +273,13 @@ impl Relation {
 async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let Some(found) = reader.read(query, true).await? else { return Ok(None) };
     let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
-    let difference = same(query.clause(), &what, &expected, &found);
-    let count = u64::try_from(expected.len()).unwrap_or(u64::MAX);
-    let total = (difference.is_none() && found.totals.iter().any(|total| *total != count)).then(|| {
-        let (clause, expected) = (Clause::SearchTotal, format!("total {count}: {what}"));
-        let actual = format!("{:?} on its pages", found.totals);
-        Difference { clause, expected, actual, exchanges: found.exchanges }
-    });
-    Ok(Some(difference.into_iter().chain(total).collect()))
+    if let Some(difference) = same(query.clause(), &what, &expected, &found) {
+        return Ok(Some(vec![difference]));
+    }
+    let is_wrong = found.totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len()));
+    let (expected, actual) =
+        (format!("total {}: {what}", expected.len()), format!("{:?} on its pages", found.totals));
+    Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges)))
 }
 
 /// Maximum number of pages that an exploration reads of one result, however many instances it has.
@@ -293,29 +309,46 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let wanted: Vec<_> =
         (0..count).map(|page| size.min(expected.len() - (page * size).min(expected.len()))).collect();
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
-    let exchanges: Vec<Exchange> = pages.into_iter().map(|page| page.exchange).collect();
     let what = Query { size: i64::try_from(size).ok().filter(|_| query.size.is_some()), ..query.clone() };
     let what = what.describe(search);
-    let mut differences = Vec::new();
-    let mut differs = |clause, expected, actual| {
-        differences.push(Difference { clause, expected, actual, exchanges: exchanges.clone() });
-    };
-    if found != expected {
-        let (missing, added) = (expected.difference(&found).count(), found.difference(&expected).count());
-        let wanted = format!("pages of {what} have {}", quantity(expected.len(), "instance"));
-        let actual = format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance"));
-        differs(query.cites.unwrap_or(Clause::SearchPaging), wanted, actual);
-    }
-    if lengths != wanted || found.len() != ids.len() {
-        let wanted = format!("pages of {what} have {wanted:?} instances, each of them once");
-        let actual = format!("{lengths:?}, {} of them repeated", ids.len() - found.len());
-        differs(Clause::SearchPaging, wanted, actual);
-    }
-    if totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())) {
-        let wanted = format!("total {} on each page of {what}", expected.len());
-        differs(Clause::SearchTotal, wanted, format!("{totals:?}"));
-    }
-    Ok(Some(differences))
+    let (missing, added) = (expected.difference(&found).count(), found.difference(&expected).count());
+    let repeated = ids.len() - found.len();
+    let rows = [
+        (
+            found != expected,
+            query.cites.unwrap_or(Clause::SearchPaging),
+            format!("pages of {what} have {}", quantity(expected.len(), "instance")),
+            format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance")),
+        ),
+        (
+            lengths != wanted || repeated > 0,
+            Clause::SearchPaging,
+            format!("pages of {what} have {wanted:?} instances, each of them once"),
+            format!("{lengths:?}, {repeated} of them repeated"),
+        ),
+        (
+            totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())),
+            Clause::SearchTotal,
+            format!("total {} on each page of {what}", expected.len()),
+            format!("{totals:?}"),
+        ),
+    ];
+    Ok(Some(wrong(rows, pages.into_iter().map(|page| page.exchange))))
+}
+
+/// The differences of those rows that are wrong: whether one is, the clause, and what was expected and found.
+fn wrong(
+    rows: impl IntoIterator<Item = (bool, Clause, String, String)>,
+    exchanges: impl IntoIterator<Item = Exchange>,
+) -> Vec<Difference> {
+    let exchanges: Vec<_> = exchanges.into_iter().collect();
+    let wrong = rows.into_iter().filter(|row| row.0).map(|(_, clause, expected, actual)| Difference {
+        clause,
+        expected,
+        actual,
+        exchanges: exchanges.clone(),
+    });
+    wrong.collect()
 }
 
 async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
@@ -346,29 +379,29 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
     } else {
         probe.control(&query.request(probe)).await?
     };
-    let echoed = echo(search, query, &accepted.response).into_iter().map(|wrong| {
-        let shown = wrong.shown.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-        (wrong.clause, format!("{} for {what}", wrong.expected), shown)
-    });
-    let mut differing: Vec<_> = echoed.collect();
-    let page = Page::read(probe, accepted)?;
-    let (shown, shown_total) = (page.items.len(), page.total);
-    if i64::try_from(shown) != Ok(wanted) {
-        let wanted = format!("{} for {what}", quantity(wanted, "instance"));
-        differing.push((query.cites.unwrap_or(Clause::SearchPaging), wanted, shown.to_string()));
-    }
-    if i64::try_from(shown_total) != Ok(total) {
-        let wanted = format!("total {total} for {what}");
-        differing.push((Clause::SearchTotal, wanted, shown_total.to_string()));
-    }
-    let exchanges = [page.exchange];
-    let differences = differing.into_iter().map(|(clause, expected, actual)| Difference {
-        clause,
-        expected,
-        actual,
-        exchanges: exchanges.to_vec(),
-    });
-    Ok(Some(differences.collect()))
+    let echoed: Vec<_> = echo(search, query, &accepted.response)
+        .into_iter()
+        .map(|wrong| {
+            let shown = wrong.shown.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+            (true, wrong.clause, format!("{} for {what}", wrong.expected), shown)
+        })
+        .collect();
+    let Page { items, total: counted, exchange } = Page::read(probe, accepted)?;
+    let rows = [
+        (
+            i64::try_from(items.len()) != Ok(wanted),
+            query.cites.unwrap_or(Clause::SearchPaging),
+            format!("{} for {what}", quantity(wanted, "instance")),
+            items.len().to_string(),
+        ),
+        (
+            i64::try_from(counted) != Ok(total),
+            Clause::SearchTotal,
+            format!("total {total} for {what}"),
+            counted.to_string(),
+        ),
+    ];
+    Ok(Some(wrong(echoed.into_iter().chain(rows), [exchange])))
 }
 
 async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
@@ -378,14 +411,24 @@ async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Differenc
     let mut differences = Vec::new();
     for _ in 0..REPEATS {
         let Some(again) = reader.page(query, number, size).await? else { return Ok(None) };
-        if again.ids() != before.ids() {
-            differences.push(Difference {
-                clause: Clause::SearchPaging,
-                expected: format!("page {number} of {size} each time in the same order: {:?}", before.ids()),
-                actual: format!("{:?}", again.ids()),
-                exchanges: vec![before.exchange.clone(), again.exchange],
-            });
-        }
+        let expected = format!("page {number} of {size} each time in the same order: {:?}", before.ids());
+        let row = (again.ids() != before.ids(), Clause::SearchPaging, expected, format!("{:?}", again.ids()));
+        differences.extend(wrong([row], [before.exchange.clone(), again.exchange]));
     }
     Ok(Some(differences))
+}
+
+/// The page with the default must have the same instances, in the same order, as the page with the explicit value.
+async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+    let probe = reader.probe;
+    let search = &probe.contract().search;
+    let (number, size) =
+        (query.page.unwrap_or(search.default_page), query.size.unwrap_or(search.default_page_size));
+    let Some(explicit) = reader.page(query, number, size).await? else { return Ok(None) };
+    let (clause, what) = (query.clause(), query.describe(search));
+    let Some(accepted) = probe.accepts(clause, &what, &query.request(probe)).await? else { return Ok(None) };
+    let default = Page::read(probe, accepted)?;
+    let expected = format!("{what} has the instances of page {number} of {size}: {:?}", explicit.ids());
+    let row = (default.ids() != explicit.ids(), clause, expected, format!("{:?}", default.ids()));
+    Ok(Some(wrong([row], [explicit.exchange, default.exchange])))
 }

@@ -45,20 +45,19 @@ pub(crate) struct Misfit {
 
 /// Every instance of a result matches all filters and one of the items. Items of which one is no address say nothing.
 pub(crate) fn misfits<'a>(
-    search: &Search,
     query: &Query,
     orders: &BTreeMap<String, BTreeSet<i64>>,
     instances: impl Iterator<Item = &'a Instance> + Clone,
 ) -> Vec<Misfit> {
     let of_filter = |filter| {
         let filter: &super::Filter = filter;
-        let expected = format!("only instances that fit {}", filter.describe(search));
+        let expected = format!("only instances that fit {}", filter.describe(None));
         let unfit = instances.clone().filter(|instance| !filter.may_admit(instance, orders));
         unfit.map(move |instance| Misfit {
-            clause: filter.kind().clause(),
+            clause: filter.kind.clause,
             is_of_filter: true,
             expected: expected.clone(),
-            actual: format!("instance {} with {}", instance.id, filter.kind().shown_by(instance)),
+            actual: format!("instance {} with {}", instance.id, filter.kind.shown_by(instance)),
         })
     };
     let mut misfits: Vec<Misfit> = query.filters.iter().flat_map(of_filter).collect();

@@ -3,16 +3,19 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::OnceCell;
 
 use super::query::Items;
 use super::result::read_if_accepted;
-use super::{Batch, Filter, FilterKind, Instance, Query, address_of, lacks_addresses, read, without_port};
+use super::{
+    Batch, FieldValue, Filter, FilterKind, Instance, Query, address_of, kinds, kinds_of, lacks_addresses,
+    read, respell, without_port,
+};
 use crate::check::{Probe, Stop};
 use crate::checks::Requests;
 use crate::checks::State;
-use crate::contract::Search;
+use crate::contract::{Match, Search};
 use crate::wire::{Exchange, Request};
 
 /// The instances at the surveyed addresses, read once in a run and shared by its checks.
@@ -118,7 +121,9 @@ impl Survey {
         let instances = read(probe, &request).await?.instances;
         let mut orders = BTreeMap::new();
         for order in chosen {
-            let asked = Filter::Order(order.number.clone()).on(search, request.clone());
+            let asked = kinds().filter(|kind| kind.field.is_none()).fold(request.clone(), |request, kind| {
+                request.field(&kind.property.name, order.number.as_str())
+            });
             // Any check may survey, so `search.order-number.held` reports a wrong or missing order.
             if let Ok(held) = read_if_accepted(probe, &asked).await? {
                 orders.insert(order.number.clone(), held.ids());
@@ -150,6 +155,15 @@ impl Survey {
     /// An address in the tester's spelling.
     pub(crate) fn spelt(&self, ip: IpAddr) -> String {
         self.spellings.get(&ip).cloned().unwrap_or_else(|| ip.to_string())
+    }
+
+    /// The same item in another spelling: that of an IPv6 address in full and in upper case, or the tester's.
+    pub(crate) fn respelt(&self, item: &str) -> Option<String> {
+        let known = || match address_of(item)? {
+            (ip, Some(port)) => Some(self.spelt_with(ip, u16::try_from(port).ok()?)),
+            (ip, None) => Some(self.spelt(ip)),
+        };
+        respell(item).filter(|other| other != item).or_else(known).filter(|other| other != item)
     }
 
     /// An address and a port as an item of `ips`.
@@ -208,10 +222,20 @@ impl Survey {
         values.into_iter().map(|(value, _)| value).collect()
     }
 
-    /// Every activation time that a bound can have, ascending.
-    pub(crate) fn activations(&self) -> Vec<Timestamp> {
-        let times: BTreeSet<_> = self.instances.values().filter_map(Instance::activation).collect();
-        times.into_iter().collect()
+    /// The number of each group that an instance is in, or of what another filter by number finds, most frequent first.
+    pub(crate) fn numbers(&self, property: &str) -> Vec<i64> {
+        let kind = kinds_of(&[property]).pop();
+        self.values(|instance| match instance.value(kind?) {
+            FieldValue::Number(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// The filter with every value of its field that it can have, ascending.
+    pub(crate) fn ascending(&self, kind: FilterKind) -> Vec<Filter> {
+        let filters: BTreeSet<_> =
+            self.instances.values().filter_map(|instance| kind.shown(instance)).collect();
+        filters.into_iter().collect()
     }
 
     /// A filter for each value of a field, most frequent first.
@@ -224,30 +248,29 @@ impl Survey {
     /// The filter of one kind with the value of an instance; `None` when it has no value, or one that may be equal to another one
     /// for the service.
     pub(crate) fn filter(&self, kind: FilterKind, instance: &Instance) -> Option<Filter> {
-        let of_order = || self.orders.iter().find(|(_, held)| held.contains(&instance.id));
-        let filter = match kind {
-            FilterKind::Order => of_order().map(|(number, _)| Filter::Order(number.clone())),
-            kind => kind.shown(instance),
+        let filter = if kind.field.is_some() {
+            kind.shown(instance)
+        } else {
+            let mut orders = self.orders.iter();
+            orders.find(|(_, held)| held.contains(&instance.id)).map(|(number, _)| kind.text(number))
         };
         filter.filter(|filter| filter.has_one_spelling(&self.instances))
     }
 
-    /// Filters of one kind that some instance passes.
+    /// Filters of one kind that some instance passes. A bound excludes some instances.
     pub(crate) fn candidates(&self, kind: FilterKind) -> Vec<Filter> {
-        let times = self.activations();
-        let at = |part: usize| times.get(times.len() * part / 6).copied();
-        let mut filters: Vec<_> = match kind {
-            FilterKind::Order => {
+        let sixths = |parts: [usize; 3]| {
+            let values = self.ascending(kind);
+            parts.into_iter().filter_map(|part| values.get(values.len() * part / 6).cloned()).collect()
+        };
+        let mut filters: Vec<_> = match kind.matching {
+            Match::AtLeast => sixths([2, 1, 4]),
+            Match::AtMost => sixths([4, 5, 2]),
+            _ if kind.field.is_some() => self.filters(kind),
+            _ => {
                 let held = self.orders.iter().filter(|(_, held)| !held.is_empty());
-                held.map(|(number, _)| Filter::Order(number.clone())).collect()
+                held.map(|(number, _)| kind.text(number)).collect()
             }
-            FilterKind::ActivatedFrom => {
-                [2, 1, 4].into_iter().filter_map(at).map(Filter::ActivatedFrom).collect()
-            }
-            FilterKind::ActivatedTo => {
-                [4, 5, 2].into_iter().filter_map(at).map(Filter::ActivatedTo).collect()
-            }
-            kind => self.filters(kind),
         };
         filters.truncate(Self::MAX_CANDIDATES);
         filters
@@ -264,7 +287,7 @@ impl Survey {
         (*search.pages.start()..).take(self.instances.len().div_ceil(size))
     }
 
-    /// The precision of the service's activation times: a second, or what their fractional digits show.
+    /// The precision of the service's times: a second, or what their fractional digits show.
     pub(crate) fn step(&self) -> SignedDuration {
         match self.instances.values().map(|instance| instance.digits).max().unwrap_or(0) {
             0 => SignedDuration::from_secs(1),

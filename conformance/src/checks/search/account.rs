@@ -8,9 +8,9 @@ use super::{addresses, likeness};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Filter, Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
+    Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
-use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, PAGE, PAGE_SIZE, STATUS};
+use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
@@ -112,40 +112,41 @@ async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
 /// Reports instances that a foreign group or order finds.
 async fn finds_nothing(probe: &Probe<'_>, clause: Clause, what: &str, request: &Request) -> Result<(), Stop> {
     let found = read_unless_rejected(probe, clause, what, request).await?;
-    if let Some(found) = found.filter(|found| !found.instances.is_empty() || found.total() > 0) {
+    if let Some(found) = found.filter(|found| !is_empty(found)) {
         let actual = format!("{}, total {}", quantity(found.instances.len(), "instance"), found.total());
         probe.finding(clause, &format!("{what} finds nothing"), &actual, &found.evidence());
     }
     Ok(())
 }
 
+fn is_empty(found: &ResultSet) -> bool {
+    found.instances.is_empty() && found.total() == 0
+}
+
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchGroup;
     let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
-    let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
-    let asked = |group: i64| Filter::Group(Some(group)).on(search, request.clone());
-    finds_nothing(probe, CLAUSE, "a foreign group", &asked(foreign)).await?;
-    let (known, unknown) = (foreign.to_string(), UNKNOWN_GROUP.to_string());
-    let foreign = ("the foreign group", known.as_str(), &asked(foreign));
-    likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(UNKNOWN_GROUP))).await
+    let [asked, unknown] = [foreign, UNKNOWN_GROUP].map(|group| request.clone().field(GROUP_ID, group));
+    finds_nothing(probe, CLAUSE, "a foreign group", &asked).await?;
+    let foreign = ("the foreign group", foreign.to_string(), &asked);
+    likeness::judge(probe, CLAUSE, foreign, (UNKNOWN_GROUP.to_string(), &unknown)).await
 }
 
 async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchOrderNumber;
     let foreign = probe.required(Fact::ForeignOrder, |facts| facts.foreign_order.as_ref())?;
-    let search = &probe.contract().search;
     let request = own_and_foreign(probe).await?;
-    let asked = |number: &str| Filter::Order(number.to_owned()).on(search, request.clone());
+    let asked = |number: &str| request.clone().field(ORDER_NO, number);
     finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
-    let candidates = unknown_orders(foreign)
-        .filter(|order| !probe.facts().orders.iter().any(|known| known.number == *order));
-    for unknown in candidates.take(MAX_CANDIDATES) {
+    let is_known = |order: &String| probe.facts().orders.iter().any(|known| known.number == *order);
+    for unknown in unknown_orders(foreign).filter(|order| !is_known(order)).take(MAX_CANDIDATES) {
         // The account may have this order, although it was not supplied.
         let found = read_unless_rejected(probe, CLAUSE, "an unknown order number", &asked(&unknown)).await?;
-        if found.is_none_or(|found| found.instances.is_empty() && found.total() == 0) {
-            let foreign = ("the foreign order", foreign.as_str(), &asked(foreign));
-            return likeness::judge(probe, CLAUSE, foreign, (&unknown, &asked(&unknown))).await;
+        if found.is_none_or(|found| is_empty(&found)) {
+            let foreign = ("the foreign order", foreign.clone(), &asked(foreign));
+            let request = asked(&unknown);
+            return likeness::judge(probe, CLAUSE, foreign, (unknown, &request)).await;
         }
     }
     Err(probe.inconclusive("every order number like the foreign one that was tried finds something"))
@@ -204,8 +205,9 @@ async fn foreign_address(
     let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
     let own = if what == BESIDE_OWN { probe.own_addresses(1) } else { Vec::new() };
     let asked = |item: &str| others(search, probe.search([item].into_iter().chain(own.iter().copied())));
-    let foreign = ("the foreign address", known.as_str(), &asked(&known));
-    likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
+    let [foreign, other] = [&known, &unknown].map(|item| asked(item));
+    let foreign = ("the foreign address", known, &foreign);
+    likeness::judge(probe, Clause::SearchNoReveal, foreign, (unknown, &other)).await
 }
 
 /// A port that proxies often have.
@@ -277,8 +279,9 @@ async fn rejected_alike(probe: &Probe<'_>, invalid: &str) -> Result<(), Stop> {
     let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses can be read")) };
     let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
     let asked = |item: &str| probe.search([item, invalid]).as_invalid();
-    let foreign = ("the foreign address", known.as_str(), &asked(&known));
-    likeness::judge(probe, Clause::SearchNoReveal, foreign, (&unknown, &asked(&unknown))).await
+    let [foreign, other] = [&known, &unknown].map(|item| asked(item));
+    let foreign = ("the foreign address", known, &foreign);
+    likeness::judge(probe, Clause::SearchNoReveal, foreign, (unknown, &other)).await
 }
 
 async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {

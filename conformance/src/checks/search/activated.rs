@@ -1,5 +1,7 @@
 //! Bounds on the activation time: their format, their order, and which instances they admit.
 
+use std::collections::BTreeSet;
+
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,16 +12,14 @@ use super::cases::{
 };
 use super::filters::cases_of_sizes;
 use super::row::{self, Row};
+use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::values::instant;
-use crate::checks::relation::{
-    Comparison, Filter, FilterKind, Instance, Survey, apply, lacks_addresses, survey,
-};
+use crate::checks::relation::{FieldValue, Instance, Query, Relation, kinds_of};
+use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO, IPS, PAGE_SIZE};
-use crate::contract::{Clause, Property, Search};
 use crate::grammar::{Reason, by_reason, date_times};
-use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -36,8 +36,9 @@ pub(super) static CHECKS: &[Check] = &[
             let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
             let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
-                between(row, reversed)
-                    .changing_doubtful(None, move |search, good| in_order(change(search, good)))
+                between(row, reversed).changing_doubtful(None, move |probe, good| {
+                    in_order(change(&probe.contract().search, good))
+                })
             });
             let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
             row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
@@ -49,64 +50,59 @@ pub(super) static CHECKS: &[Check] = &[
         title: "each bound is accepted alone, and an instance that was never activated matches none",
         why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
         clauses: &[Clause::SearchActivatedRange],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
-            let rows: [(&str, Bounds); 3] = [
-                ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
-                ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
-                ("both", |time| {
-                    vec![Filter::ActivatedFrom(time.min(Timestamp::UNIX_EPOCH)), Filter::ActivatedTo(time)]
-                }),
-            ];
-            let mut cases = surveyed(rows.map(|(label, bounds)| (label, 5, bounds)), alone);
-            for (side, kind) in [("from", FilterKind::ActivatedFrom), ("to", FilterKind::ActivatedTo)] {
-                let sized = cases_of_sizes(kind).into_iter();
+            let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", UNTIL)];
+            let mut cases = bounded(sides.map(|(label, side)| (label, 5, vec![side], spread as Times, None)));
+            for (side, property) in [("from", ACTIVATED_FROM), ("to", ACTIVATED_TO)] {
+                let sized = kinds_of(&[property]).into_iter().flat_map(cases_of_sizes);
                 cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
             }
             cases
         }),
-        ..SEARCH
+        ..SURVEYED
     },
     Check {
         id: "search.activated-range.beyond",
         title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
         why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
         clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
-            let cases =
-                [("after", 9, Side::From), ("before", 9, Side::To), ("reversed by one step", 18, Side::Both)];
-            let mut cases = surveyed(cases, beyond);
-            cases.extend(surveyed([("at midnight", 6, ())], at_midnight));
-            cases
+            let steps = [
+                ("after", 9, vec![FROM], (|account| chosen(account, 1)) as Times, None),
+                ("before", 9, vec![TO], |account| chosen(account, -1), None),
+                ("at midnight", 6, vec![FROM, TO], midnights, None),
+            ];
+            let reversed = surveyed([("reversed by one step", 18, ())], reversed_by_one_step);
+            let [after, before, midnight] = steps.map(|step| bounded([step]));
+            [after, before, reversed, midnight].concat()
         }),
-        ..SEARCH
+        ..SURVEYED
     },
     Check {
         id: "search.activated-range.format",
         title: "both bounds accept RFC 3339 with a time zone and nothing else",
         why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
         clauses: &[Clause::SearchActivatedRange],
-        run: Run::Cases(|scope| {
-            let search = &scope.contract.search;
-            let bounds: [BoundPair; 2] = [
-                |search| [&search.activated_from, &search.activated_to],
-                |search| [&search.activated_to, &search.activated_from],
+        run: Run::Cases(|_| {
+            // Each bound, and a value of the other one that contradicts none of its own.
+            let bounds = [
+                ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
+                ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
             ];
-            // Values of the other bound that contradict no bound.
-            let others = ["2099-12-31T00:00:00Z", "1970-01-01T00:00:00Z"];
-            let cases = bounds.into_iter().zip(others).flat_map(|(bound, other)| {
-                let name = bound(search)[0].name.clone();
+            let cases = bounds.into_iter().flat_map(|(names, other)| {
                 let reasons = by_reason(date_times(0)).into_iter().enumerate();
                 reasons.map(move |(at, reason)| {
                     let member = if reason.is_valid { None } else { other_member(at) };
-                    format_case(&name, bound, other, member, reason)
+                    format_case(names, other, member, reason)
                 })
             });
             let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
                 let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
                 let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
-                row.changing_doubtful(None, move |search, good| in_order(change(search, good))).case()
+                row.changing_doubtful(None, move |probe, good| {
+                    in_order(change(&probe.contract().search, good))
+                })
+                .case()
             });
             cases.chain(without_zone).collect()
         }),
@@ -117,39 +113,24 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a bound means the same instant in every time zone offset",
         why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
         clauses: &[Clause::SearchActivatedRange],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
-            let cases = OFFSETS.map(|(label, minutes)| (label, 10, minutes));
-            surveyed(cases, offsets)
+            bounded(OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes))))
         }),
-        ..SEARCH
+        ..SURVEYED
     },
     Check {
         id: "search.activated-range.own-instant",
         title: "a bound equal to an activation includes it, on either side and on both",
         why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
         clauses: &[Clause::SearchActivatedRange],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
-            let rows: [(&str, Bounds); 3] = [
-                ("activatedFrom", |time| vec![Filter::ActivatedFrom(time)]),
-                ("activatedTo", |time| vec![Filter::ActivatedTo(time)]),
-                ("both", |time| vec![Filter::ActivatedFrom(time), Filter::ActivatedTo(time)]),
-            ];
-            surveyed(rows.map(|(label, bounds)| (label, 9, bounds)), own_instant)
+            let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", BOTH)];
+            let own: Times = |account| chosen(account, 0);
+            bounded(sides.map(|(label, side)| (label, 9, vec![side], own, None)))
         }),
-        ..SEARCH
+        ..SURVEYED
     },
 ];
-
-type Bounds = fn(Timestamp) -> Vec<Filter>;
-
-#[derive(Debug, Clone, Copy)]
-enum Side {
-    From,
-    To,
-    Both,
-}
 
 /// Lower and upper bounds in order. Some of them compare the other way round as texts.
 const IN_ORDER: [(&str, &str, &str); 10] = [
@@ -200,48 +181,46 @@ fn other_member(at: usize) -> Option<Member> {
     std::iter::once(None).chain(members).cycle().nth(at).flatten()
 }
 
-type BoundPair = fn(&Search) -> [&Property; 2];
-
 /// Spellings of one kind, each sent alone and beside another member, or beside the other bound if there is no other member.
 fn format_case(
-    name: &str,
-    bound: BoundPair,
+    names: [&'static str; 2],
     other: &'static str,
     member: Option<Member>,
     reason: Reason,
 ) -> Case {
     let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-    let label = format!("{name}: {}", reason.text);
-    let beside = format!("beside {}", member.map_or(name, |(member, _)| member));
-    let case = Case::for_data(label, Cost::requests(requests), (bound, other, member, reason), judge_format);
+    let label = format!("{}: {}", names[0], reason.text);
+    let beside = format!("beside {}", member.map_or(names[0], |(member, _)| member));
+    let case = Case::for_data(label, Cost::requests(requests), (names, other, member, reason), judge_format);
     control(case).sharing(beside, Cost::requests(1))
 }
 
 async fn judge_format(
     probe: &Probe<'_>,
-    (bound, other, member, reason): (BoundPair, &'static str, Option<Member>, Reason),
+    ([name, opposite], other, member, reason): ([&'static str; 2], &'static str, Option<Member>, Reason),
 ) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchActivatedRange;
-    let [bound, opposite] = bound(&probe.contract().search);
-    let is_lower = bound.name == ACTIVATED_FROM;
     let in_order = |text: &str| match (instant(text), instant(other)) {
-        (Some(own), Some(other)) if is_lower => own <= other,
-        (Some(own), Some(other)) => own >= other,
+        (Some(own), Some(other)) => {
+            if name == ACTIVATED_FROM {
+                own <= other
+            } else {
+                own >= other
+            }
+        }
         _ => true,
     };
     let alone = probe.any_search();
     let beside = match member {
         Some(member) => (beside_member(probe, member).await?, format!("beside {}", member.0)),
-        None => (alone.clone().field(&opposite.name, other), "beside the other bound".to_owned()),
+        None => (alone.clone().field(opposite, other), "beside the other bound".to_owned()),
     };
     for (place, (good, position)) in [(alone, "alone".to_owned()), beside].into_iter().enumerate() {
-        for text in &reason.spellings {
-            // A valid instant may contradict the other bound.
-            if place > 0 && reason.is_valid && !in_order(text) {
-                continue;
-            }
-            let why = format!("{} is {text:?}, {}, {position}", bound.name, reason.text);
-            let request = good.clone().field(&bound.name, text.as_str());
+        // A valid instant may contradict the other bound.
+        let texts = reason.spellings.iter().filter(|text| place == 0 || !reason.is_valid || in_order(text));
+        for text in texts {
+            let why = format!("{name} is {text:?}, {}, {position}", reason.text);
+            let request = good.clone().field(name, text.as_str());
             if reason.is_valid {
                 probe.control_once(&good).await?;
                 probe.accepts(CLAUSE, &why, &request).await?;
@@ -253,91 +232,68 @@ async fn judge_format(
     Ok(())
 }
 
-async fn alone(probe: &Probe<'_>, bounds: Bounds) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let times = survey.activations();
-    let day = SignedDuration::from_hours(24);
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return Err(none_activated(probe)) };
-    let wide = [first.checked_sub(day).ok(), last.checked_add(day).ok()].into_iter().flatten();
-    let quarters = [1, 2, 3].into_iter().filter_map(|part| times.get(times.len() * part / 4).copied());
-    for bounds in wide.chain(quarters).map(bounds) {
-        judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
-    }
-    comparison.conclude(probe).await
+/// The lower and the upper bound of a search about a time.
+type Bounds = fn(Timestamp) -> [Option<Timestamp>; 2];
+
+const FROM: Bounds = |time| [Some(time), None];
+const TO: Bounds = |time| [None, Some(time)];
+const BOTH: Bounds = |time| [Some(time), Some(time)];
+/// Since long ago.
+const UNTIL: Bounds = |time| [Some(time.min(Timestamp::UNIX_EPOCH)), Some(time)];
+
+/// Chooses the times of a case.
+type Times = fn(Account<'_>) -> Result<Vec<Timestamp>, Stop>;
+
+/// Cases of searches with each of some bounds about each of some times: label, own requests, bounds, times, and the offset in which
+/// they are written.
+fn bounded(
+    cases: impl IntoIterator<Item = (&'static str, u32, Vec<Bounds>, Times, Option<i32>)>,
+) -> Vec<Case> {
+    let cases = cases.into_iter();
+    let cases =
+        cases.map(|(label, requests, bounds, times, offset)| (label, requests, (bounds, times, offset)));
+    rows(Relation::Survey, cases, |account, (bounds, times, offset)| {
+        let times = times(account)?.into_iter();
+        let within = times.flat_map(|time| bounds.iter().map(move |bounds| within(account, bounds(time))));
+        Ok(within.map(|query| Query { offset, ..query }).collect())
+    })
 }
 
-async fn own_instant(probe: &Probe<'_>, bounds: Bounds) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    for bounds in chosen(probe, survey)?.into_iter().map(bounds) {
-        judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
-    }
-    comparison.conclude(probe).await
+/// A search for all instances that were activated within bounds.
+fn within(account: Account<'_>, bounds: [Option<Timestamp>; 2]) -> Query {
+    let kinds = kinds_of(&[ACTIVATED_FROM, ACTIVATED_TO]).into_iter();
+    let filters = kinds.zip(bounds).filter_map(|(kind, time)| Some(kind.with(FieldValue::Time(time?))));
+    account.survey.query().filtered(filters).citing(Clause::SearchActivatedRange)
 }
 
-/// The step is the precision of the service's own times, since it may store no finer ones.
-async fn beyond(probe: &Probe<'_>, side: Side) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    for time in chosen(probe, survey)? {
-        let (Ok(after), Ok(before)) = (time.checked_add(survey.step()), time.checked_sub(survey.step()))
-        else {
-            continue;
-        };
-        match side {
-            Side::From => {
-                judge(probe, &mut comparison, &[Filter::ActivatedFrom(after)], ToString::to_string).await?
-            }
-            Side::To => {
-                judge(probe, &mut comparison, &[Filter::ActivatedTo(before)], ToString::to_string).await?
-            }
-            Side::Both => {
-                let between = |to| {
-                    apply(
-                        search,
-                        survey.request.clone(),
-                        &[Filter::ActivatedFrom(time), Filter::ActivatedTo(to)],
-                    )
-                };
-                let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
-                let (good, bad) = (between(time), between(before));
-                probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
-            }
-        }
+async fn reversed_by_one_step(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
+    let account = Account::read(probe).await?;
+    for time in chosen(account, 0)? {
+        let Ok(before) = time.checked_sub(account.survey.step()) else { continue };
+        let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
+        let [good, bad] = [time, before].map(|to| within(account, [Some(time), Some(to)]).request(probe));
+        probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
     }
-    comparison.conclude(probe).await
-}
-
-/// A bound at midnight is an instant, and does not stand for the day that begins or ends with it.
-async fn at_midnight(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let midnight = |time: &Timestamp| {
-        let since = time.as_nanosecond().rem_euclid(DAY_IN_NANOSECONDS);
-        (since > 0).then(|| Timestamp::from_nanosecond(time.as_nanosecond() - since).ok()).flatten()
-    };
-    let times = survey.activations();
-    if times.is_empty() {
-        return Err(none_activated(probe));
-    }
-    let mut midnights: Vec<_> = times.iter().filter_map(midnight).collect();
-    midnights.dedup();
-    let Some(last) = midnights.len().checked_sub(1) else {
-        return Err(probe.skip("all instances at the searched addresses were activated at midnight"));
-    };
-    let mut some = vec![midnights[0], midnights[last / 2], midnights[last]];
-    some.dedup();
-    for time in some {
-        for bounds in [[Filter::ActivatedFrom(time)], [Filter::ActivatedTo(time)]] {
-            judge(probe, &mut comparison, &bounds, ToString::to_string).await?;
-        }
-    }
-    comparison.conclude(probe).await
+    Ok(())
 }
 
 const DAY_IN_NANOSECONDS: i128 = 24 * 60 * 60 * 1_000_000_000;
+
+/// Midnights before activations. A bound at midnight is an instant, and does not stand for the day that begins or ends with it.
+fn midnights(account: Account<'_>) -> Result<Vec<Timestamp>, Stop> {
+    let midnight = |time: Timestamp| {
+        let since = time.as_nanosecond().rem_euclid(DAY_IN_NANOSECONDS);
+        (since > 0).then(|| Timestamp::from_nanosecond(time.as_nanosecond() - since).ok()).flatten()
+    };
+    let mut midnights: Vec<_> = activations(account)?.into_iter().filter_map(midnight).collect();
+    midnights.dedup();
+    let Some(last) = midnights.len().checked_sub(1) else {
+        return Err(account.probe.skip("all instances at the searched addresses were activated at midnight"));
+    };
+    let mut some = vec![midnights[0], midnights[last / 2], midnights[last]];
+    some.dedup();
+    Ok(some)
+}
 
 /// Offsets in minutes, among them negative ones and ones with a part of an hour.
 const OFFSETS: [(&str, i32); 7] = [
@@ -350,19 +306,11 @@ const OFFSETS: [(&str, i32); 7] = [
     ("+14:00", 14 * 60),
 ];
 
-async fn offsets(probe: &Probe<'_>, minutes: i32) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    let own = chosen(probe, survey)?;
+/// Some activation times, and the beginning of a year.
+fn some(account: Account<'_>) -> Result<Vec<Timestamp>, Stop> {
+    let own = chosen(account, 0)?;
     let middle = own.get(own.len() / 2).copied();
-    let offset = Offset::from_seconds(minutes * 60).map_err(|error| Stop::Error(error.to_string()))?;
-    let write = |time: &Timestamp| time.display_with_offset(offset).to_string();
-    for time in own.iter().copied().step_by(3).chain(middle.and_then(new_year)) {
-        for bounds in [[Filter::ActivatedFrom(time)], [Filter::ActivatedTo(time)]] {
-            judge(probe, &mut comparison, &bounds, write).await?;
-        }
-    }
-    comparison.conclude(probe).await
+    Ok(own.into_iter().step_by(3).chain(middle.and_then(new_year)).collect())
 }
 
 /// The beginning of the year, since offsets move it into another year.
@@ -371,48 +319,45 @@ fn new_year(near: Timestamp) -> Option<Timestamp> {
     Offset::UTC.to_timestamp(jiff::civil::DateTime::new(year, 1, 1, 0, 0, 0, 0).ok()?).ok()
 }
 
-/// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, and some in between.
-fn chosen(probe: &Probe<'_>, survey: &Survey) -> Result<Vec<Timestamp>, Stop> {
+/// The time a day before the first activation and a day after the last one, and some activations in between.
+fn spread(account: Account<'_>) -> Result<Vec<Timestamp>, Stop> {
+    let times = activations(account)?;
+    let day = SignedDuration::from_hours(24);
+    let wide = [times[0].checked_sub(day).ok(), times[times.len() - 1].checked_add(day).ok()];
+    let quarters = [1, 2, 3].map(|part| times.get(times.len() * part / 4).copied());
+    Ok(wide.into_iter().chain(quarters).flatten().collect())
+}
+
+/// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, and some in between. Each is
+/// moved by some steps of the precision of the service's own times, since it may store no finer ones.
+fn chosen(account: Account<'_>, steps: i32) -> Result<Vec<Timestamp>, Stop> {
     const BETWEEN: usize = 6;
-    let times = survey.activations();
-    if times.is_empty() {
-        return Err(none_activated(probe));
-    }
-    let finest = survey.instances.values().filter(|instance| instance.activation().is_some());
-    let finest = finest.max_by_key(|instance| instance.digits).and_then(Instance::activation);
+    let times = activations(account)?;
+    let exact =
+        account.survey.instances.values().filter_map(|instance| Some((instance, activation(instance)?)));
+    let finest = exact.max_by_key(|(instance, _)| instance.digits).map(|(_, time)| time);
     let between = (0..=BETWEEN).filter_map(|part| times.get((times.len() - 1) * part / BETWEEN).copied());
     // A range of whole days begins or ends with it.
     let midnight = times.iter().copied().find(|time| time.as_nanosecond() % DAY_IN_NANOSECONDS == 0);
     let mut chosen: Vec<_> = between.chain(finest).chain(midnight).collect();
     chosen.sort_unstable();
     chosen.dedup();
-    Ok(chosen)
+    let moved = chosen.into_iter().filter_map(|time| time.checked_add(account.survey.step() * steps).ok());
+    Ok(moved.collect())
 }
 
-fn none_activated(probe: &Probe<'_>) -> Stop {
+/// Every activation time that a bound can have, ascending.
+fn activations(account: Account<'_>) -> Result<Vec<Timestamp>, Stop> {
+    let times: BTreeSet<_> = account.survey.instances.values().filter_map(activation).collect();
     let lacks = "no instance at the searched addresses was activated at a time that a bound can have";
-    lacks_addresses(probe, lacks, "addresses of activated instances")
+    if times.is_empty() {
+        Err(account.lacks(lacks, "addresses of activated instances"))
+    } else {
+        Ok(times.into_iter().collect())
+    }
 }
 
-/// A search with these bounds, formatted by `write`, must find the surveyed instances that they admit.
-async fn judge(
-    probe: &Probe<'_>,
-    comparison: &mut Comparison<'_>,
-    bounds: &[Filter],
-    write: impl Fn(&Timestamp) -> String,
-) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchActivatedRange;
-    let survey = comparison.survey();
-    let mut request = survey.request.clone();
-    let mut words = Vec::new();
-    for bound in bounds {
-        let (Filter::ActivatedFrom(time) | Filter::ActivatedTo(time)) = bound else { continue };
-        let from = bound.kind() == FilterKind::ActivatedFrom;
-        let name = if from { ACTIVATED_FROM } else { ACTIVATED_TO };
-        let text = write(time);
-        words.push(format!("{name}={text}"));
-        request = request.field(name, text);
-    }
-    let what = words.join(" & ");
-    comparison.finds(probe, CLAUSE, &what, &request, &survey.admitted(bounds)).await
+fn activation(instance: &Instance) -> Option<Timestamp> {
+    let bound = kinds_of(&[ACTIVATED_FROM]).first()?.shown(instance)?;
+    if let FieldValue::Time(time) = bound.value { Some(time) } else { None }
 }

@@ -1,19 +1,19 @@
 //! Limits on `ips`, duplicates, and batches that are rejected as a whole.
 
+use std::cmp::Ordering;
+
 use serde_json::json;
 
 use super::SEARCH;
 use super::addresses::{self, respell};
-use super::cases::{
-    A_RANGE, Change, FILTERS, LARGEST_PAGE, Member, SECOND_PAGE, control_or_skip, invalid, surveyed,
-};
+use super::cases::{A_RANGE, Change, FILTERS, LARGEST_PAGE, Member, SECOND_PAGE, invalid};
 use super::row::{self, Row};
+use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{Comparison, Instance, lacks_addresses, read_accepted, survey};
+use crate::checks::relation::{Instance, Query, Relation, relate};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Clause, Search};
-use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -38,16 +38,27 @@ pub(super) static CHECKS: &[Check] = &[
         title: "repeating or respelling an item changes neither the instances nor `total`",
         why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
         clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
             let cases = [
-                ("each item twice", 6, false),
-                ("each item twice and respelled", 6, true),
-                (THREE_TIMES, 6, false),
+                ("each item twice", 6, (2, false)),
+                ("each item twice and respelled", 6, (2, true)),
+                ("each item three times", 6, (3, false)),
             ];
-            surveyed(cases.map(|(label, requests, with)| (label, requests, (label, with))), repeats)
+            rows(Relation::Survey, cases, |Account { survey, search, .. }, (times, is_respelled)| {
+                let repeated = survey.batches(search).iter().map(|batch| {
+                    // The spelling that is known to match comes first, since the service uses the first one.
+                    let again = batch.items.iter().rev().cloned();
+                    let third = batch.items.iter().filter(|_| times > 2).cloned();
+                    let respelled =
+                        batch.items.iter().filter(|_| is_respelled).filter_map(|item| respell(item));
+                    let mut query = Query::from(batch).citing(Clause::SearchIpsDedupLimit);
+                    query.items.extend(again.chain(third).chain(respelled));
+                    query
+                });
+                Ok(repeated.collect())
+            })
         }),
-        ..SEARCH
+        ..SURVEYED
     },
     Check {
         id: "search.ips-all-or-nothing.position",
@@ -62,9 +73,8 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
         why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
         clauses: &[Clause::SearchMaxBatchNoEffect],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
-        ..SEARCH
+        ..SURVEYED
     },
     Check {
         id: "search.ips-first-text.respelled",
@@ -72,16 +82,15 @@ pub(super) static CHECKS: &[Check] = &[
         why: "If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
               predict.",
         clauses: &[Clause::SearchIpsFirstText],
-        needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
             let each = |(label, with_port): (&'static str, bool)| {
                 [("the other spelling first", true), ("the known spelling first", false)]
                     .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
             };
             let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
-            surveyed(cases, first_text)
+            rows(Relation::FirstText, cases, first_text)
         }),
-        ..SEARCH
+        ..SURVEYED
     },
 ];
 
@@ -208,31 +217,6 @@ fn distinct(scope: &Scope<'_>, (label, is_allowed, items): (&'static str, bool, 
     row.sending(why, move |probe, _| Ok(probe.search(items(&probe.contract().search, max))))
 }
 
-const THREE_TIMES: &str = "each item three times";
-
-async fn repeats(probe: &Probe<'_>, (label, with_respelling): (&str, bool)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
-    let mut comparison = Comparison::with(survey);
-    for batch in survey.batches(search) {
-        // The spelling that is known to match comes first, since the service uses the first one.
-        let mut items: Vec<_> = batch.items.iter().chain(batch.items.iter().rev()).cloned().collect();
-        if label == THREE_TIMES {
-            items.extend(batch.items.iter().cloned());
-        }
-        if with_respelling {
-            items.extend(batch.items.iter().filter_map(|item| respell(item)));
-        }
-        let what = format!("{}, {label},", batch.name);
-        let request = probe.search(items);
-        if let Some(found) = read_accepted(probe, Clause::SearchIpsDedupLimit, &what, &request).await? {
-            comparison.same(Clause::SearchIpsDedupLimit, &what, &batch.ids, &found);
-            comparison.total(Clause::SearchTotal, &what, batch.ids.len(), &found);
-        }
-    }
-    comparison.conclude(probe).await
-}
-
 fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
     const INVALID: [(&str, &str); 4] = [
         ("a network", "203.0.113.0/24"),
@@ -276,8 +260,7 @@ fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
             ("behind valid items", &["+", "+", ""]),
             ("twice among valid items", &["", "+", ""]),
         ] {
-            let case = with_other_parameters(format!("{label}, beside {others}"), shape, change);
-            cases.push(case.sharing(format!("own addresses, beside {others}"), Cost::requests(1)));
+            cases.push(shaped(format!("{label}, beside {others}"), shape, (others, change)));
         }
     }
     cases.extend(invalid(
@@ -307,7 +290,10 @@ fn too_few_or_many(clause: Clause, what: &str, items: Items, (others, change): M
         let search = &probe.contract().search;
         Ok(good.field(IPS, items(search, search.distinct_items)))
     });
-    row.changing_doubtful(Some(format!("beside {others}")), change).case()
+    row.changing_doubtful(Some(format!("beside {others}")), move |probe, good| {
+        change(&probe.contract().search, good)
+    })
+    .case()
 }
 
 /// Parameters beside which the items are tested.
@@ -318,67 +304,47 @@ const OTHER_PARAMETERS: [(&str, Change); 3] = [
 ];
 
 /// A case for a batch with an invalid item beside another member: `+` stands for a valid item, and an empty text for an invalid
-/// one.
-fn with_other_parameters(label: String, shape: &'static [&'static str], change: Change) -> Case {
-    Case::for_data(label, Cost::requests(1), (shape, change), judge_shape)
-}
-
-async fn judge_shape(
-    probe: &Probe<'_>,
-    (shape, change): (&'static [&'static str], Change),
-) -> Result<(), Stop> {
-    // Own addresses, since the service may reject a page past the last one or an unknown country.
-    let mut valid: Vec<String> =
-        probe.own_addresses(shape.len().max(3)).into_iter().map(str::to_owned).collect();
-    if valid.len() < 3 {
-        valid.extend(addresses::distinct(3));
-    }
-    let search = &probe.contract().search;
-    let good = change(search, probe.search(valid.iter().map(String::as_str)));
-    control_or_skip(probe, &good).await?;
-    let mut valid = valid.iter();
-    let mut item = |kind: &&'static str| match *kind {
-        "+" => valid.next().cloned().unwrap_or_default(),
-        "" => "203.0.113".to_owned(),
-        other => other.to_owned(),
+/// one. The valid ones are own addresses, since the service may reject a page past the last one or an unknown country.
+fn shaped(label: String, shape: &'static [&'static str], (others, change): Member) -> Case {
+    let own = |probe: &Probe<'_>| -> Vec<String> {
+        let own = probe.own_addresses(3).into_iter().map(str::to_owned);
+        own.chain(addresses::distinct(3)).take(3).collect()
     };
-    let items: Vec<String> = shape.iter().map(&mut item).collect();
-    let why = format!("an item is not an address: {items:?}");
-    let bad = change(search, probe.search(items));
-    probe.rejects(Clause::SearchIpsAllOrNothing, &why, &bad).await
+    let why = format!("an item is not an address: {label}");
+    let row = Row::rejects(Clause::SearchIpsAllOrNothing, label).sending(why, move |probe, good| {
+        let mut valid = own(probe).into_iter();
+        let items = shape.iter().map(|kind| match *kind {
+            "+" => valid.next().unwrap_or_default(),
+            "" => "203.0.113".to_owned(),
+            other => other.to_owned(),
+        });
+        Ok(good.field(IPS, items.collect::<Vec<_>>()))
+    });
+    let control = format!("own addresses, beside {others}");
+    row.changing_doubtful(Some(control), move |probe, _| {
+        change(&probe.contract().search, probe.search(own(probe)))
+    })
+    .case()
 }
 
 /// S([A', A]) = S([A']), whatever A' finds.
-async fn first_text(probe: &Probe<'_>, (with_port, is_respelled_first): (bool, bool)) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchIpsFirstText;
+fn first_text(
+    account: Account<'_>,
+    (with_port, is_respelled_first): (bool, bool),
+) -> Result<Vec<Query>, Stop> {
     const MAX: usize = 20;
-    let search = &probe.contract().search;
-    let survey = survey(probe).await?;
+    let Account { survey, search, .. } = account;
     let items = survey.values(|instance| {
         let item = if with_port { survey.item(search, instance) } else { Some(survey.spelt(instance.ip)) };
         item.filter(|_| instance.ip.is_ipv6())
     });
     let pairs = items.into_iter().take(MAX).filter_map(|item| Some((respell(&item)?, item)));
     let pairs = pairs.filter(|(respelled, item)| respelled != item);
-    let ordered =
-        pairs.map(|(respelled, item)| if is_respelled_first { (respelled, item) } else { (item, respelled) });
-    let (first, second): (Vec<String>, Vec<String>) = ordered.unzip();
-    if first.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "no searched IPv6 address has an instance",
-            "an IPv6 address with an instance",
-        ));
-    }
-    let mut comparison = Comparison::with(survey);
-    let alone = format!("the first spellings alone: {first:?}");
-    let Some(alone) = read_accepted(probe, CLAUSE, &alone, &probe.search(first.clone())).await? else {
-        return Ok(());
-    };
-    let both: Vec<String> = first.into_iter().chain(second).collect();
-    let what = format!("each address in two spellings, the first ones first: {both:?}");
-    comparison.finds(probe, CLAUSE, &what, &probe.search(both), &alone.ids()).await?;
-    comparison.conclude(probe).await
+    let first = pairs.map(|(respelled, item)| if is_respelled_first { respelled } else { item });
+    let query = Query::new(first).citing(Clause::SearchIpsFirstText);
+    let lacks =
+        || account.lacks("no searched IPv6 address has an instance", "an IPv6 address with an instance");
+    if query.items.is_empty() { Err(lacks()) } else { Ok(vec![query]) }
 }
 
 fn batch_case(label: String, (item, place, items): (&'static str, fn(usize) -> usize, Items)) -> Case {
@@ -397,41 +363,28 @@ fn batch_case(label: String, (item, place, items): (&'static str, fn(usize) -> u
 
 async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     const CLAUSE: Clause = Clause::SearchMaxBatchNoEffect;
-    let max = probe.contract().search.distinct_items;
-    let survey = survey(probe).await?;
-    let declared = |test: fn(i64, i64) -> bool| {
-        let limit = i64::try_from(max).unwrap_or(i64::MAX);
-        survey
-            .instances
-            .values()
-            .find(|instance| instance.max_batch.is_some_and(|declared| test(declared, limit)))
+    let account = Account::read(probe).await?;
+    let (survey, max) = (account.survey, account.search.distinct_items);
+    let declaring = |wanted: Ordering| {
+        let declared =
+            |instance: &&Instance| usize::try_from(instance.max_batch?).ok().map(|own| own.cmp(&max));
+        survey.instances.values().find(|instance| declared(instance) == Some(wanted))
     };
     let with = |instance: &Instance, count: usize| {
         let own = survey.spelt(instance.ip);
         let others = addresses::distinct(count + 1).into_iter().filter(|item| *item != own);
-        Some(own.clone()).into_iter().chain(others).take(count).collect::<Vec<_>>()
+        Query::new([own.clone()].into_iter().chain(others).take(count)).citing(CLAUSE)
     };
-    let low = declared(|declared, limit| declared < limit);
-    let high = declared(|declared, limit| declared > limit);
+    let (low, high) = (declaring(Ordering::Less), declaring(Ordering::Greater));
     if low.is_none() && high.is_none() {
-        return Err(lacks_addresses(
-            probe,
-            "no instance at the searched addresses declares a maxBatchSize",
-            "addresses of such instances",
-        ));
+        let lacks = "no instance at the searched addresses declares a maxBatchSize";
+        return Err(account.lacks(lacks, "addresses of such instances"));
     }
     if let Some(instance) = low {
-        let why = format!("{max} addresses, one of an instance that declares {:?}", instance.max_batch);
-        let found = read_accepted(probe, CLAUSE, &why, &probe.search(with(instance, max))).await?;
-        if let Some(found) = found.filter(|found| !found.instances.contains_key(&instance.id)) {
-            let mut comparison = Comparison::with(survey);
-            let expected = format!("{why}: its instance is found");
-            comparison.differs(CLAUSE, expected, "the instance is missing".to_owned(), &found.evidence());
-            comparison.conclude(probe).await?;
-        }
+        relate(probe, survey, Relation::Contains, &[with(instance, max)]).await?;
     }
     if let Some(instance) = high {
-        let (good, bad) = (probe.search(with(instance, max)), probe.search(with(instance, max + 1)));
+        let [good, bad] = [max, max + 1].map(|count| with(instance, count).request(probe));
         let why = format!("{} addresses, one of an instance that declares {:?}", max + 1, instance.max_batch);
         probe.rejects_after_control(CLAUSE, &why, &good, &bad).await?;
     }

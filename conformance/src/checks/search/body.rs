@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::SEARCH;
-use super::cases::{Change, PropertyGetter, surveyed, type_clause};
+use super::cases::{Change, surveyed};
 use super::row::{self, Row};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::relation::{read_unless_rejected, survey};
+use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
+use crate::checks::row::Base;
 use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::contract::{Clause, Search, Unspecified};
+use crate::contract::{Clause, Kind, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -79,63 +80,46 @@ const OTHER_TYPES: [(&str, Values); 4] = [
     ("an object", || vec![json!({"a": 1}), json!({})]),
 ];
 
-fn type_cases(scope: &Scope<'_>) -> Vec<Case> {
-    const CLOSED: [PropertyGetter; 3] =
-        [|search| &search.status, |search| &search.activated_from, |search| &search.activated_to];
-    const ANY_TEXT: [PropertyGetter; 3] =
-        [|search| &search.order_no, |search| &search.country_code, |search| &search.city_code];
-    let search = &scope.contract.search;
+fn type_cases(_: &Scope<'_>) -> Vec<Case> {
     let count = |values: Values| u32::try_from(values().len()).unwrap_or(u32::MAX);
     // The lists include lists of matching values.
     let of_survey = |values: Values| count(values) + if values()[0].is_array() { 3 } else { 0 };
-    let label = |which: PropertyGetter, what: &str| format!("{}: {what}", which(search).name);
-    let mut cases = Vec::new();
-    for which in CLOSED {
-        for (what, values) in OTHER_TYPES {
-            let label = label(which, what);
-            let clause = match type_clause(which(search)) {
-                Ok(clause) => clause,
-                Err(reason) => {
-                    cases.push(Case::error(label, reason));
-                    continue;
-                }
-            };
-            let row = values().into_iter().fold(Row::rejects(clause, label), |row, value| {
-                row.sending(format!("{} is {value}", which(search).name), move |probe, good| {
-                    Ok(good.field(&which(&probe.contract().search).name, value.clone()))
-                })
-            });
-            cases.push(row.case());
-        }
-    }
-    let any_text = ANY_TEXT.into_iter().flat_map(|which| {
-        OTHER_TYPES.map(|(what, values)| (label(which, what), of_survey(values), (which, values)))
+    let texts = kinds().filter(|kind| kind.property.schema.kind == Kind::String);
+    let (any_text, closed): (Vec<_>, Vec<_>) = texts.partition(|kind| kind.is_free_text());
+    let each = |kinds: Vec<FilterKind>| {
+        kinds.into_iter().flat_map(|kind| OTHER_TYPES.map(|(what, values)| (kind, what, values)))
+    };
+    let label = |kind: FilterKind, what: &str| format!("{}: {what}", kind.property.name);
+    let closed = each(closed).map(|(kind, what, values)| {
+        let name = kind.property.name.as_str();
+        let row = Row::rejects(kind.clause, label(kind, what));
+        let row =
+            values().into_iter().fold(row, |row, value| row.with(format!("{name} is {value}"), name, value));
+        row.case()
     });
+    let any_text =
+        each(any_text).map(|(kind, what, values)| (label(kind, what), of_survey(values), (kind, values)));
     let any_text = surveyed(any_text, not_ignored_types);
-    cases.extend(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses])));
-    cases
+    closed.chain(any_text.into_iter().map(|case| case.needs([Fact::OwnAddresses]))).collect()
 }
 
 /// A server may read a number as text, which then matches no instance.
-async fn not_ignored_types(probe: &Probe<'_>, (which, values): (PropertyGetter, Values)) -> Result<(), Stop> {
-    let property = which(&probe.contract().search);
-    let clause = type_clause(property).map_err(Stop::Error)?;
+async fn not_ignored_types(probe: &Probe<'_>, (kind, values): (FilterKind, Values)) -> Result<(), Stop> {
     let survey = survey(probe).await?;
     // A list of a matching value is not a value.
-    let known = [
-        survey.values(|instance| Some(instance.country.clone())).into_iter().next(),
-        survey.values(|instance| Some(instance.city.clone())).into_iter().next(),
-        probe.facts().orders.first().map(|order| order.number.clone()),
-    ];
-    let in_list = known.into_iter().flatten().map(|value| json!([value])).filter(|_| values()[0].is_array());
-    for value in values().into_iter().chain(in_list) {
-        let what = format!("{} is {value}", property.name);
-        let request = survey.request.clone().field(&property.name, value);
-        let Some(found) = read_unless_rejected(probe, clause, &what, &request).await? else { continue };
+    let shown = shown_kinds().filter(|kind| kind.is_free_text());
+    let shown = shown.filter_map(|kind| survey.values(|instance| kind.shown(instance)).into_iter().next());
+    let known: Vec<_> = shown.filter_map(|filter| filter.as_text().map(str::to_owned)).collect();
+    let orders = probe.facts().orders.first().map(|order| order.number.clone());
+    let known = known.into_iter().chain(orders).filter(|_| values()[0].is_array());
+    for value in values().into_iter().chain(known.map(|value| json!([value]))) {
+        let what = format!("{} is {value}", kind.property.name);
+        let request = survey.request.clone().field(&kind.property.name, value);
+        let Some(found) = read_unless_rejected(probe, kind.clause, &what, &request).await? else { continue };
         if !found.instances.is_empty() {
             let expected = format!("rejected, or no instance: {what}");
             let actual = quantity(found.instances.len(), "instance");
-            probe.finding(clause, &expected, &actual, &found.evidence());
+            probe.finding(kind.clause, &expected, &actual, &found.evidence());
         }
     }
     Ok(())
@@ -236,13 +220,15 @@ const OPEN: [(&str, Unspecified, Change); 10] = [
     }),
 ];
 
-fn token_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let name = &scope.contract.search.api_key.name;
+fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
-    let rows = one_token(Clause::SearchToken, name, WrongToken::reason);
-    row::cases(rows).into_iter().chain([other_spellings, beside_fields]).collect()
+    let rows = one_token(&Base::Search, WrongToken::reason);
+    crate::checks::row::cases(Clause::SearchToken, rows)
+        .into_iter()
+        .chain([other_spellings, beside_fields])
+        .collect()
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {

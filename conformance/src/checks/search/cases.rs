@@ -20,9 +20,6 @@ pub(super) type Change = fn(&Search, Request) -> Request;
 /// A label, and the change that adds a member to a search.
 pub(super) type Member = (&'static str, Change);
 
-/// Selects a property of the body.
-pub(super) type PropertyGetter = fn(&Search) -> &Property;
-
 /// Filters beside which other rules are tested. The bounds on the activation time are not among them, because some of these
 /// cases test the bounds.
 pub(super) const FILTERS: [(&str, Change); 6] = [
@@ -120,25 +117,24 @@ pub(super) async fn beside_member(
 /// case for each other member.
 pub(super) fn invalid_members(
     search: &Search,
-    property: PropertyGetter,
+    name: &'static str,
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
-    let name = &property(search).name;
     let is_other = |(_, change): &(&str, Change)| {
         let bytes = change(search, Request::to(&search.operation)).body_bytes().unwrap_or_default();
         serde_json::from_slice::<Value>(&bytes).is_ok_and(|body| body.get(name).is_none())
     };
     let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
-    let clause = match type_clause(property(search)) {
-        Ok(clause) => clause,
-        Err(reason) => return vec![Case::error(name.clone(), reason)],
+    let property = search.properties().find(|property| property.name == name);
+    let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
+        return vec![Case::error(name, format!("no clause is cited for the type of {name}"))];
     };
     let cases = |(at, reason): (usize, Reason)| {
         let row = |label: String| {
             reason.spellings.iter().fold(Row::rejects(clause, label), |row, value| {
                 let value = value.clone();
-                row.sending(format!("{name} is {value}, {}", reason.text), move |probe, good| {
-                    Ok(raw_field(&good, &property(&probe.contract().search).name, &value))
+                row.sending(format!("{name} is {value}, {}", reason.text), move |_, good| {
+                    Ok(raw_field(&good, name, &value))
                 })
             })
         };
@@ -157,33 +153,27 @@ pub(super) fn invalid_members(
     reasons.into_iter().enumerate().flat_map(cases).collect()
 }
 
-/// The clause that states the type of a property.
-pub(super) fn type_clause(property: &Property) -> Result<Clause, String> {
-    let clause = property.citations.clause("type");
-    clause.ok_or_else(|| format!("no clause is cited for the type of {}", property.name))
-}
-
 /// A case for each of the chosen boundary values of a body property. A value whose constraint cites no clause is an error.
 pub(super) fn boundary_cases(
     scope: &Scope<'_>,
-    property: PropertyGetter,
+    name: &'static str,
     chosen: impl Fn(&Boundary) -> bool,
 ) -> Vec<Case> {
-    let property = property(&scope.contract.search);
-    let case = |value: Boundary| {
+    let case = |(property, value): (&Property, Boundary)| {
         // The label of a limit does not depend on its value.
         let is_limit = matches!(value.keyword, "minimum" | "maximum");
         let shown = if is_limit { value.reason.to_owned() } else { value.text() };
-        let (name, label) = (property.name.clone(), format!("{}={shown}", property.name));
-        let why = format!("{name}={}, {}", value.text(), value.reason);
+        let (label, why) = (format!("{name}={shown}"), format!("{name}={}, {}", value.text(), value.reason));
         let Some(clause) = property.citations.clause(value.keyword) else {
             return Case::error(label, format!("no clause is cited for the {} of {name}", value.keyword));
         };
-        let row = Row::accepts_or_rejects(clause, label, value.allowed);
-        let row = row.sending(why, move |_, good| Ok(good.field(&name, value.value.clone())));
+        let row = Row::accepts_or_rejects(clause, label, value.allowed).with(why, name, value.value);
         row.changing("plain", |_, good| good).case()
     };
-    boundaries(&property.schema).into_iter().filter(chosen).map(case).collect()
+    let properties = scope.contract.search.properties().filter(|property| property.name == name);
+    let values = properties
+        .flat_map(|property| boundaries(&property.schema).into_iter().map(move |value| (property, value)));
+    values.filter(|(_, value)| chosen(value)).map(case).collect()
 }
 
 pub(super) fn batch<'a>(probe: &Probe<'_>, survey: &'a Survey, name: &str) -> Result<&'a Batch, Stop> {

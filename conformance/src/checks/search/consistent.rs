@@ -7,11 +7,11 @@ use super::known::CHANGEABLE;
 use super::surveyed::{Account, SURVEYED};
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::relation::values::same;
-use crate::checks::relation::{Comparison, FilterKind, Instance, Query, page, read};
+use crate::checks::relation::{Difference, Instance, Query, kinds_of, page, read, report};
 use crate::contract::Clause;
-use crate::wire::Exchange;
+use crate::contract::part::{CITY_CODE, COUNTRY_CODE, GROUP_ID, STATUS};
 
-pub(super) static CONSISTENT: Check = Check {
+pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.instance.consistent",
     title: "an instance has the same fields in every result",
     why: "Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
@@ -21,9 +21,8 @@ pub(super) static CONSISTENT: Check = Check {
         let ways: [(_, _, Way); 3] = [
             ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
             ("beside a filter", SOME, |account| {
-                const KINDS: [FilterKind; 4] =
-                    [FilterKind::Country, FilterKind::Status, FilterKind::Group, FilterKind::City];
-                let filters = some(account).zip(KINDS).map(|(instance, kind)| kind.shown(instance));
+                let kinds = kinds_of(&[COUNTRY_CODE, STATUS, GROUP_ID, CITY_CODE]);
+                let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
                 filters.map(|filter| account.survey.query().filtered(filter)).collect()
             }),
             ("on small pages", SOME, |account| {
@@ -35,7 +34,7 @@ pub(super) static CONSISTENT: Check = Check {
         surveyed(ways, compare)
     }),
     ..SURVEYED
-};
+}];
 
 /// Number of searches of a case.
 const SOME: u32 = 4;
@@ -51,40 +50,30 @@ fn some(account: Account<'_>) -> impl Iterator<Item = &Instance> {
 
 async fn compare(probe: &Probe<'_>, way: Way) -> Result<(), Stop> {
     let account = Account::read(probe).await?;
-    let mut comparison = Comparison::with(account.survey);
     let queries = way(account);
     let first = differing(account, &queries).await?;
     if first.is_empty() {
         return Ok(());
     }
-    // A replica that lags behind returns an instance in an old state, and later in the current one.
-    for (name, Difference { expected, actual, exchanges, instances }) in differing(account, &queries).await? {
+    let mut again = differing(account, &queries).await?;
+    again.retain(|name, (difference, instances)| {
+        // A replica that lags behind returns an instance in an old state, and later in the current one.
+        let is_same = first.get(name).is_some_and(|(before, _)| before.actual == difference.actual);
         // The service may still cache a result from before a change of one instance.
-        let may_be_cached = CHANGEABLE.contains(&name) && instances.len() < 2;
-        if !may_be_cached && first.get(name).is_some_and(|before| before.actual == actual) {
-            let exchanges: Vec<_> = exchanges.iter().collect();
-            comparison.differs(Clause::SearchInstance, expected, actual, &exchanges);
-        }
-    }
-    comparison.conclude(probe).await
+        is_same && !(CHANGEABLE.contains(name) && instances.len() < 2)
+    });
+    report(probe, account.survey, again.into_values().map(|(difference, _)| difference).collect()).await
 }
 
-/// The first instance that differs in a field.
-struct Difference {
-    expected: String,
-    actual: String,
-    exchanges: Vec<Exchange>,
-    /// All instances that differ in it.
-    instances: BTreeSet<i64>,
-}
+/// The first instance that differs in a field, and all that do.
+type Differing<'a> = BTreeMap<&'a str, (Difference, BTreeSet<i64>)>;
 
 /// The differences of instances from the survey, by field.
 async fn differing<'a>(
-    account: Account<'a>,
+    Account { probe, survey, search }: Account<'a>,
     queries: &[Query],
-) -> Result<BTreeMap<&'a str, Difference>, Stop> {
-    let Account { probe, survey, search } = account;
-    let mut differing: BTreeMap<&str, Difference> = BTreeMap::new();
+) -> Result<Differing<'a>, Stop> {
+    let mut differing = Differing::new();
     for query in queries {
         let request = query.request(probe);
         let (instances, exchanges) = match (query.page, query.size) {
@@ -105,18 +94,18 @@ async fn differing<'a>(
                     continue;
                 }
                 let text = |value: Option<_>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-                let difference = differing.entry(name).or_insert_with(|| Difference {
+                let (shown_before, found_by) = (text(before), query.describe(search));
+                let difference = || Difference {
+                    clause: Clause::SearchInstance,
                     expected: format!(
-                        "instance {} with {name} {}, found by {}",
-                        shown.id,
-                        text(before),
-                        query.describe(search)
+                        "instance {} with {name} {shown_before}, found by {found_by}",
+                        shown.id
                     ),
                     actual: format!("{name} {}", text(now)),
                     exchanges: exchanges.clone(),
-                    instances: BTreeSet::new(),
-                });
-                difference.instances.insert(shown.id);
+                };
+                let entry = differing.entry(name).or_insert_with(|| (difference(), BTreeSet::new()));
+                entry.1.insert(shown.id);
             }
         }
     }

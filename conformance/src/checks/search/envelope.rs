@@ -10,68 +10,66 @@ use super::addresses;
 use super::cases::{BATCHES, surveyed};
 use super::surveyed::Account;
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
-use crate::checks::relation::{FilterKind, Query, Writing};
+use crate::checks::relation::{FilterKind, Query, Writing, kinds};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
 use crate::contract::Clause;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-pub(super) static HEADERS: Check = Check {
-    id: "search.headers.request-id",
-    title: "`X-Request-Id` of a search is not empty",
-    why: "Support can't find a call without its id.",
-    clauses: &[Clause::SearchHeaders],
-    run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::SearchHeaders)),
-    ..SEARCH
-};
-
-pub(super) static SCHEMA: Check = Check {
-    id: "search.envelope.schema",
-    title: "every successful search matches its schema in the OpenAPI document",
-    why: "Generated clients fail to parse a response that differs from the schema, and lose the whole page.",
-    clauses: &[
-        Clause::SearchCapabilities,
-        Clause::SearchEnvelope,
-        Clause::SearchHeaders,
-        Clause::SearchInstance,
-        Clause::SearchMaxBatchNoEffect,
-        Clause::SearchStatus,
-        Clause::SearchTotal,
-    ],
-    run: Run::Passive(schema::judge),
-    ..SEARCH
-};
-
-pub(super) static SUCCESS: Check = Check {
-    id: "search.envelope.success",
-    title: "a valid search returns HTTP 200 with code 200",
-    why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-    clauses: &[Clause::SearchEnvelope],
-    run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.headers.request-id",
+        title: "`X-Request-Id` of a search is not empty",
+        why: "Support can't find a call without its id.",
+        clauses: &[Clause::SearchHeaders],
+        run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::SearchHeaders)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.envelope.schema",
+        title: "every successful search matches its schema in the OpenAPI document",
+        why: "Generated clients fail to parse a response that differs from the schema, and lose the whole page.",
+        clauses: &[
+            Clause::SearchCapabilities,
+            Clause::SearchEnvelope,
+            Clause::SearchHeaders,
+            Clause::SearchInstance,
+            Clause::SearchMaxBatchNoEffect,
+            Clause::SearchStatus,
+            Clause::SearchTotal,
+        ],
+        run: Run::Passive(schema::judge),
+        ..SEARCH
+    },
+    Check {
+        id: "search.envelope.success",
+        title: "a valid search returns HTTP 200 with code 200",
+        why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
+        clauses: &[Clause::SearchEnvelope],
+        run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.envelope.variety",
+        title: "every kind of successful search has the envelope, the headers and complete instances",
+        why: "Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.",
+        clauses: CLAUSES,
+        run: Run::Cases(|_| variety_cases()),
+        ..SEARCH
+    },
+    Check {
+        id: "search.instance.watched",
+        title: "an instance has an IP address, a country code of three letters and an id of its own",
+        why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
+        clauses: &[Clause::SearchInstance, Clause::SearchPaging],
+        run: Run::Passive(judge_instances),
+        ..SEARCH
+    },
+];
 
 async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
     schema::succeeds(probe, Clause::SearchEnvelope, &probe.any_search()).await
 }
-
-pub(super) static VARIETY: Check = Check {
-    id: "search.envelope.variety",
-    title: "every kind of successful search has the envelope, the headers and complete instances",
-    why: "Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.",
-    clauses: CLAUSES,
-    run: Run::Cases(|_| variety_cases()),
-    ..SEARCH
-};
-
-pub(super) static INSTANCE_WATCHED: Check = Check {
-    id: "search.instance.watched",
-    title: "an instance has an IP address, a country code of three letters and an id of its own",
-    why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
-    clauses: &[Clause::SearchInstance, Clause::SearchPaging],
-    run: Run::Passive(judge_instances),
-    ..SEARCH
-};
 
 /// The clauses that apply to every successful search.
 const CLAUSES: &[Clause] =
@@ -93,8 +91,7 @@ fn variety_cases() -> Vec<Case> {
     ];
     let plain = |(label, make)| Case::for_data(label, Cost::requests(1), make, judge_plain);
     let batches = BATCHES.map(|name| (name.to_owned(), 1, SearchKind::Batch(name)));
-    let filters =
-        FilterKind::ALL.map(|kind| (format!("filtered by {}", kind.label()), 2, SearchKind::Filter(kind)));
+    let filters = kinds().map(|kind| (format!("filtered by {}", kind.label()), 2, SearchKind::Filter(kind)));
     let kinds = [("small pages".to_owned(), 4, SearchKind::Pages)].into_iter().chain(batches).chain(filters);
     let surveyed = surveyed(kinds, judge_surveyed).into_iter().map(|case| case.needs([Fact::OwnAddresses]));
     PLAIN.into_iter().map(plain).chain(surveyed).collect()
@@ -119,7 +116,7 @@ async fn judge_surveyed(probe: &Probe<'_>, kind: SearchKind) -> Result<(), Stop>
     let queries = match kind {
         SearchKind::Pages => {
             let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };
-            let null = Query { writing: Writing::NullGroup, ..query.clone() };
+            let null = Query { writing: Writing::NullFilter, ..query.clone() };
             let pages = account.pages(query, account.survey.page_size(2));
             pages.into_iter().chain([largest, null]).collect()
         }

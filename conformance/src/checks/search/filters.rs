@@ -7,77 +7,81 @@ use serde_json::Value;
 use super::SEARCH;
 use super::addresses;
 use super::cases::{BATCHES, surveyed};
-use super::surveyed::{Account, SURVEYED, row, rows};
+use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
-    Filter, FilterKind, Query, Relation, ResultSet, Writing, address_of, read, read_accepted, relate,
+    FieldValue, Filter, FilterKind, Query, Relation, ResultSet, Writing, address_of, kinds, read,
+    read_accepted, relate,
 };
 use crate::contract::Clause;
+use crate::contract::part::{GROUP_ID, ORDER_NO};
 use crate::quantity::quantity;
 use crate::target::Fact;
 
-pub(super) static CITY_EXACT: Check = Check {
-    id: "search.city.exact",
-    title: "`cityCode` finds exactly the instances of that city",
-    why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
-    clauses: &[Clause::SearchCity],
-    run: Run::Cases(|_| exact_cases(FilterKind::City)),
-    ..SURVEYED
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.city.exact",
+        title: "`cityCode` finds exactly the instances of that city",
+        why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
+        clauses: &[Clause::SearchCity],
+        run: Run::Cases(|_| exact_cases(Clause::SearchCity)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.city.near",
+        title: "a code that only resembles a city code finds none of that city's instances",
+        why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
+        clauses: &[Clause::SearchCity],
+        run: Run::Cases(|_| near_cases(Clause::SearchCity)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.country.exact",
+        title: "`countryCode` finds exactly the instances of that country",
+        why: "A caller who needs an address in one country routes its traffic through another one.",
+        clauses: &[Clause::SearchCountry],
+        run: Run::Cases(|_| exact_cases(Clause::SearchCountry)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.country.near",
+        title: "a code that only resembles a country code finds none of that country's instances",
+        why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
+        clauses: &[Clause::SearchCountry],
+        run: Run::Cases(|_| near_cases(Clause::SearchCountry)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.order-number.held",
+        title: "`orderNo` finds an instance at each address of the order, and only instances that a search without it finds",
+        why: "After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.",
+        clauses: &[Clause::SearchOrderNumber],
+        needs: &[Fact::Orders],
+        run: Run::Cases(|_| {
+            let case = |index: usize| {
+                Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
+            };
+            let sizes = of_clause(Clause::SearchOrderNumber).flat_map(cases_of_sizes);
+            (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.order-number.near",
+        title: "a number that only resembles an order number finds none of that order's instances",
+        why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
+        clauses: &[Clause::SearchOrderNumber],
+        needs: &[Fact::OwnAddresses, Fact::Orders],
+        run: Run::Cases(|_| near_cases(Clause::SearchOrderNumber)),
+        ..SEARCH
+    },
+];
 
-pub(super) static CITY_NEAR: Check = Check {
-    id: "search.city.near",
-    title: "a code that only resembles a city code finds none of that city's instances",
-    why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
-    clauses: &[Clause::SearchCity],
-    run: Run::Cases(|_| near_cases(FilterKind::City)),
-    ..SURVEYED
-};
-
-pub(super) static COUNTRY_EXACT: Check = Check {
-    id: "search.country.exact",
-    title: "`countryCode` finds exactly the instances of that country",
-    why: "A caller who needs an address in one country routes its traffic through another one.",
-    clauses: &[Clause::SearchCountry],
-    run: Run::Cases(|_| exact_cases(FilterKind::Country)),
-    ..SURVEYED
-};
-
-pub(super) static COUNTRY_NEAR: Check = Check {
-    id: "search.country.near",
-    title: "a code that only resembles a country code finds none of that country's instances",
-    why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
-    clauses: &[Clause::SearchCountry],
-    run: Run::Cases(|_| near_cases(FilterKind::Country)),
-    ..SURVEYED
-};
-
-pub(super) static ORDER_HELD: Check = Check {
-    id: "search.order-number.held",
-    title: "`orderNo` finds an instance at each address of the order, and only instances that a search without it finds",
-    why: "After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.",
-    clauses: &[Clause::SearchOrderNumber],
-    needs: &[Fact::Orders],
-    run: Run::Cases(|_| {
-        let case = |index: usize| {
-            Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
-        };
-        let sizes = cases_of_sizes(FilterKind::Order).into_iter();
-        (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
-    }),
-    ..SEARCH
-};
-
-pub(super) static ORDER_NEAR: Check = Check {
-    id: "search.order-number.near",
-    title: "a number that only resembles an order number finds none of that order's instances",
-    why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
-    clauses: &[Clause::SearchOrderNumber],
-    needs: &[Fact::OwnAddresses, Fact::Orders],
-    run: Run::Cases(|_| near_cases(FilterKind::Order)),
-    ..SEARCH
-};
+/// The filters that a clause is about.
+fn of_clause(clause: Clause) -> impl Iterator<Item = FilterKind> {
+    kinds().filter(move |kind| kind.clause == clause)
+}
 
 const MAX_VALUES: usize = 8;
 /// Maximum number of values that similar ones are derived from.
@@ -85,14 +89,16 @@ const MAX_KNOWN: usize = 2;
 const MAX_ORDERS: usize = 5;
 
 /// A case for each of two batches: addresses, and addresses with ports.
-pub(super) fn exact_cases(kind: FilterKind) -> Vec<Case> {
+pub(super) fn exact_cases(clause: Clause) -> Vec<Case> {
     let max = u32::try_from(MAX_VALUES).unwrap_or(u32::MAX) + 1;
-    let mut cases = surveyed(BATCHES[..2].iter().map(|name| (*name, max, (kind, *name))), exact);
-    cases.extend(cases_of_sizes(kind));
-    if kind == FilterKind::Group {
-        cases.extend(row(Relation::Matching, "a number that wraps in 32 bits", 2, wrapped_groups));
-    }
-    cases
+    let cases = of_clause(clause).flat_map(|kind| {
+        let exact = surveyed(BATCHES[..2].iter().map(|name| (*name, max, (kind, *name))), exact);
+        let wraps = kind.null.map(|_| {
+            rows(Relation::Matching, [("a number that wraps in 32 bits", 2, kind)], wrapped_numbers)
+        });
+        exact.into_iter().chain(cases_of_sizes(kind)).chain(wraps.into_iter().flatten())
+    });
+    cases.collect()
 }
 
 /// The filter with the largest batch and with the smallest ones.
@@ -129,30 +135,27 @@ pub(super) fn cases_of_sizes(kind: FilterKind) -> Vec<Case> {
     [largest, small].concat()
 }
 
-/// Numbers that are equal to a group only if their upper bits or their precision are lost.
-fn wrapped_groups(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
-    let held = account.survey.values(|instance| instance.group);
+/// Numbers that are equal to a known one only if their upper bits or their precision are lost.
+fn wrapped_numbers(account: Account<'_>, kind: FilterKind) -> Result<Vec<Query>, Stop> {
+    let held = account.survey.numbers(&kind.property.name);
     // Above 2^53, a 64-bit float stands for several integers.
-    let large = held.iter().filter(|group| **group > 1 << 53).take(1);
-    let neighbours = large.flat_map(|group| [group.saturating_sub(1), group.saturating_add(1)]);
+    let large = held.iter().filter(|number| **number > 1 << 53).take(1);
+    let neighbours = large.flat_map(|number| [number.saturating_sub(1), number.saturating_add(1)]);
     let neighbours = neighbours.filter(|other| !held.contains(other));
-    let wrapped = held.iter().take(2).filter_map(|group| group.checked_add(1 << 32));
-    Ok(wrapped.chain(neighbours).map(|group| account.unknown(Filter::Group(Some(group)))).collect())
+    let wrapped = held.iter().take(2).filter_map(|number| number.checked_add(1 << 32));
+    let other = wrapped.chain(neighbours).map(|number| kind.with(FieldValue::Number(number)));
+    Ok(other.map(|filter| account.unknown(filter)).collect())
 }
 
-/// Each value must find the surveyed instances that it admits.
+/// Each value must find the surveyed instances that it admits: the listed ones, or those of the instances.
 async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<(), Stop> {
     let account = Account::read(probe).await?;
     let batch = account.batch(name)?;
-    let mut filters = match kind {
-        FilterKind::Status => account.search.statuses.iter().cloned().map(Filter::Status).collect(),
-        FilterKind::Country | FilterKind::City => account.survey.filters(kind),
-        FilterKind::Group => groups(account).await?,
-        FilterKind::Order | FilterKind::ActivatedFrom | FilterKind::ActivatedTo => {
-            account.candidates(kind)?
-        }
-    };
-    if matches!(kind, FilterKind::Country | FilterKind::City) {
+    let mut filters = kind.listed();
+    if kind.property.name == GROUP_ID {
+        filters = groups(account, kind).await?;
+    } else if filters.is_empty() {
+        filters = account.survey.filters(kind);
         filters.truncate(MAX_VALUES);
     }
     let queries: Vec<_> = filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect();
@@ -160,13 +163,13 @@ async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<()
 }
 
 /// The groups of the instances and of the listing, and no group.
-async fn groups(Account { probe, survey, .. }: Account<'_>) -> Result<Vec<Filter>, Stop> {
+async fn groups(Account { probe, survey, .. }: Account<'_>, kind: FilterKind) -> Result<Vec<Filter>, Stop> {
     let listed = probe.control(&probe.groups()).await?;
     let listed = listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
-    let listed = listed.iter().filter_map(|group| group.get("groupId")?.as_i64()).take(MAX_VALUES);
-    let seen = survey.values(|instance| Some(instance.group));
-    let groups: BTreeSet<_> = seen.into_iter().chain(listed.map(Some)).chain([None]).collect();
-    Ok(groups.into_iter().map(Filter::Group).collect())
+    let listed = listed.iter().filter_map(|group| group.get(GROUP_ID)?.as_i64()).take(MAX_VALUES);
+    let seen = survey.instances.values().map(|instance| instance.value(kind).clone());
+    let values: BTreeSet<_> = seen.chain(listed.map(FieldValue::Number)).chain([FieldValue::Null]).collect();
+    Ok(values.into_iter().map(|value| kind.with(value)).collect())
 }
 
 /// Derives a text that resembles a value and is not equal to it.
@@ -207,40 +210,43 @@ fn without_last(value: &str) -> String {
     value.char_indices().next_back().map_or("", |(last, _)| &value[..last]).to_owned()
 }
 
-/// The letter case of a country code is unspecified.
+/// Where letter case is unspecified, it may match.
 const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercase());
 
-fn near_cases(kind: FilterKind) -> Vec<Case> {
-    let lower = (kind != FilterKind::Country).then_some(LOWER_CASE);
+fn near_cases(clause: Clause) -> Vec<Case> {
     let max = u32::try_from(MAX_KNOWN).unwrap_or(u32::MAX);
-    let misses = NEAR_MISSES.into_iter().chain(lower);
-    let misses = misses.map(|(label, resembling)| (label, max, (kind, resembling)));
-    let mut cases = rows(Relation::Matching, misses, |account, (kind, resembling)| {
+    let misses = |kind: FilterKind| {
+        let lower = (!kind.has_open_case).then_some(LOWER_CASE);
+        let misses = NEAR_MISSES.into_iter().chain(lower);
+        misses.map(move |(label, resembling)| (label, max, (kind, resembling)))
+    };
+    let near = rows(Relation::Matching, of_clause(clause).flat_map(misses), |account, (kind, resembling)| {
         let mut sent = BTreeSet::new();
         let known = account.candidates(kind)?.into_iter().take(MAX_KNOWN);
         let near = known.filter_map(|value| {
-            let text = resembling(value.text()?);
+            let text = resembling(value.as_text()?);
             // An empty filter is unspecified, and the resembling text may be another order of the account.
             let is_another = account.probe.facts().orders.iter().any(|order| order.number == text);
-            let near = kind.of_text(text.clone()).filter(|near| *near != value)?;
+            let near = Some(kind.text(&text)).filter(|near| *near != value)?;
             (!text.is_empty() && !is_another && sent.insert(text)).then(|| account.unknown(near))
         });
         Ok(near.collect())
     });
-    if kind != FilterKind::Order {
-        let label = "a code of the other directory";
-        // City codes are not country codes, and the other way round, unless both directories have the same code.
-        cases.extend(rows(Relation::Matching, [(label, max, kind)], |account, kind| {
-            let is_country = kind == FilterKind::Country;
-            let other = if is_country { FilterKind::City } else { FilterKind::Country };
-            let codes = |kind| account.survey.values(|instance| FilterKind::shown(kind, instance));
-            let own = codes(kind);
-            let others = codes(other).into_iter().filter_map(|code| kind.of_text(code.text()?.to_owned()));
-            let others = others.filter(|code| !own.contains(code)).take(MAX_KNOWN);
-            Ok(others.map(|code| account.unknown(code)).collect())
-        }));
-    }
-    cases
+    // City codes are not country codes, and the other way round, unless both directories have the same code.
+    let shown = of_clause(clause).filter(|kind| kind.field.is_some());
+    let codes = shown.map(|kind| ("a code of the other directory", max, kind));
+    let elsewhere = rows(Relation::Matching, codes, |account, kind| {
+        let codes = |kind: FilterKind| account.survey.values(|instance| kind.shown(instance));
+        let own = codes(kind);
+        let others = kinds().filter(|other| other.is_free_text() && *other != kind).flat_map(codes);
+        let others = others.filter_map(|code| Some(kind.text(code.as_text()?)));
+        Ok(others
+            .filter(|code| !own.contains(code))
+            .take(MAX_KNOWN)
+            .map(|code| account.unknown(code))
+            .collect())
+    });
+    [near, elsewhere].concat()
 }
 
 async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
@@ -251,7 +257,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let items: Vec<_> = order.addresses.iter().take(search.distinct_items).collect();
     let everything = probe.search(items.iter().map(|item| item.as_str()));
     let what = format!("the addresses of order {}", order.number);
-    let asked = Filter::Order(order.number.clone()).on(search, everything.clone());
+    let asked = everything.clone().field(ORDER_NO, order.number.as_str());
     let Some(found) = read_accepted(probe, Clause::SearchOrderNumber, &what, &asked).await? else {
         return Ok(());
     };
@@ -266,8 +272,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
         let expected = format!(
-            "a search for {what} with `{}` finds no instance that the search without it does not find",
-            search.order_no.name
+            "a search for {what} with `{ORDER_NO}` finds no instance that the search without it does not find"
         );
         let actual = quantity(others, "other instance");
         probe.finding(Clause::SearchOrderNumber, &expected, &actual, &evidence);

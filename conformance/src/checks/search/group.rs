@@ -8,48 +8,50 @@ use super::filters::exact_cases;
 use super::surveyed::{SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{FilterKind, Query, Relation, Writing, accepts_search};
+use crate::checks::relation::{Query, Relation, Writing, accepts_search, kinds_of};
 use crate::contract::Clause;
+use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS};
 use crate::grammar::{by_reason, json_integers};
 
-pub(super) static GROUP_BOUNDARIES: Check = Check {
-    id: "search.group.boundaries",
-    title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
-    why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
-    clauses: &[Clause::SearchGroup],
-    run: Run::Cases(group_boundaries),
-    ..SEARCH
-};
-
-pub(super) static GROUP_NULL: Check = Check {
-    id: "search.group.null",
-    title: "`groupId` null finds what a search without `groupId` finds",
-    why: "Clients that write absent values as null see only ungrouped instances, or none.",
-    clauses: &[Clause::SearchGroup],
-    run: Run::Cases(|_| {
-        let kinds = [
-            ("alone", 1, None),
-            ("beside a status", 1, Some(FilterKind::Status)),
-            ("beside a country", 1, Some(FilterKind::Country)),
-            ("beside an order", 1, Some(FilterKind::Order)),
-        ];
-        rows(Relation::Survey, kinds, |account, kind| {
-            let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
-            let query = Query { writing: Writing::NullGroup, ..account.survey.query() }.filtered(filter);
-            Ok(vec![query.citing(Clause::SearchGroup)])
-        })
-    }),
-    ..SURVEYED
-};
-
-pub(super) static GROUP_SUM: Check = Check {
-    id: "search.group.sum",
-    title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
-    why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
-    clauses: &[Clause::SearchGroup],
-    run: Run::Cases(|_| exact_cases(FilterKind::Group)),
-    ..SURVEYED
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.group.boundaries",
+        title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
+        why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(group_boundaries),
+        ..SEARCH
+    },
+    Check {
+        id: "search.group.null",
+        title: "`groupId` null finds what a search without `groupId` finds",
+        why: "Clients that write absent values as null see only ungrouped instances, or none.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(|_| {
+            let kinds = [
+                ("alone", 1, None),
+                ("beside a status", 1, Some(STATUS)),
+                ("beside a country", 1, Some(COUNTRY_CODE)),
+                ("beside an order", 1, Some(ORDER_NO)),
+            ];
+            rows(Relation::Survey, kinds, |account, property: Option<&str>| {
+                let kind = property.and_then(|name| kinds_of(&[name]).pop());
+                let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
+                let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
+                Ok(vec![query.citing(Clause::SearchGroup)])
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.group.sum",
+        title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
+        why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(|_| exact_cases(Clause::SearchGroup)),
+        ..SURVEYED
+    },
+];
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
@@ -62,14 +64,14 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
-    let mut cases = boundary_cases(scope, |search| &search.group_id, |case| case.allowed);
-    cases.extend(invalid_members(&scope.contract.search, |search| &search.group_id, reasons));
+    let mut cases = boundary_cases(scope, GROUP_ID, |case| case.allowed);
+    cases.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
     cases.push(Case::new("null", Cost::requests(1), null_is_accepted));
     cases
 }
 
 async fn null_is_accepted(probe: &Probe<'_>) -> Result<(), Stop> {
-    let null = probe.any_search().field(&probe.contract().search.group_id.name, Value::Null);
+    let null = probe.any_search().field(GROUP_ID, Value::Null);
     let why = "groupId is null, which means all groups";
     accepts_search(probe, Clause::SearchGroup, why, &null).await.map(drop)
 }

@@ -3,49 +3,139 @@
 use super::SEARCH;
 use super::cases::BATCHES;
 use super::surveyed::{Account, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
-    Filter, FilterKind, Query, Relation, Survey, address_of, combinations, excluding, relate,
+    FieldValue, Filter, FilterKind, Instance, Query, Relation, Survey, address_of, combinations, excluding,
+    kinds, kinds_of, relate, shown_kinds,
 };
-use crate::contract::{Clause, Search};
+use crate::contract::part::{
+    ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS,
+};
+use crate::contract::{Clause, Search, SearchFilter};
 use crate::target::Fact;
 
-pub(super) static EVERY: Check = Check {
-    id: "search.intersection.every",
-    title: "all filters together find exactly the instances that pass each of them",
-    why: "Callers with many filters rarely verify the result, so an ignored filter goes unnoticed.",
-    clauses: &[Clause::SearchIntersection],
-    run: Run::Cases(|_| {
-        let kinds: [(&str, &'static [FilterKind]); 2] =
-            [("every filter", &FilterKind::ALL), ("every filter but the order", FilterKind::SHOWN)];
-        let cases = kinds
-            .into_iter()
-            .flat_map(|(what, kinds)| BATCHES.map(|name| (format!("{what}, {name}"), 1, (kinds, name))));
-        // The values of one instance; its activation time is both bounds.
-        rows(Relation::Survey, cases, |account, (kinds, name)| {
-            let grouped = account.survey.instances.values().filter(|instance| instance.group.is_some());
-            let of = |instance| kinds.iter().map(|kind| account.survey.filter(*kind, instance)).collect();
-            let filters = account.passing(grouped.filter_map(of).next())?;
-            Ok(vec![combined(account, account.batch(name)?, filters, 0)])
-        })
-    }),
-    ..SURVEYED
-};
-
-pub(super) static SECOND_ACCOUNT: Check = Check {
-    id: "search.intersection.second-account",
-    title: "each filter applies to the instances of a second account too",
-    why: "A filter that fails for some customers only is not noticed in tests with another customer's account.",
-    clauses: &[Clause::SearchIntersection],
-    needs: &[Fact::SecondToken, Fact::ForeignAddresses],
-    run: Run::Cases(|_| {
-        const LABELS: [&str; 6] =
-            ["a group", "a country", "a city", "a status", "a lower bound", "an upper bound"];
-        let case = |(label, kind)| Case::for_data(label, Cost::requests(3), kind, of_second_account);
-        LABELS.into_iter().zip(FilterKind::SHOWN.iter().copied()).map(case).collect()
-    }),
-    ..SEARCH
-};
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.intersection.every",
+        title: "all filters together find exactly the instances that pass each of them",
+        why: "Callers with many filters rarely verify the result, so an ignored filter goes unnoticed.",
+        clauses: &[Clause::SearchIntersection],
+        run: Run::Cases(|_| {
+            let kinds: [(&str, Vec<FilterKind>); 2] = [
+                ("every filter", kinds().collect()),
+                ("every filter but the order", shown_kinds().collect()),
+            ];
+            let cases = kinds.into_iter().flat_map(|(what, kinds)| {
+                BATCHES.map(|name| (format!("{what}, {name}"), 1, (kinds.clone(), name)))
+            });
+            // The values of one instance, none of which is null; its activation time is both bounds.
+            rows(Relation::Survey, cases, |account, (kinds, name)| {
+                let is_full = |instance: &&Instance| {
+                    shown_kinds().all(|kind| kind.is_bound() || *instance.value(kind) != FieldValue::Null)
+                };
+                let full = account.survey.instances.values().filter(is_full);
+                let of = |instance| kinds.iter().map(|kind| account.survey.filter(kind, instance)).collect();
+                let filters = account.passing(full.filter_map(of).next())?;
+                Ok(vec![combined(account, account.batch(name)?, filters, 0)])
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.intersection.second-account",
+        title: "each filter applies to the instances of a second account too",
+        why: "A filter that fails for some customers only is not noticed in tests with another customer's account.",
+        clauses: &[Clause::SearchIntersection],
+        needs: &[Fact::SecondToken, Fact::ForeignAddresses],
+        run: Run::Cases(|_| {
+            let case =
+                |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
+            shown_kinds().map(case).collect()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.intersection.excluding",
+        title: "two filters that no instance passes together find nothing",
+        why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
+        clauses: &[Clause::SearchIntersection],
+        run: Run::Cases(|_| {
+            let pairs = combinations(2).into_iter();
+            let pairs = pairs.map(|kinds| (SearchFilter::names(&kinds), 1, kinds));
+            let pairs = rows(Relation::Survey, pairs, |account, kinds| {
+                let lacks = "no two instances at the searched addresses differ in these values";
+                let excluding =
+                    excluding(account.survey, &kinds).ok_or_else(|| account.lacks(lacks, "more addresses"));
+                let (filters, addresses) = excluding?;
+                Ok(vec![open(account.at(addresses).filtered(filters))])
+            });
+            let odd = kinds().map(|kind| (format!("all but {}", kind.label()), 1, kind));
+            [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.intersection.pages",
+        title: "a filtered result that is read in small pages is complete and has no duplicates",
+        why: "If filters are applied after paging, pages are short, and clients stop reading and lose the rest.",
+        clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
+        run: Run::Cases(|_| {
+            const SETS: [&[&str]; 6] = [
+                &[STATUS, ACTIVATED_FROM],
+                &[GROUP_ID, COUNTRY_CODE],
+                &[ORDER_NO, STATUS],
+                &[CITY_CODE, ACTIVATED_TO],
+                &[STATUS],
+                &[ACTIVATED_FROM, ACTIVATED_TO],
+            ];
+            let cases = SETS.into_iter().map(kinds_of).zip(BATCHES.into_iter().cycle());
+            let cases = cases
+                .map(|(kinds, name)| (format!("{}, {name}", SearchFilter::names(&kinds)), 5, (kinds, name)));
+            rows(Relation::Pages, cases, |account, (kinds, name)| {
+                let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
+                Ok(vec![account.sized(query.citing(Clause::SearchIntersection), small_size)])
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.intersection.pairs",
+        title: "each combination of two filters finds exactly the instances that pass both",
+        why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
+        clauses: &[Clause::SearchIntersection],
+        run: Run::Cases(|_| {
+            let pairs = combinations(2).into_iter();
+            combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])), false)
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.intersection.pairs-ports",
+        title: "each combination of two filters applies to items with ports of both address families, too",
+        why: "Filters that apply to only one form of an item return different results for the same instances.",
+        clauses: &[Clause::SearchIntersection],
+        run: Run::Cases(|_| {
+            // Each pair on IPv6 with ports, and on one of the last two batches in turn.
+            let cases = combinations(2).into_iter().enumerate().flat_map(|(index, kinds)| {
+                [BATCHES[2], BATCHES[3 + index % 2]].map(|name| (kinds.clone(), name))
+            });
+            combined_cases(cases, true)
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.intersection.triples",
+        title: "each combination of three filters, and some of four, finds exactly the instances that pass all of them",
+        why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
+        clauses: &[Clause::SearchIntersection],
+        run: Run::Cases(|_| {
+            // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
+            let sets = combinations(3).into_iter().chain(combinations(4));
+            combined_cases(sets.zip(BATCHES.into_iter().cycle()), true)
+        }),
+        ..SURVEYED
+    },
+];
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
     const MAX: usize = 100;
@@ -65,105 +155,15 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     relate(probe, &survey, Relation::Survey, &[query]).await
 }
 
-pub(super) static EXCLUDING: Check = Check {
-    id: "search.intersection.excluding",
-    title: "two filters that no instance passes together find nothing",
-    why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
-    clauses: &[Clause::SearchIntersection],
-    run: Run::Cases(|Scope { contract, .. }| {
-        let pairs = combinations(2).into_iter();
-        let pairs = pairs.map(|kinds| (FilterKind::fields(&kinds, &contract.search), 1, kinds));
-        let pairs = rows(Relation::Survey, pairs, |account, kinds| {
-            let lacks = "no two instances at the searched addresses differ in these values";
-            let excluding =
-                excluding(account.survey, &kinds).ok_or_else(|| account.lacks(lacks, "more addresses"));
-            let (filters, addresses) = excluding?;
-            Ok(vec![open(account.at(addresses).filtered(filters))])
-        });
-        let odd = FilterKind::ALL.map(|kind| (format!("all but {}", kind.label()), 1, kind));
-        [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PAGES: Check = Check {
-    id: "search.intersection.pages",
-    title: "a filtered result that is read in small pages is complete and has no duplicates",
-    why: "If filters are applied after paging, pages are short, and clients stop reading and lose the rest.",
-    clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
-    run: Run::Cases(|Scope { contract, .. }| {
-        const SETS: [&[FilterKind]; 6] = [
-            &[FilterKind::Status, FilterKind::ActivatedFrom],
-            &[FilterKind::Group, FilterKind::Country],
-            &[FilterKind::Order, FilterKind::Status],
-            &[FilterKind::City, FilterKind::ActivatedTo],
-            &[FilterKind::Status],
-            &[FilterKind::ActivatedFrom, FilterKind::ActivatedTo],
-        ];
-        let cases = SETS.into_iter().zip(BATCHES.into_iter().cycle());
-        let label = |kinds, name| format!("{}, {name}", FilterKind::fields(kinds, &contract.search));
-        let cases = cases.map(|(kinds, name)| (label(kinds, name), 5, (kinds, name)));
-        rows(Relation::Pages, cases, |account, (kinds, name)| {
-            let query = account.batch(name)?.filtered(account.meeting(kinds)?);
-            Ok(vec![account.sized(query.citing(Clause::SearchIntersection), small_size)])
-        })
-    }),
-    ..SURVEYED
-};
-
 /// A page size with about three to six pages, the last of which is not full.
 fn small_size(count: usize) -> usize {
     let size = count / 4 + 1;
     if count.is_multiple_of(size) { size + 1 } else { size }
 }
 
-pub(super) static PAIRS: Check = Check {
-    id: "search.intersection.pairs",
-    title: "each combination of two filters finds exactly the instances that pass both",
-    why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
-    clauses: &[Clause::SearchIntersection],
-    run: Run::Cases(|scope| {
-        let pairs = combinations(2).into_iter();
-        combined_cases(scope, pairs.map(|kinds| (kinds, BATCHES[0])), false)
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PAIRS_PORTS: Check = Check {
-    id: "search.intersection.pairs-ports",
-    title: "each combination of two filters applies to items with ports of both address families, too",
-    why: "Filters that apply to only one form of an item return different results for the same instances.",
-    clauses: &[Clause::SearchIntersection],
-    run: Run::Cases(|scope| {
-        // Each pair on IPv6 with ports, and on one of the last two batches in turn.
-        let cases = combinations(2).into_iter().enumerate().flat_map(|(index, kinds)| {
-            [BATCHES[2], BATCHES[3 + index % 2]].map(|name| (kinds.clone(), name))
-        });
-        combined_cases(scope, cases, true)
-    }),
-    ..SURVEYED
-};
-
-pub(super) static TRIPLES: Check = Check {
-    id: "search.intersection.triples",
-    title: "each combination of three filters, and some of four, finds exactly the instances that pass all of them",
-    why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
-    clauses: &[Clause::SearchIntersection],
-    run: Run::Cases(|scope| {
-        // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
-        let sets = combinations(3).into_iter().chain(combinations(4));
-        combined_cases(scope, sets.zip(BATCHES.into_iter().cycle()), true)
-    }),
-    ..SURVEYED
-};
-
-fn combined_cases(
-    scope: &Scope<'_>,
-    sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>,
-    is_named: bool,
-) -> Vec<Case> {
+fn combined_cases(sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>, is_named: bool) -> Vec<Case> {
     let case = |(place, (kinds, name)): (usize, (Vec<FilterKind>, &'static str))| {
-        let filters = FilterKind::fields(&kinds, &scope.contract.search);
+        let filters = SearchFilter::names(&kinds);
         let label = if is_named { format!("{filters}, {name}") } else { filters };
         (label, 1, (kinds, name, place))
     };
@@ -205,7 +205,7 @@ fn exclude_among_all(account: Account<'_>, odd: FilterKind) -> Result<Vec<Query>
     let survey = account.survey;
     let chosen = survey.pairs().find_map(|(one, other)| {
         let of = |kind| survey.filter(kind, if kind == odd { other } else { one });
-        let filters: Vec<Filter> = FilterKind::ALL.into_iter().filter_map(of).collect();
+        let filters: Vec<Filter> = kinds().filter_map(of).collect();
         let has_odd = of(odd).is_some_and(|filter| !filter.admits(one, &survey.orders));
         let is_usable = has_odd && filters.len() >= ENOUGH && Filter::are_in_order(&filters);
         (is_usable && survey.admitted(&filters).is_empty())

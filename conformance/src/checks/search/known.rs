@@ -13,7 +13,7 @@ use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::{Fact, KnownInstance};
 
-pub(super) static KNOWN: Check = Check {
+pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.instance.known",
     title: "known instances are found, with the values of the console",
     why: "Programs rely on the fields of an instance: a wrong country or port sends their customers elsewhere, and an instance \
@@ -22,7 +22,7 @@ pub(super) static KNOWN: Check = Check {
     needs: &[Fact::KnownInstances],
     run: Run::Cases(cases),
     ..SEARCH
-};
+}];
 
 const MAX_INSTANCES: usize = 100;
 /// Maximum number of cases for each kind of lookup.

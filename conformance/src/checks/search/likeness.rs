@@ -9,12 +9,12 @@ use crate::wire::{Exchange, Request, Response};
 pub(super) async fn judge(
     probe: &Probe<'_>,
     clause: Clause,
-    (what, foreign_text, foreign): (&str, &str, &Request),
-    (unknown_text, unknown): (&str, &Request),
+    (what, foreign_text, foreign): (&str, String, &Request),
+    (unknown_text, unknown): (String, &Request),
 ) -> Result<(), Stop> {
-    let first = Features::read(probe, unknown, unknown_text).await?;
-    let other = Features::read(probe, foreign, foreign_text).await?;
-    let second = Features::read(probe, unknown, unknown_text).await?;
+    let first = Features::read(probe, unknown, &unknown_text).await?;
+    let other = Features::read(probe, foreign, &foreign_text).await?;
+    let second = Features::read(probe, unknown, &unknown_text).await?;
     let differs = |(name, before): &&(&'static str, String)| {
         second.value(name) == Some(before) && other.value(name) != Some(before)
     };
@@ -24,8 +24,8 @@ pub(super) async fn judge(
         if differing.is_empty() {
             return Ok(());
         }
-        let unknown = Features::read(probe, unknown, unknown_text).await?;
-        let foreign = Features::read(probe, foreign, foreign_text).await?;
+        let unknown = Features::read(probe, unknown, &unknown_text).await?;
+        let foreign = Features::read(probe, foreign, &foreign_text).await?;
         differing.retain(|(name, before)| {
             unknown.value(name) == Some(before) && foreign.value(name) != Some(before)
         });

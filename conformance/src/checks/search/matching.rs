@@ -11,146 +11,142 @@ use crate::checks::Requests;
 use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};
 use crate::contract::Clause;
 
-pub(super) static ANY_PORT_BATCH: Check = Check {
-    id: "search.match-any-port.batch",
-    title: "a large batch finds what its two halves find",
-    why: "Callers search for their whole inventory. Instances that are missing from large batches look cancelled.",
-    clauses: &[Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| {
-        let places = [
-            ("first of the largest batch", 1, 0),
-            ("250th of the largest batch", 1, 249),
-            ("last of the largest batch", 1, usize::MAX),
-        ];
-        let alike = "batches of one size with one beginning";
-        let cases = [
-            Case::new("halves", Cost::requests(4), halves),
-            alone(Relation::Survey, alike, 6, same_beginning),
-        ];
-        let placed = rows(Relation::Contains, places, |account, place| {
-            let own = account.survey.spelt(account.held(None)?[0]);
-            let mut items = account.fill(std::slice::from_ref(&own));
-            items.insert(place.min(items.len()), own);
-            Ok(vec![Query::new(items)])
-        });
-        // The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
-        let last = row(Relation::Survey, "last of the maximum number of raw items", 1, |account, ()| {
-            let own = account.held(None)?[0];
-            let other = addresses::unknown(account.probe.facts(), own).to_string();
-            let mut items = vec![other; account.search.raw_items.end() - 1];
-            items.push(account.survey.spelt(own));
-            Ok(vec![Query::new(items)])
-        });
-        [cases.into(), placed, last].concat()
-    }),
-    ..SURVEYED
-};
-
-pub(super) static ANY_PORT_PORTS: Check = Check {
-    id: "search.match-any-port.ports",
-    title: "an address without a port finds everything that its single ports find",
-    why: "A caller who knows only the address never finds the instances on its other ports.",
-    clauses: &[Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| vec![alone(Relation::Known, "", 8, guessed_ports)]),
-    ..SURVEYED
-};
-
-pub(super) static ANY_PORT_SUBSET: Check = Check {
-    id: "search.match-any-port.subset",
-    title: "an address without a port finds every instance of that address and no other",
-    why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
-    clauses: &[Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| {
-        let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
-            Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
-        });
-        let alike = row(Relation::Matching, "addresses with a part in common", 1, |account, ()| {
-            const MAX_ADDRESSES: usize = 20;
-            let alike: BTreeSet<IpAddr> =
-                account.survey.addresses.iter().take(MAX_ADDRESSES).flat_map(with_same_half).collect();
-            Ok(vec![Query::new(alike.iter().map(ToString::to_string))])
-        });
-        [each, alike].concat()
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PORT_BATCHES: Check = Check {
-    id: "search.match-port.batches",
-    title: "a batch of items with ports finds exactly those addresses and ports",
-    why: "If addresses and ports are matched independently, the result has instances of other combinations.",
-    clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| {
-        rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
-            let mut batch = account.batch(name)?.citing(Clause::SearchMatchPort);
-            batch.items.reverse();
-            Ok(vec![batch])
-        })
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PORT_OTHER: Check = Check {
-    id: "search.match-port.other-port",
-    title: "an item with a port that the address does not have finds nothing",
-    why: "A caller that checks whether its port still exists finds another port of the address.",
-    clauses: &[Clause::SearchMatchPort],
-    run: Run::Cases(|_| {
-        rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 10, v6)), |account, v6| {
-            const MAX_ADDRESSES: usize = 3;
-            let (mut each, mut all) = (Vec::new(), Vec::new());
-            for address in account.held(v6)?.into_iter().take(MAX_ADDRESSES) {
-                let [absent, wrapped] = absent_ports(account, address);
-                each.extend(absent.iter().cloned());
-                all.extend(absent.into_iter().chain(wrapped));
-            }
-            let together = Some(all).filter(|all| all.len() > 1).map(Query::new);
-            // Each absent port alone, and all of them in one batch.
-            Ok(each.into_iter().map(|item| Query::new([item])).chain(together).collect())
-        })
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PORT_SUBSET: Check = Check {
-    id: "search.match-port.subset",
-    title: "an item with a port finds exactly that address and port",
-    why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
-    clauses: &[Clause::SearchMatchPort],
-    run: Run::Cases(|_| {
-        rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
-            const MAX: usize = 8;
-            let ported = account.survey.values(|instance| {
-                let item = account.survey.item(account.search, instance);
-                Some((instance.ip, item.filter(|_| instance.ip.is_ipv6() == v6)?))
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.match-any-port.batch",
+        title: "a large batch finds what its two halves find",
+        why: "Callers search for their whole inventory. Instances that are missing from large batches look cancelled.",
+        clauses: &[Clause::SearchMatchAnyPort],
+        run: Run::Cases(|_| {
+            let places = [
+                ("first of the largest batch", 1, 0),
+                ("250th of the largest batch", 1, 249),
+                ("last of the largest batch", 1, usize::MAX),
+            ];
+            let alike = "batches of one size with one beginning";
+            let cases = [
+                Case::new("halves", Cost::requests(4), halves),
+                alone(Relation::Survey, alike, 6, same_beginning),
+            ];
+            let placed = rows(Relation::Contains, places, |account, place| {
+                let own = account.survey.spelt(account.held(None)?[0]);
+                let mut items = account.fill(std::slice::from_ref(&own));
+                items.insert(place.min(items.len()), own);
+                Ok(vec![Query::new(items)])
             });
-            let ported = account.some(ported)?;
-            // From the most frequent to the rarest.
-            let step = ported.len().div_ceil(MAX);
-            Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
-        })
-    }),
-    ..SURVEYED
-};
-
-pub(super) static PORT_UNION: Check = Check {
-    id: "search.match-port.union",
-    title: "items with and without ports of one address find everything that each of them finds",
-    why: "Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.",
-    clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
-    run: Run::Cases(|_| {
-        let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
-            UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
-        });
-        rows(Relation::Survey, unions, |account, (v6, union)| {
-            let (bare, ported) = with_all_ports(account, v6)?;
-            let items = union(bare, &ported);
-            let lacks = || account.lacks("no searched address has several ports", "one with several");
-            if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
-        })
-    }),
-    ..SURVEYED
-};
+            // The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
+            let last = row(Relation::Survey, "last of the maximum number of raw items", 1, |account, ()| {
+                let own = account.held(None)?[0];
+                let other = addresses::unknown(account.probe.facts(), own).to_string();
+                let mut items = vec![other; account.search.raw_items.end() - 1];
+                items.push(account.survey.spelt(own));
+                Ok(vec![Query::new(items)])
+            });
+            [cases.into(), placed, last].concat()
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-any-port.ports",
+        title: "an address without a port finds everything that its single ports find",
+        why: "A caller who knows only the address never finds the instances on its other ports.",
+        clauses: &[Clause::SearchMatchAnyPort],
+        run: Run::Cases(|_| vec![alone(Relation::Known, "", 8, guessed_ports)]),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-any-port.subset",
+        title: "an address without a port finds every instance of that address and no other",
+        why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
+        clauses: &[Clause::SearchMatchAnyPort],
+        run: Run::Cases(|_| {
+            let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
+                Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
+            });
+            let alike = row(Relation::Matching, "addresses with a part in common", 1, |account, ()| {
+                const MAX_ADDRESSES: usize = 20;
+                let alike: BTreeSet<IpAddr> =
+                    account.survey.addresses.iter().take(MAX_ADDRESSES).flat_map(with_same_half).collect();
+                Ok(vec![Query::new(alike.iter().map(ToString::to_string))])
+            });
+            [each, alike].concat()
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-port.batches",
+        title: "a batch of items with ports finds exactly those addresses and ports",
+        why: "If addresses and ports are matched independently, the result has instances of other combinations.",
+        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
+        run: Run::Cases(|_| {
+            rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
+                let mut batch = account.batch(name)?.citing(Clause::SearchMatchPort);
+                batch.items.reverse();
+                Ok(vec![batch])
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-port.other-port",
+        title: "an item with a port that the address does not have finds nothing",
+        why: "A caller that checks whether its port still exists finds another port of the address.",
+        clauses: &[Clause::SearchMatchPort],
+        run: Run::Cases(|_| {
+            rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 10, v6)), |account, v6| {
+                const MAX_ADDRESSES: usize = 3;
+                let (mut each, mut all) = (Vec::new(), Vec::new());
+                for address in account.held(v6)?.into_iter().take(MAX_ADDRESSES) {
+                    let [absent, wrapped] = absent_ports(account, address);
+                    each.extend(absent.iter().cloned());
+                    all.extend(absent.into_iter().chain(wrapped));
+                }
+                let together = Some(all).filter(|all| all.len() > 1).map(Query::new);
+                // Each absent port alone, and all of them in one batch.
+                Ok(each.into_iter().map(|item| Query::new([item])).chain(together).collect())
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-port.subset",
+        title: "an item with a port finds exactly that address and port",
+        why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
+        clauses: &[Clause::SearchMatchPort],
+        run: Run::Cases(|_| {
+            rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
+                const MAX: usize = 8;
+                let ported = account.survey.values(|instance| {
+                    let item = account.survey.item(account.search, instance);
+                    Some((instance.ip, item.filter(|_| instance.ip.is_ipv6() == v6)?))
+                });
+                let ported = account.some(ported)?;
+                // From the most frequent to the rarest.
+                let step = ported.len().div_ceil(MAX);
+                Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.match-port.union",
+        title: "items with and without ports of one address find everything that each of them finds",
+        why: "Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.",
+        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
+        run: Run::Cases(|_| {
+            let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
+                UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
+            });
+            rows(Relation::Survey, unions, |account, (v6, union)| {
+                let (bare, ported) = with_all_ports(account, v6)?;
+                let items = union(bare, &ported);
+                let lacks = || account.lacks("no searched address has several ports", "one with several");
+                if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
+            })
+        }),
+        ..SURVEYED
+    },
+];
 
 /// The address families: label, and whether it is IPv6.
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];

@@ -25,7 +25,6 @@ mod surveyed;
 mod watched;
 
 pub(super) use read_only::FirstSearches;
-pub(super) use row::Row;
 
 use crate::check::Check;
 use crate::contract::OperationId;
@@ -33,57 +32,22 @@ use crate::contract::OperationId;
 /// What the checks of this operation have in common.
 const SEARCH: Check = Check { operation: Some(OperationId::Search), ..Check::TEMPLATE };
 
-pub(super) static CHECKS: &[&Check] = &[
-    &filters::CITY_EXACT,
-    &filters::CITY_NEAR,
-    &filters::COUNTRY_EXACT,
-    &filters::COUNTRY_NEAR,
-    &envelope::SCHEMA,
-    &envelope::SUCCESS,
-    &envelope::VARIETY,
-    &group::GROUP_BOUNDARIES,
-    &group::GROUP_NULL,
-    &group::GROUP_SUM,
-    &envelope::HEADERS,
-    &consistent::CONSISTENT,
-    &known::KNOWN,
-    &envelope::INSTANCE_WATCHED,
-    &intersection::EVERY,
-    &intersection::EXCLUDING,
-    &intersection::PAGES,
-    &intersection::PAIRS,
-    &intersection::PAIRS_PORTS,
-    &intersection::SECOND_ACCOUNT,
-    &intersection::TRIPLES,
-    &watched::INTERSECTION_WATCHED,
-    &matching::ANY_PORT_BATCH,
-    &matching::ANY_PORT_PORTS,
-    &matching::ANY_PORT_SUBSET,
-    &matching::PORT_BATCHES,
-    &matching::PORT_OTHER,
-    &matching::PORT_SUBSET,
-    &matching::PORT_UNION,
-    &filters::ORDER_HELD,
-    &filters::ORDER_NEAR,
-    &page::PAGE_SIZE_BOUNDARIES,
-    &page::PAGE_SIZE_DEFAULT,
-    &page::PAGE_SIZE_MAX,
-    &page::PAGE_BOUNDARIES,
-    &page::PAGE_DEFAULT,
-    &paging::ECHO,
-    &paging::END,
-    &paging::PARTITION,
-    &paging::STILL,
-    &paging::TOTAL_FILTERS,
-    &paging::TOTAL_NOTHING,
-];
-
 pub(super) static TABLES: &[&[Check]] = &[
     account::CHECKS,
     activated::CHECKS,
     batch::CHECKS,
     body::CHECKS,
+    consistent::CHECKS,
+    envelope::CHECKS,
+    filters::CHECKS,
+    group::CHECKS,
     input::CHECKS,
+    intersection::CHECKS,
+    known::CHECKS,
+    matching::CHECKS,
+    page::CHECKS,
+    paging::CHECKS,
     read_only::CHECKS,
     status::CHECKS,
+    watched::CHECKS,
 ];

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::SEARCH;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{Filter, FilterKind, ResultSet, Survey, apply, lacks_addresses, read, survey};
+use crate::checks::relation::{ResultSet, Survey, kinds_of, lacks_addresses, read, survey};
 use crate::checks::{Requests, State as RunState};
 use crate::contract::Clause;
-use crate::contract::part::REQUEST_ID_HEADER;
+use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, REQUEST_ID_HEADER, STATUS};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
@@ -91,7 +91,7 @@ const GROUPS: u32 = 4;
 /// If several groups change at their first search, the search changes them.
 async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
     let survey = survey(probe).await?;
-    let held = survey.values(|instance| instance.group);
+    let held = survey.numbers(GROUP_ID);
     if held.is_empty() {
         return Err(lacks_addresses(
             probe,
@@ -102,12 +102,11 @@ async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
     let mut evidence = Vec::new();
     for group in held.into_iter().take(usize::try_from(GROUPS).unwrap_or(1)) {
         let before = probe.control(&probe.groups()).await?;
-        let filter = Filter::Group(Some(group)).on(&probe.contract().search, survey.request.clone());
-        read(probe, &filter).await?;
+        read(probe, &survey.request.clone().field(GROUP_ID, group)).await?;
         let after = probe.control(&probe.groups()).await?;
         let shown = |response: &Response| {
             let items = response.at("/data/items").and_then(Value::as_array);
-            items.into_iter().flatten().find(|item| item["groupId"] == group).cloned()
+            items.into_iter().flatten().find(|item| item[GROUP_ID] == group).cloned()
         };
         if shown(&before.response) != shown(&after.response) {
             evidence.extend([before.exchange, after.exchange]);
@@ -149,11 +148,9 @@ async fn rounds(probe: &Probe<'_>) -> Result<(), Stop> {
     let groups = probe.groups();
     let mut states = vec![State::read(probe, survey, &groups).await?];
     for _ in 0..ROUNDS {
-        for kind in [FilterKind::Status, FilterKind::Group, FilterKind::ActivatedFrom] {
+        for kind in kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]) {
             let filter = survey.candidates(kind).into_iter().take(1);
-            let request =
-                apply(&probe.contract().search, survey.request.clone(), &filter.collect::<Vec<_>>());
-            read(probe, &request).await?;
+            read(probe, &survey.query().filtered(filter).request(probe)).await?;
         }
         states.push(State::read(probe, survey, &groups).await?);
     }

@@ -7,7 +7,7 @@ use super::cases::{Change, Member, beside_member, control_or_skip};
 use crate::check::{Case, Cost, Probe, Stop};
 use crate::checks::relation::accepts_search;
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::{Clause, Search, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 /// One case of a rule: requests that are made from a valid search and judged alike.
@@ -126,10 +126,9 @@ impl Row {
     pub(super) fn changing_doubtful(
         self,
         control: Option<String>,
-        change: impl Fn(&Search, Request) -> Request + Send + Sync + 'static,
+        change: impl Fn(&Probe<'_>, Request) -> Request + Send + Sync + 'static,
     ) -> Self {
-        let change: Edit =
-            Arc::new(move |probe: &Probe<'_>, good: Request| Ok(change(&probe.contract().search, good)));
+        let change: Edit = Arc::new(move |probe: &Probe<'_>, good: Request| Ok(change(probe, good)));
         Self { valid: Valid::Changed { change, is_doubtful: true }, control, ..self }
     }
 

@@ -5,7 +5,6 @@ use super::cases::{FILTERS, SECOND_PAGE, boundary_cases};
 use super::filters::exact_cases;
 use super::row::{self, Row};
 use crate::check::{Check, Run};
-use crate::checks::relation::FilterKind;
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, STATUS};
 use crate::target::Fact;
@@ -18,7 +17,7 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchStatus],
         run: Run::Cases(|scope| {
             let statuses = &scope.contract.search.statuses;
-            let mut cases = boundary_cases(scope, |search| &search.status, |_| true);
+            let mut cases = boundary_cases(scope, STATUS, |_| true);
             // One request for each status of the document.
             let near = UNLISTED.map(|(label, change)| {
                 let values = statuses.iter().map(|status| change(status));
@@ -36,7 +35,8 @@ pub(super) static CHECKS: &[Check] = &[
             let beside = FILTERS.into_iter().filter(|(label, _)| *label != "a status").chain([SECOND_PAGE]);
             let beside = beside.map(|(label, change)| {
                 let row = reject(&format!("unlisted, beside {label}"));
-                unlisted(row, format!("un{}", statuses[0])).changing_doubtful(None, change)
+                unlisted(row, format!("un{}", statuses[0]))
+                    .changing_doubtful(None, move |probe, good| change(&probe.contract().search, good))
             });
             let bounded = Row::accepts(Clause::SearchStatus, "listed, beside an activation time");
             let bounded = statuses.iter().fold(bounded, |row, status| {
@@ -56,7 +56,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
         clauses: &[Clause::SearchStatus],
         needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| exact_cases(FilterKind::Status)),
+        run: Run::Cases(|_| exact_cases(Clause::SearchStatus)),
         ..SEARCH
     },
 ];

@@ -56,7 +56,7 @@ pub(crate) fn variations() -> Vec<Variation> {
         }
         "search." {
             "unknown-fields-ignored": "Unknown fields in the body of a search are ignored." => request(|call| {
-                let known = call.contract.search.properties().map(|property| property.name.clone());
+                let known: Vec<_> = call.contract.search.properties().map(|known| known.name.clone()).collect();
                 call.edit(|body| body.retain(|name, _| known.contains(name)));
             });
             "null-is-absent": "An optional field that is null counts as absent." => request(|call| {

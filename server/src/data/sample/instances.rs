@@ -9,8 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{MAIN, SECOND, accounts, id, time};
 use crate::{
-    domain::instance::{Capabilities, Id, Status, TermRule},
-    store::record::{InstanceRecord, ProxyPassword},
+    domain::instance::{Id, Status},
+    store::{RecordKind, record::Record},
 };
 
 /// An order of the second account.
@@ -45,13 +45,13 @@ const BOUNDARIES: [&str; 9] = [
 ];
 
 /// Instances of the account that has everything.
-pub(super) fn main(canary: &str) -> impl Iterator<Item = InstanceRecord> {
+pub(super) fn main(canary: &str) -> impl Iterator<Item = Record> {
     let own = (0..MAIN_ADDRESSES).map(|number| (number, address([198, 18], 0xa, number)));
     numbered(own.chain(shared()), MAIN, 0, canary)
 }
 
 /// Instances of the account whose data the other must never see.
-pub(super) fn second(canary: &str) -> impl Iterator<Item = InstanceRecord> {
+pub(super) fn second(canary: &str) -> impl Iterator<Item = Record> {
     let own = (0..SECOND_ADDRESSES).map(|number| (number, address([198, 19], 0xb, number)));
     numbered(own.chain(shared()), SECOND, 1, canary)
 }
@@ -83,7 +83,7 @@ fn numbered(
     account: &'static str,
     parity: i64,
     canary: &str,
-) -> impl Iterator<Item = InstanceRecord> {
+) -> impl Iterator<Item = Record> {
     addresses.flat_map(|(number, ip)| ports(number).map(move |port| (number, ip, port))).zip(0_u32..).map(
         move |((number, ip, port), index)| {
             let instance_id = id(FIRST_ID + i64::from(index) * 2 + parity);
@@ -106,14 +106,14 @@ fn ports(number: u16) -> impl Iterator<Item = u16> {
 }
 
 fn instance(
-    account: &str,
+    account: &'static str,
     number: u16,
     ip: IpAddr,
     port: u16,
     index: u32,
     instance_id: Id,
     canary: &str,
-) -> InstanceRecord {
+) -> Record {
     use Status::{Active, Cancelled, Expired, Failed, Provisioning};
     let status = pick(index, 1, &[Active, Active, Active, Expired, Cancelled, Failed, Provisioning]);
     let (country_code, city_code) = pick(
@@ -123,35 +123,36 @@ fn instance(
     );
     let main = account == MAIN;
     let [first, second, third] = accounts::MAIN_GROUPS.map(Some);
-    let foreign = Some(accounts::foreign_group());
-    let never_activated = matches!(status, Provisioning | Failed);
-    InstanceRecord {
-        account: account.to_owned(),
-        order_no: order(main, number),
-        instance_id,
-        offer_id: id(31 + i64::from(index % 9)),
-        status,
-        ip,
-        port,
-        protocols: pick(index, 3, &[["http", "socks5"].as_slice(), &["http"], &["socks5"]])
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        country_code: country_code.to_owned(),
-        city_code: city_code.to_owned(),
-        isp_type: pick(index, 4, &[1, 1, 2, 0]),
-        expires_at: pick(index, 5, &[true, true, false])
-            .then(|| spread(index, "2027-01-01T00:00:00.000000007Z")),
-        activated_at: (!never_activated).then(|| activation(index)),
-        capabilities: capabilities(index),
-        group_id: if main {
-            pick(index, 6, &[None, None, first, second, third])
-        } else {
-            pick(index, 6, &[None, foreign])
-        },
-        username: Some(format!("{canary}-user-{index}")),
-        password: Some(ProxyPassword::new(format!("{canary}-password-{index}"))),
-    }
+    let foreign = Some(accounts::FOREIGN_GROUP);
+    let group = if main {
+        pick(index, 6, &[None, None, first, second, third])
+    } else {
+        pick(index, 6, &[None, foreign])
+    };
+    let is_activated = !matches!(status, Provisioning | Failed);
+    let expires = pick(index, 5, &[true, true, false]);
+    Record::new(
+        RecordKind::Instance,
+        [
+            ("account", account.into()),
+            ("orderNo", order(main, number).into()),
+            ("instanceId", instance_id.into()),
+            ("offerId", (31 + index % 9).into()),
+            ("status", status.into()),
+            ("ip", ip.into()),
+            ("port", port.into()),
+            ("protocols", pick(index, 3, &[r#"["http","socks5"]"#, r#"["http"]"#, r#"["socks5"]"#]).into()),
+            ("countryCode", country_code.into()),
+            ("cityCode", city_code.into()),
+            ("ispType", pick(index, 4, &[1_u32, 1, 2, 0]).into()),
+            ("expiresAt", expires.then(|| spread(index, "2027-01-01T00:00:00.000000007Z")).into()),
+            ("activatedAt", is_activated.then(|| activation(index)).into()),
+            ("capabilities", pick(index, 8, &CAPABILITIES).into()),
+            ("groupId", group.into()),
+            ("username", format!("{canary}-user-{index}").into()),
+            ("password", format!("{canary}-password-{index}").into()),
+        ],
+    )
 }
 
 fn order(main: bool, number: u16) -> Option<String> {
@@ -179,29 +180,14 @@ fn spread(index: u32, from: &str) -> Timestamp {
     time(from).saturating_add(step).unwrap_or(Timestamp::MAX)
 }
 
-fn capabilities(index: u32) -> Capabilities {
-    let weekly = TermRule { min_days: Some(7), max_days: Some(0), step_days: Some(1), ..TermRule::default() };
-    let listed = TermRule { allowed_days: Some(vec![30, 90, 365]), ..TermRule::default() };
-    let full = Capabilities {
-        purchase: Some(weekly.clone()),
-        renew: Some(listed.clone()),
-        convert_trial: Some(TermRule { allowed_days: Some(Vec::new()), ..weekly.clone() }),
-        trial_days: Some(0),
-        change_ip: Some(true),
-        select_replacement: Some(false),
-        custom_credentials: Some(true),
-        random_credentials: Some(false),
-        max_batch_size: Some(50),
-    };
-    // Batch sizes far below and far above the limit of a request: neither may change that limit.
-    let low =
-        Capabilities { max_batch_size: Some(1), renew: Some(TermRule::default()), ..Capabilities::default() };
-    let high =
-        Capabilities { max_batch_size: Some(u32::MAX), trial_days: Some(3), ..Capabilities::default() };
-    let trial =
-        Capabilities { convert_trial: Some(listed), change_ip: Some(false), ..Capabilities::default() };
-    pick(index, 8, &[Capabilities::default(), full, low, high, trial])
-}
+/// What sources declare. Batch sizes are far below and far above the limit of a request: neither may change that limit.
+const CAPABILITIES: [&str; 5] = [
+    "{}",
+    r#"{"purchase":{"minDays":7,"maxDays":0,"stepDays":1},"renew":{"allowedDays":[30,90,365]},"convertTrial":{"allowedDays":[],"minDays":7,"maxDays":0,"stepDays":1},"trialDays":0,"changeIp":true,"selectReplacement":false,"customCredentials":true,"randomCredentials":false,"maxBatchSize":50}"#,
+    r#"{"renew":{},"maxBatchSize":1}"#,
+    r#"{"trialDays":3,"maxBatchSize":4294967295}"#,
+    r#"{"convertTrial":{"allowedDays":[30,90,365]},"changeIp":false}"#,
+];
 
 /// Chooses one of `choices` by `index`, independently for each `field`.
 fn pick<T: Clone>(index: u32, field: u32, choices: &[T]) -> T {
@@ -215,37 +201,37 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::{
+        domain::instance::Capabilities,
+        store::{Column, Value},
+    };
+
+    /// The values of a field of each instance.
+    fn values<T: Column>(name: &str) -> Vec<T> {
+        main("canary").map(|instance| instance.get(name).unwrap()).collect()
+    }
 
     #[test]
     fn fields_vary_independently() {
-        let instances: Vec<_> = main("canary").collect();
-        let pairs: HashSet<_> = instances
-            .iter()
-            .map(|instance| (instance.status, instance.city_code.clone(), instance.group_id))
-            .collect();
+        let groups = values::<String>("cityCode").into_iter().zip(values::<Option<Id>>("groupId"));
+        let pairs: HashSet<_> = values::<Status>("status").into_iter().zip(groups).collect();
         assert_eq!(pairs.len(), 5 * 6 * 4);
     }
 
     #[test]
     fn every_shape_of_a_field_occurs() {
-        let instances: Vec<_> = main("canary").collect();
-        let some = |test: fn(&InstanceRecord) -> bool| assert!(instances.iter().any(test));
-        some(|instance| instance.activated_at.is_none());
-        some(|instance| instance.expires_at.is_none());
-        some(|instance| instance.order_no.is_none());
-        some(|instance| instance.port == 0);
-        some(|instance| instance.ip.is_ipv6() && instance.port == u16::MAX);
-        some(|instance| instance.capabilities == Capabilities::default());
-        some(|instance| instance.capabilities.max_batch_size == Some(1));
-        for boundary in BOUNDARIES {
-            assert!(instances.iter().any(|instance| instance.activated_at == Some(time(boundary))));
+        for field in ["activatedAt", "expiresAt", "orderNo"] {
+            assert!(main("canary").any(|instance| instance.value(field) == Some(&Value::Null)), "{field}");
         }
-    }
-
-    #[test]
-    fn an_address_and_port_may_repeat() {
-        let instances: Vec<_> = main("canary").collect();
-        let distinct: HashSet<_> = instances.iter().map(|instance| (instance.ip, instance.port)).collect();
-        assert!(distinct.len() < instances.len());
+        let (ips, ports) = (values::<IpAddr>("ip"), values::<u16>("port"));
+        assert!(ports.contains(&0));
+        assert!(ips.iter().zip(&ports).any(|(ip, port)| ip.is_ipv6() && *port == u16::MAX));
+        let declared = values::<Capabilities>("capabilities");
+        assert!(declared.contains(&Capabilities::default()));
+        assert!(declared.iter().any(|it| it.max_batch_size == Some(1)));
+        let activated = values::<Option<Timestamp>>("activatedAt");
+        assert!(BOUNDARIES.iter().all(|boundary| activated.contains(&Some(time(boundary)))));
+        let distinct: HashSet<_> = ips.iter().zip(&ports).collect();
+        assert!(distinct.len() < ips.len(), "an address and port may repeat");
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     domain::{address::Address, instance::Id, token::Token},
-    store::record::{InstanceRecord, RecordCounts},
+    store::record::RecordCounts,
 };
 
 /// Facts about the sample data. Tokens and canaries are generated anew for each database; everything else is fixed.
@@ -22,9 +22,8 @@ pub struct Sample {
     pub orders: Vec<Order>,
     /// Every group of the main account.
     pub groups: Vec<Id>,
-    /// A sample of the main account's instances, with fields that no response shows: `account` and proxy user name and
-    /// password.
-    pub instances: Vec<InstanceRecord>,
+    /// A sample of the main account's instances, as JSON: the fields of a response, and the order number.
+    pub instances: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Addresses that only the second account holds.
     pub foreign_addresses: Vec<Address>,
     /// An order of the second account.
@@ -80,29 +79,17 @@ impl SampleTokens {
     /// Every token with a description, in the order of the fields.
     #[must_use]
     pub fn list(&self) -> [(&'static str, &Token); 10] {
-        let Self {
-            main,
-            link,
-            revoked,
-            expired,
-            second,
-            empty,
-            not_whitelisted,
-            not_verified,
-            not_entitled,
-            http_only,
-        } = self;
         [
-            ("main account", main),
-            ("main account, link credential", link),
-            ("main account, revoked", revoked),
-            ("main account, expired", expired),
-            ("second account", second),
-            ("empty account", empty),
-            ("not whitelisted", not_whitelisted),
-            ("not real-name verified", not_verified),
-            ("not entitled", not_entitled),
-            ("entitled to http alone", http_only),
+            ("main account", &self.main),
+            ("main account, link credential", &self.link),
+            ("main account, revoked", &self.revoked),
+            ("main account, expired", &self.expired),
+            ("second account", &self.second),
+            ("empty account", &self.empty),
+            ("not whitelisted", &self.not_whitelisted),
+            ("not real-name verified", &self.not_verified),
+            ("not entitled", &self.not_entitled),
+            ("entitled to http alone", &self.http_only),
         ]
     }
 }

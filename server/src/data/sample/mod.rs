@@ -10,6 +10,8 @@ use std::{
     net::IpAddr,
 };
 
+use serde_json::{Map, Value};
+
 use self::known::{AddressPorts, Order, Pool, Sample};
 use crate::{
     domain::{
@@ -17,7 +19,10 @@ use crate::{
         instance::Id,
         token::{Token, TokenKind},
     },
-    store::record::{GatewayRecord, InstanceRecord, Record, RecordCounts},
+    store::{
+        RecordKind, StoreError,
+        record::{Record, RecordCounts},
+    },
 };
 
 /// The name of the account that has everything.
@@ -30,88 +35,87 @@ const SECOND: &str = "borealis";
 const SHOWN_EVERY: usize = 9;
 
 /// Makes the sample data: the facts about it, and its records in an order in which they can be loaded.
-pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> (Sample, Vec<Record>) {
+pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> Result<(Sample, Vec<Record>), StoreError> {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
     let (tokens, mut records) = accounts::make(token);
-    let pool: Vec<_> = gateways::make(&canary).collect();
-    let gateways = pools(&pool);
-    records.extend(pool.into_iter().map(Record::Gateway));
-    records.extend(accounts::groups().map(Record::Group));
-
+    let groups = records.iter().filter(|record| record.kind() == RecordKind::Group);
+    let groups = groups.filter(|group| group.owner() == Some(MAIN));
+    let groups = groups.map(|group| group.get("groupId")).collect::<Result<_, _>>()?;
+    let gateways: Vec<_> = gateways::make(&canary).collect();
     let main: Vec<_> = instances::main(&canary).collect();
     let second: Vec<_> = instances::second(&canary).collect();
-    let (own, foreign) = (addresses(&main), addresses(&second));
+    let (own, foreign) = (addresses(&main)?, addresses(&second)?);
     let sample = Sample {
         loaded: RecordCounts::default(),
         tokens,
         addresses: own.iter().copied().collect(),
-        orders: orders(&main),
-        groups: accounts::groups()
-            .filter(|group| group.account == MAIN)
-            .map(|group| group.group_id)
-            .collect(),
-        instances: main.iter().step_by(SHOWN_EVERY).cloned().collect(),
+        orders: orders(&main)?,
+        groups,
+        instances: main.iter().step_by(SHOWN_EVERY).map(shown).collect(),
         foreign_addresses: foreign.difference(&own).copied().collect(),
         foreign_order: instances::SECOND_ORDER.to_owned(),
-        foreign_group: accounts::foreign_group(),
+        foreign_group: accounts::FOREIGN_GROUP,
         shared_addresses: own.intersection(&foreign).copied().collect(),
         plentiful_region: gateways::PLENTIFUL.0.to_owned(),
         scarce_region: gateways::SCARCE.0.to_owned(),
-        scarce_count: gateways::SCARCE.1,
+        scarce_count: gateways::SCARCE.1.into(),
         empty_region: gateways::EMPTY.to_owned(),
-        gateways,
+        gateways: pools(&gateways)?,
         canaries: vec![canary],
-        several_ports: most_ports(&main, IpAddr::is_ipv4),
-        ipv6: most_ports(&main, IpAddr::is_ipv6),
+        several_ports: most_ports(&main, IpAddr::is_ipv4)?,
+        ipv6: most_ports(&main, IpAddr::is_ipv6)?,
     };
-    let instances = main.into_iter().chain(second).map(|instance| Record::Instance(Box::new(instance)));
-    records.extend(instances);
-    (sample, records)
+    records.extend(gateways.into_iter().chain(main).chain(second));
+    Ok((sample, records))
 }
 
-fn addresses(instances: &[InstanceRecord]) -> BTreeSet<Address> {
-    instances.iter().map(|instance| Address { ip: instance.ip, port: None }).collect()
+/// The fields that a response shows, and the order number.
+fn shown(instance: &Record) -> Map<String, Value> {
+    let fields = serde_json::to_value(instance)
+        .ok()
+        .and_then(|record| record[RecordKind::Instance.name()].as_object().cloned());
+    let is_shown = |name: &str| !["account", "username", "password"].contains(&name);
+    fields.into_iter().flatten().filter(|(name, _)| is_shown(name)).collect()
+}
+
+fn addresses(instances: &[Record]) -> Result<BTreeSet<Address>, StoreError> {
+    instances.iter().map(|instance| Ok(Address { ip: instance.get("ip")?, port: None })).collect()
 }
 
 /// The first address with the most ports, each of which one instance has.
-fn most_ports(instances: &[InstanceRecord], is_wanted: fn(&IpAddr) -> bool) -> AddressPorts {
+fn most_ports(instances: &[Record], is_wanted: fn(&IpAddr) -> bool) -> Result<AddressPorts, StoreError> {
     let mut ports: BTreeMap<IpAddr, Vec<u16>> = BTreeMap::new();
-    for instance in instances.iter().filter(|instance| is_wanted(&instance.ip)) {
-        ports.entry(instance.ip).or_default().push(instance.port);
+    for instance in instances {
+        ports.entry(instance.get("ip")?).or_default().push(instance.get("port")?);
     }
-    let clear = ports.into_iter().filter(|(_, ports)| ports.is_sorted_by(|one, next| one < next));
+    let clear =
+        ports.into_iter().filter(|(ip, ports)| is_wanted(ip) && ports.is_sorted_by(|one, next| one < next));
     let held = clear.map(|(ip, ports)| AddressPorts { ip, ports });
     // The first address wins among those with equally many ports.
     let best = held.reduce(|best, other| if other.ports.len() > best.ports.len() { other } else { best });
-    best.unwrap_or(AddressPorts { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() })
+    Ok(best.unwrap_or(AddressPorts { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() }))
 }
 
-fn pools(gateways: &[GatewayRecord]) -> Vec<Pool> {
-    let mut pools: BTreeMap<(&str, String), Vec<(String, u16)>> = BTreeMap::new();
+fn pools(gateways: &[Record]) -> Result<Vec<Pool>, StoreError> {
+    let mut pools: BTreeMap<(String, String), Vec<(String, u16)>> = BTreeMap::new();
     for gateway in gateways {
-        let pool = pools.entry((&gateway.region, gateway.protocol.to_string())).or_default();
-        pool.push((gateway.host.clone(), gateway.port));
+        let pool = pools.entry((gateway.get("region")?, gateway.get("protocol")?)).or_default();
+        pool.push((gateway.get("host")?, gateway.get("port")?));
     }
-    pools
-        .into_iter()
-        .map(|((region, protocol), gateways)| Pool { region: region.to_owned(), protocol, gateways })
-        .collect()
+    let pool = |((region, protocol), gateways)| Pool { region, protocol, gateways };
+    Ok(pools.into_iter().map(pool).collect())
 }
 
-fn orders(instances: &[InstanceRecord]) -> Vec<Order> {
-    let mut orders: BTreeMap<&str, BTreeSet<Address>> = BTreeMap::new();
+fn orders(instances: &[Record]) -> Result<Vec<Order>, StoreError> {
+    let mut orders: BTreeMap<String, BTreeSet<Address>> = BTreeMap::new();
     for instance in instances {
-        if let Some(number) = &instance.order_no {
-            orders.entry(number).or_default().insert(Address { ip: instance.ip, port: None });
+        if let Some(number) = instance.get("orderNo")? {
+            orders.entry(number).or_default().insert(Address { ip: instance.get("ip")?, port: None });
         }
     }
-    orders
-        .into_iter()
-        .map(|(number, addresses)| Order {
-            number: number.to_owned(),
-            addresses: addresses.into_iter().collect(),
-        })
-        .collect()
+    let order =
+        |(number, addresses): (_, BTreeSet<_>)| Order { number, addresses: addresses.into_iter().collect() };
+    Ok(orders.into_iter().map(order).collect())
 }
 
 /// A constant identifier of the sample data.
@@ -132,21 +136,18 @@ mod tests {
 
     #[test]
     fn it_has_thousands_of_instances_with_distinct_ids() {
-        let (_, records) = make(&mut Token::generate);
-        let ids: BTreeSet<_> = records
-            .iter()
-            .filter_map(|record| match record {
-                Record::Instance(instance) => Some(instance.instance_id),
-                _ => None,
-            })
-            .collect();
+        let (_, records) = make(&mut Token::generate).unwrap();
+        let instances: Vec<_> =
+            records.iter().filter(|record| record.kind() == RecordKind::Instance).collect();
+        let ids: BTreeSet<Id> =
+            instances.iter().map(|instance| instance.get("instanceId").unwrap()).collect();
         assert!(ids.len() > 2500, "{}", ids.len());
-        assert_eq!(records.iter().filter(|record| matches!(record, Record::Instance(_))).count(), ids.len());
+        assert_eq!(instances.len(), ids.len());
     }
 
     #[test]
     fn every_fact_has_examples() {
-        let (sample, _) = make(&mut Token::generate);
+        let (sample, _) = make(&mut Token::generate).unwrap();
         assert!(sample.addresses.len() > 1000);
         assert!(sample.addresses.iter().any(|address| address.ip.is_ipv6()));
         assert!(sample.foreign_addresses.len() > 100);
@@ -155,23 +156,19 @@ mod tests {
         assert!(sample.ipv6.ip.is_ipv6() && !sample.ipv6.ports.contains(&0));
         assert!(sample.orders.len() > 10);
         assert!(sample.orders.iter().all(|order| order.number != sample.foreign_order));
+        assert!(sample.instances.len() > 100 && sample.instances[0].len() == 14);
     }
 
     #[test]
     fn every_proxy_secret_holds_the_canary() {
-        let (sample, records) = make(&mut Token::generate);
-        let canary = &sample.canaries[0];
-        let mut seen = 0;
-        for record in &records {
-            let (username, password) = match record {
-                Record::Gateway(gateway) => (&gateway.username, &gateway.password),
-                Record::Instance(instance) => (&instance.username, &instance.password),
-                _ => continue,
-            };
-            assert!(username.as_ref().is_some_and(|username| username.contains(canary)));
-            assert!(password.as_ref().is_some_and(|password| password.expose().contains(canary)));
-            seen += 1;
+        let (sample, records) = make(&mut Token::generate).unwrap();
+        let has_secrets =
+            |record: &&Record| matches!(record.kind(), RecordKind::Gateway | RecordKind::Instance);
+        let records: Vec<_> = records.iter().filter(has_secrets).collect();
+        assert!(records.len() > 2500);
+        for field in ["username", "password"] {
+            let holds = |record: &&Record| record.get::<String>(field).unwrap().contains(&sample.canaries[0]);
+            assert!(records.iter().all(holds), "{field}");
         }
-        assert!(seen > 2500);
     }
 }

@@ -1,27 +1,27 @@
 //! Request bodies: JSON, bounded in size and time.
 
-use std::{future::poll_fn, pin::Pin, sync::Arc, task::Poll, time::Duration};
+use std::{borrow::Cow, future::poll_fn, pin::Pin, sync::Arc, task::Poll, time::Duration};
 
 use bytes::Bytes;
 use dropshot::Body;
 use http::{
-    HeaderMap, HeaderName, Version,
+    HeaderMap, Version,
     header::{CONTENT_ENCODING, CONTENT_TYPE},
 };
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame};
+use sallyport_contract::check::quoted;
+use serde_json::Value;
 use tokio::task::coop;
 
-use super::headers;
+use super::{
+    headers,
+    json::Json,
+    request_error::{RequestError, Result},
+};
 use crate::{
     connections::{Connection, Reservation},
-    edge::{
-        responding::{api_error::ApiError, error_code::ErrorCode},
-        types::{
-            json::Json,
-            request_error::{Excerpt, Input, Part, Result},
-        },
-    },
+    edge::responding::{api_error::ApiError, error_code::ErrorCode},
 };
 
 /// Maximum size of a body in bytes, about twice the size of the largest batch of addresses in their longest spelling.
@@ -103,46 +103,51 @@ pub(crate) async fn read(
     headers: &HeaderMap,
     timeout: Duration,
     connection: &Arc<Connection>,
-    input: Input<'_>,
+    clauses: &'static str,
 ) -> Result<(Vec<u8>, Reservation), ApiError> {
-    if let Err(error) = declared_as_json(headers, input) {
+    if let Err(error) = declared_as_json(headers, clauses) {
         body.discard();
         return Err(error.into());
     }
     let mut reservation = connection.receive_body();
-    let bytes = collect(body, timeout, &mut reservation, input).await?;
+    let bytes = collect(body, timeout, &mut reservation, clauses).await?;
     Ok((bytes, reservation))
+}
+
+/// An error of the body as a whole, which violates these clauses.
+fn wrong(code: ErrorCode, problem: impl Into<Cow<'static, str>>, clauses: &'static str) -> RequestError {
+    RequestError::new(code, "body", problem).citing(clauses)
 }
 
 /// Parses a body.
 ///
 /// # Errors
-/// It is not exactly one JSON value.
-pub fn parse<'a>(bytes: &'a [u8], input: Input<'_>) -> Result<Json<'a>> {
-    Json::parse(bytes).map_err(|error| {
+/// It is not exactly one JSON value, or an object in it has a member twice.
+pub fn parse(bytes: &[u8], clauses: &'static str) -> Result<Value> {
+    let json = Json::parse(bytes).map_err(|error| {
         // serde_json's message can quote the body, so only the position is reported.
-        let found = Excerpt::describe(match (error.is_eof(), error.line(), error.column()) {
+        let found = match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "an incomplete one".to_owned(),
             (false, line, column) => format!("an error at line {line}, column {column}"),
-        });
-        input.unexpected(
-            ErrorCode::MalformedBody,
-            "type",
-            "exactly one JSON value in UTF-8, at most 127 levels deep",
-            Some(found),
-        )
-    })
+        };
+        let problem =
+            format!("expected exactly one JSON value in UTF-8, at most 127 levels deep, found {found}");
+        wrong(ErrorCode::MalformedBody, problem, clauses)
+    })?;
+    match json.repeated {
+        None => Ok(json.value),
+        Some(name) => Err(RequestError::repeated_field(&name)),
+    }
 }
 
 async fn collect(
     mut body: UnreadBody,
     timeout: Duration,
     reservation: &mut Reservation,
-    input: Input<'_>,
+    clauses: &'static str,
 ) -> Result<Vec<u8>, ApiError> {
     let too_large = || {
-        let expected = format!("at most {MAX_BYTES} bytes");
-        ApiError::from(input.unexpected(ErrorCode::BodyTooLarge, "maxLength", expected, None))
+        ApiError::from(wrong(ErrorCode::BodyTooLarge, format!("expected at most {MAX_BYTES} bytes"), clauses))
     };
     if body.body.size_hint().lower() > MAX_BYTES as u64 {
         body.discard();
@@ -154,11 +159,11 @@ async fn collect(
         let frame = match tokio::time::timeout_at(deadline, body.frame()).await {
             Err(_) => {
                 let problem = format!("not received within {} ms", timeout.as_millis());
-                return Err(input.error(ErrorCode::BodyTimeout, "type", problem).into());
+                return Err(wrong(ErrorCode::BodyTimeout, problem, clauses).into());
             }
             Ok(None) => return Ok(bytes),
             Ok(Some(Err(_))) => {
-                return Err(input.error(ErrorCode::MalformedBody, "type", "incomplete").into());
+                return Err(wrong(ErrorCode::MalformedBody, "incomplete", clauses).into());
             }
             Ok(Some(Ok(frame))) => frame,
         };
@@ -181,10 +186,8 @@ async fn collect(
 }
 
 /// Requires `application/json` in UTF-8 without a content encoding (`open.static.content-type`).
-fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<()> {
-    let single =
-        |name: &HeaderName| headers::single(headers, name, Input::new(Part::Header(name.as_str()), &[]));
-    let content_type = single(&CONTENT_TYPE)?.unwrap_or_default();
+fn declared_as_json(headers: &HeaderMap, clauses: &'static str) -> Result<()> {
+    let content_type = headers::single(headers, CONTENT_TYPE.as_str())?.unwrap_or_default();
     let mut parts = content_type.split(';').map(str::trim);
     let json = parts.next().is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
     let utf8 = parts.all(|parameter| match parameter.split_once('=') {
@@ -193,13 +196,15 @@ fn declared_as_json(headers: &HeaderMap, input: Input<'_>) -> Result<()> {
         }
         _ => true,
     });
-    let plain = single(&CONTENT_ENCODING)?.is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
+    let encoding = headers::single(headers, CONTENT_ENCODING.as_str())?;
+    let plain = encoding.is_none_or(|encoding| encoding.eq_ignore_ascii_case("identity"));
     if json && utf8 && plain {
         return Ok(());
     }
-    let expected = "`Content-Type: application/json`, in UTF-8 and without `Content-Encoding`";
-    let found = if content_type.is_empty() { None } else { Some(Excerpt::quote(content_type)) };
-    Err(input.unexpected(ErrorCode::NotJson, "type", expected, found))
+    let expected = "expected `Content-Type: application/json`, in UTF-8 and without `Content-Encoding`";
+    let found =
+        if content_type.is_empty() { String::new() } else { format!(", found {}", quoted(content_type)) };
+    Err(wrong(ErrorCode::NotJson, format!("{expected}{found}"), clauses))
 }
 
 #[cfg(test)]
@@ -264,7 +269,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(*name, HeaderValue::from_static(value));
         }
-        declared_as_json(&headers, Input::new(Part::Body, &[])).is_ok()
+        declared_as_json(&headers, "").is_ok()
     }
 
     #[test]

@@ -6,14 +6,10 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::HeaderMap;
+use sallyport_contract::table::Location;
 
-use crate::{
-    edge::{
-        responding::error_code::ErrorCode,
-        types::request_error::{Input, Part, RequestError, Result},
-    },
-    proxies::TrustedProxies,
-};
+use super::request_error::{RequestError, Result};
+use crate::{edge::responding::error_code::ErrorCode, proxies::TrustedProxies};
 
 const X_FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -46,13 +42,8 @@ pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Re
 }
 
 fn malformed() -> RequestError {
-    let expected = "a list of addresses whose last one is the address that connected to the proxy";
-    Input::new(Part::Header(X_FORWARDED_FOR), &[]).unexpected(
-        ErrorCode::CallerUnknown,
-        "type",
-        expected,
-        None,
-    )
+    let problem = "expected a list of addresses whose last one is the address that connected to the proxy";
+    RequestError::new(ErrorCode::CallerUnknown, Location::Header.place(X_FORWARDED_FOR), problem)
 }
 
 /// An address, with or without a port; IPv6 with a port is in brackets.

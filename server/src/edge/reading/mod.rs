@@ -1,18 +1,23 @@
-//! Parses raw requests into values of [`types`](super::types), or returns the first request error.
+//! Parses raw requests strictly and checks them by the contract's table of constraints, or returns the first request error.
 
 pub mod body;
 pub mod caller;
 pub mod credential;
-pub mod fields;
-pub mod headers;
-pub mod path;
+mod headers;
+pub mod json;
+mod path;
 mod percent;
 pub mod query;
-pub mod rules;
+pub mod request_error;
 
 use http::HeaderMap;
+use sallyport_contract::table::{Location, Operation};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
-use crate::edge::types::json::Json;
+use crate::{domain::token::Token, edge::responding::error_code::ErrorCode};
+use query::Query;
+use request_error::{RequestError, Result};
 
 /// The parts of a raw request that an operation reads.
 #[derive(Debug)]
@@ -24,5 +29,63 @@ pub struct RequestParts<'a> {
     /// The headers.
     pub headers: &'a HeaderMap,
     /// The body, for operations that have one.
-    pub json: Option<Json<'a>>,
+    pub json: Option<Value>,
+}
+
+/// Reads the token and all else of a request of `operation`, whose type is `T`.
+///
+/// # Errors
+/// The first error, in the query as a whole, in a parameter, in the body, between them, in the token.
+pub fn read<T: DeserializeOwned>(
+    operation: &'static Operation,
+    parts: RequestParts<'_>,
+) -> Result<(Token, T)> {
+    let RequestParts { path, query, headers, json } = parts;
+    let Query { token, values: mut request } = Query::parse(query, operation)?;
+    add_path_and_headers(&mut request, operation, path, headers)?;
+    if let (Some(body), Some(json)) = (&operation.body, json) {
+        request.insert(body.name.clone(), json);
+    }
+    operation.check(&request)?;
+    operation.complete(&mut request);
+    let token = credential::read(token, headers, &operation.token)?;
+    let request = serde_json::from_value(Value::Object(request)).map_err(|error| {
+        tracing::error!(operation = operation.id.as_str(), %error, "the type of a request and the table of constraints differ");
+        RequestError::new(ErrorCode::Internal, "", ErrorCode::Internal.description())
+    })?;
+    Ok((token, request))
+}
+
+fn add_path_and_headers(
+    request: &mut Map<String, Value>,
+    operation: &'static Operation,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<()> {
+    for part in &operation.parameters {
+        let text = match part.location {
+            Location::Path => path::segment(&operation.path, path, &part.name)?,
+            // A header that is read instead of a parameter may be anything beside it.
+            Location::Header
+                if !operation.substituted_by(&part.name).is_some_and(|name| request.contains_key(name)) =>
+            {
+                headers::single(headers, &part.name)?.map(Into::into)
+            }
+            _ => None,
+        };
+        if let Some(text) = text {
+            request.insert(part.name.clone(), part.schema.value_of(text));
+        }
+    }
+    Ok(())
+}
+
+/// Tells null from an absent member: for fields of type `Option<Option<T>>`.
+///
+/// # Errors
+/// As the type of the field.
+pub fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }

@@ -2,34 +2,37 @@
 
 use std::borrow::Cow;
 
-use crate::edge::{
-    responding::error_code::ErrorCode,
-    types::request_error::{Input, Result},
-};
+use super::request_error::{RequestError, Result};
+use crate::edge::responding::error_code::ErrorCode;
 
 /// Decodes a name or a value of a query, in which `+` is a space.
 ///
 /// # Errors
 /// Broken percent-encoding, or text that is not UTF-8. No value is shown.
-pub(super) fn decode_form<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>> {
-    decode(raw, input, ErrorCode::MalformedQuery, true)
+pub(super) fn decode_form<'a>(raw: &'a str, place: impl Fn() -> String) -> Result<Cow<'a, str>> {
+    decode(raw, place, ErrorCode::MalformedQuery, true)
 }
 
 /// Decodes a segment of a path.
 ///
 /// # Errors
 /// As [`decode_form`].
-pub(super) fn decode_segment<'a>(raw: &'a str, input: Input<'_>) -> Result<Cow<'a, str>> {
-    decode(raw, input, ErrorCode::Invalid, false)
+pub(super) fn decode_segment<'a>(raw: &'a str, place: impl Fn() -> String) -> Result<Cow<'a, str>> {
+    decode(raw, place, ErrorCode::Invalid, false)
 }
 
-fn decode<'a>(raw: &'a str, input: Input<'_>, code: ErrorCode, plus_is_space: bool) -> Result<Cow<'a, str>> {
+fn decode<'a>(
+    raw: &'a str,
+    place: impl Fn() -> String,
+    code: ErrorCode,
+    plus_is_space: bool,
+) -> Result<Cow<'a, str>> {
     // A fold without an early exit is vectorized, which is faster for long values such as tokens.
     let encoded = raw.bytes().fold(false, |seen, byte| seen | matches!(byte, b'%' | b'+'));
     if !encoded {
         return Ok(Cow::Borrowed(raw));
     }
-    let malformed = |expected| input.unexpected(code, "type", expected, None);
+    let malformed = |expected| RequestError::new(code, place(), expected);
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw.bytes();
     while let Some(byte) = rest.next() {
@@ -39,11 +42,11 @@ fn decode<'a>(raw: &'a str, input: Input<'_>, code: ErrorCode, plus_is_space: bo
                 let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
                 match (digit(rest.next()), digit(rest.next())) {
                     (Some(high), Some(low)) => (high << 4 | low) as u8,
-                    _ => return Err(malformed("two hexadecimal digits after each `%`")),
+                    _ => return Err(malformed("expected two hexadecimal digits after each `%`")),
                 }
             }
             plain => plain,
         });
     }
-    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| malformed("percent-encoded UTF-8"))
+    String::from_utf8(bytes).map(Cow::Owned).map_err(|_| malformed("expected percent-encoded UTF-8"))
 }

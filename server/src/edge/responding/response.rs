@@ -5,7 +5,7 @@ use std::{marker::PhantomData, sync::Arc};
 use bytes::Bytes;
 use dropshot::{ApiEndpointResponse, Body, HttpResponse};
 use http::{
-    HeaderMap, HeaderValue, Response, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, Response, StatusCode,
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
 use serde::{Serialize, Serializer};
@@ -162,12 +162,59 @@ impl<const B: bool> Serialize for ConstantBool<B> {
     }
 }
 
-/// A number as a header, in half the memory of [`HeaderValue`]'s own conversion.
+/// Sets a header that has a value.
 ///
 /// # Errors
-/// None: digits are valid in a header.
-pub fn number(value: impl itoa::Integer) -> Result<HeaderValue, InvalidHeaderValue> {
-    HeaderValue::from_str(itoa::Buffer::new().format(value))
+/// The value is invalid in a header.
+pub fn set_header(
+    headers: &mut HeaderMap,
+    name: HeaderName,
+    value: impl HeaderText,
+) -> Result<(), InvalidHeaderValue> {
+    if let Some(value) = value.header_value()? {
+        headers.insert(name, value);
+    }
+    Ok(())
+}
+
+/// A value that a header can have.
+pub trait HeaderText {
+    /// The text in the header; `None` for a header that is not sent.
+    ///
+    /// # Errors
+    /// The value is invalid in a header.
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue>;
+}
+
+impl HeaderText for String {
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        HeaderValue::try_from(self).map(Some)
+    }
+}
+
+impl HeaderText for &'static str {
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        Ok(Some(HeaderValue::from_static(self)))
+    }
+}
+
+/// In half the memory of [`HeaderValue`]'s own conversion.
+impl HeaderText for i64 {
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        HeaderValue::from_str(itoa::Buffer::new().format(self)).map(Some)
+    }
+}
+
+impl HeaderText for bool {
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        if self { "true" } else { "false" }.header_value()
+    }
+}
+
+impl<T: HeaderText> HeaderText for Option<T> {
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        self.map_or(Ok(None), T::header_value)
+    }
 }
 
 fn success<O: Responses>(

@@ -79,8 +79,9 @@ impl<'a> PostgresSession<'a> {
             Access::Snapshot => {
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
             }
-            Access::Change => "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'",
-            Access::Import => "BEGIN; SET LOCAL statement_timeout = 0",
+            Access::Change | Access::Import => {
+                "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'"
+            }
         };
         self.is_idle = false;
         self.wait(self.client.batch_execute(begin))?;

@@ -1,6 +1,6 @@
 //! Accounts by name.
 
-use super::{RegistryError, Result, Session};
+use super::{RecordKind, RegistryError, Result, Session};
 use crate::{domain::token::Token, names::nearest, printable::counted};
 
 /// The number of an account.
@@ -25,24 +25,13 @@ pub(super) fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryE
     Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
 }
 
-/// The tables whose records belong to an account, with what one of them is called.
-pub(super) const OWNED: [(&str, &str); 5] = [
-    ("tokens", "token"),
-    ("whitelist", "whitelist entry"),
-    ("entitlements", "entitlement"),
-    ("groups", "group"),
-    ("instances", "instance"),
-];
-
 /// The records that an account owns, in words such as "2 tokens, 1 group"; `None` if it owns none.
 pub(super) fn belongings(session: &mut dyn Session, account: i64) -> Result<Option<String>> {
     let mut words = Vec::new();
-    for (table, noun) in OWNED {
-        let sql = format!("SELECT count(*) FROM {table} WHERE account_id = $1");
+    for kind in RecordKind::ALL.into_iter().filter(|kind| kind.has_owner()) {
+        let sql = format!("SELECT count(*) FROM {} WHERE account_id = $1", kind.table());
         let count = session.number(&sql, &[account.into()])?;
-        if count > 0 {
-            words.push(counted(count, noun));
-        }
+        words.extend((count > 0).then(|| counted(count, kind.noun())));
     }
     Ok((!words.is_empty()).then(|| words.join(", ")))
 }

@@ -1,17 +1,16 @@
 //! Lists of records, as far as they may be shown.
 
-use std::{io, net::IpAddr, ops::ControlFlow};
+use std::{io, ops::ControlFlow};
 
-use jiff::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use super::{Registry, RegistryError, Result, Session, accounts, rejected};
 use crate::{
     names::nearest,
     store::{
-        StoreError,
+        record::Record,
         record_kind::{Field, Form, RecordKind},
-        value::{Row, Value},
+        value::Value,
     },
 };
 
@@ -23,10 +22,18 @@ pub type Entry = Map<String, Json>;
 #[derive(Clone, Debug)]
 pub struct Condition {
     field: &'static Field,
-    value: Json,
+    value: Value<'static>,
 }
 
 impl Condition {
+    /// The field has the value that a text of the command line stands for.
+    ///
+    /// # Errors
+    /// The value is invalid.
+    pub fn new(field: &'static Field, text: &str) -> Result<Self> {
+        Ok(Self { field, value: field.parse(text).map_err(RegistryError::Rejected)? })
+    }
+
     /// Parses `field=value`.
     ///
     /// # Errors
@@ -34,125 +41,40 @@ impl Condition {
     pub fn parse(kind: RecordKind, text: &str) -> Result<Self> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let known: Vec<_> = kind.fields().iter().filter(|field| field.form.can_be_condition()).collect();
+        if let Some(field) = known.iter().find(|field| field.name == name && text.contains('=')) {
+            return Self::new(field, value);
+        }
         let names: Vec<_> = known.iter().map(|field| field.name).collect();
-        // The text is not quoted, because it may be a token by mistake.
-        let Some(field) = known.into_iter().find(|field| field.name == name && text.contains('=')) else {
-            let advice = match nearest(name, &names) {
-                Some(near) => format!("did you mean `{near}=…`?"),
-                None => format!("expected FIELD=VALUE with one of: {}", names.join(", ")),
-            };
-            return rejected(format!("unknown condition; {advice}"));
-        };
-        Ok(Self { field, value: field.parse(value)? })
+        // What is no name of a field may be a token by mistake, and is not quoted.
+        let is_name =
+            text.contains('=') && name.len() < 20 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let unknown =
+            if is_name { format!("unknown field `{name}`") } else { "unknown condition".to_owned() };
+        rejected(match nearest(name, &names) {
+            Some(near) => format!("{unknown}; did you mean `{near}=…`?"),
+            None => format!("{unknown}; expected FIELD=VALUE with one of: {}", names.join(", ")),
+        })
     }
 
-    /// The field of this name equals this value, which may be of a wrong type.
-    pub(super) fn new(kind: RecordKind, name: &str, value: Json) -> Option<Self> {
+    /// The field of this name has this stored value.
+    pub(super) fn stored(kind: RecordKind, name: &str, value: Value<'static>) -> Option<Self> {
         Some(Self { field: kind.fields().iter().find(|field| field.name == name)?, value })
+    }
+
+    /// Whether the field names a record, perhaps with others.
+    pub(super) fn is_of_key(&self, kind: RecordKind) -> bool {
+        self.field.form == Form::Number || kind.key().contains(&self.field.name)
     }
 
     /// The value, if it is a text.
     pub(super) fn text(&self) -> Option<&str> {
-        self.value.as_str()
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
     }
 
     /// The value, as messages show it.
     pub(super) fn shown(&self) -> String {
-        match &self.value {
-            Json::String(text) => format!("{text:?}"),
-            other => other.to_string(),
-        }
+        self.field.shown(&self.value)
     }
-}
-
-impl Form {
-    /// Whether records can be selected by such a field.
-    #[must_use]
-    pub fn can_be_condition(self) -> bool {
-        !matches!(self, Self::List | Self::Object | Self::Password | Self::Digest | Self::Range)
-    }
-
-    /// Whether records can be put with such a field.
-    #[must_use]
-    pub fn can_be_put(self) -> bool {
-        !matches!(self, Self::Digest | Self::Covers)
-    }
-}
-
-impl Field {
-    /// The value that a text of the command line stands for.
-    ///
-    /// # Errors
-    /// Says what was expected. The text is not quoted, because it may be a token by mistake.
-    pub fn parse(&self, text: &str) -> Result<Json> {
-        if text == "null" && self.default == Some("null") {
-            return Ok(Json::Null);
-        }
-        let value = match self.form {
-            Form::Integer | Form::Number | Form::Flag | Form::Object => {
-                serde_json::from_str(text).unwrap_or(Json::Null)
-            }
-            Form::List => text.split(',').map(Json::from).collect(),
-            _ => text.into(),
-        };
-        self.stored_value(&value).map(|_| value)
-    }
-
-    /// The value as the column stores it.
-    fn stored_value(&self, value: &Json) -> Result<Value<'static>> {
-        let (stored, expected) = match self.form {
-            Form::Integer | Form::Number => {
-                (value.as_i64().map(Value::Number), "an integer of at most 64 bits")
-            }
-            Form::Flag => (value.as_bool().map(Value::Flag), "true or false"),
-            Form::List => (value.is_array().then(|| text(value.to_string())), "a list of texts"),
-            Form::Object => (value.is_object().then(|| text(value.to_string())), "a JSON object"),
-            Form::Time => {
-                let time = value.as_str().and_then(|text| text.parse::<Timestamp>().ok());
-                (time.map(Into::into), "a time with its zone, for example 2027-01-01T00:00:00Z")
-            }
-            Form::Address | Form::Covers => {
-                let ip = value.as_str().and_then(|text| text.parse::<IpAddr>().ok());
-                (ip.map(|ip| ip.to_canonical().into()), "an IP address, for example 192.0.2.1")
-            }
-            Form::Name(names) => {
-                let name = value.as_str().filter(|name| names.contains(name));
-                let expected = format!("`{}`: expected one of: {}", self.name, names.join(", "));
-                return name.map_or(rejected(expected), |name| Ok(text(name.to_owned())));
-            }
-            Form::Account | Form::Text | Form::Password | Form::Digest | Form::Range => {
-                (value.as_str().map(|it| text(it.to_owned())), "a text")
-            }
-        };
-        stored.map_or_else(|| rejected(format!("`{}`: expected {expected}", self.name)), Ok)
-    }
-
-    /// The column of a list, `None` for what is not shown.
-    fn listed(&self) -> Option<(&'static str, String)> {
-        match self.form {
-            Form::Digest | Form::Covers | Form::Range => None,
-            Form::Password => Some(("hasPassword", format!("{} IS NOT NULL", self.selected()))),
-            _ => Some((self.name, self.selected())),
-        }
-    }
-
-    /// Reads the column of a list.
-    fn read(&self, row: &mut Row<'_>) -> Result<Json, StoreError> {
-        Ok(match self.form {
-            Form::Integer | Form::Number => row.take::<Option<i64>>()?.into(),
-            Form::Flag | Form::Password => row.take::<bool>()?.into(),
-            Form::Time => row.take::<Option<Timestamp>>()?.map(|time| time.to_string()).into(),
-            Form::Address => row.take::<IpAddr>()?.to_string().into(),
-            Form::List | Form::Object => serde_json::from_str(&row.take::<String>()?)
-                .map_err(|error| StoreError::Corrupt(format!("`{}`: {error}", self.name)))?,
-            Form::Account | Form::Text | Form::Name(_) => row.take::<Option<String>>()?.into(),
-            Form::Digest | Form::Covers | Form::Range => Json::Null,
-        })
-    }
-}
-
-fn text(text: String) -> Value<'static> {
-    Value::Text(text.into())
 }
 
 impl RecordKind {
@@ -160,7 +82,7 @@ impl RecordKind {
     #[must_use]
     pub fn table_columns(self) -> Vec<&'static str> {
         let shown = self.fields().iter().filter(|field| field.in_tables);
-        shown.filter_map(|field| field.listed().map(|(name, _)| name)).collect()
+        shown.filter_map(Field::listed).collect()
     }
 }
 
@@ -194,7 +116,14 @@ impl Registry {
         mut consumer: C,
     ) -> Result<(C, bool)> {
         self.read(move |session| {
-            let mut query = Query::new(&select(kind)).only(session, &conditions)?;
+            let from = match kind {
+                // SQLite keeps this order: for each account the index by address is scanned in order, or searched.
+                RecordKind::Instance => {
+                    "accounts AS a CROSS JOIN instances AS t WHERE t.account_id = a.id".to_owned()
+                }
+                _ => format!("{} WHERE TRUE", kind.from()),
+            };
+            let mut query = Query::new(&kind.select(&from)).only(session, &conditions)?;
             query.push(order(kind));
             if let Some(limit) = limit {
                 // One more, to find out whether there are more entries.
@@ -202,45 +131,18 @@ impl Registry {
                 query.push(&format!("LIMIT ${}", query.values.len()));
             }
             let (mut count, mut more) = (0_u64, false);
-            session.each::<RegistryError>(&query.sql, &query.values, &mut |mut row| {
+            session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
                 more = limit.is_some_and(|limit| count == u64::from(limit));
                 if more {
                     return Ok(ControlFlow::Break(()));
                 }
                 count += 1;
-                consumer.take(read(kind, &mut row)?).map_err(RegistryError::Output)?;
+                consumer.take(Record::from_row(kind, row)?.listed()?).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
             Ok((consumer, more))
         })
         .await
-    }
-}
-
-/// The first entry that meets the conditions.
-pub(super) fn first(
-    session: &mut dyn Session,
-    kind: RecordKind,
-    conditions: &[Condition],
-) -> Result<Option<Entry>> {
-    let query = Query::new(&select(kind)).only(session, conditions)?;
-    let mut first = None;
-    session.each::<RegistryError>(&query.sql, &query.values, &mut |mut row| {
-        first = Some(read(kind, &mut row)?);
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(first)
-}
-
-fn select(kind: RecordKind) -> String {
-    let columns: Vec<_> = kind.fields().iter().filter_map(Field::listed).map(|(_, column)| column).collect();
-    let columns = columns.join(", ");
-    match kind {
-        // The accounts come first, so that for each of them the index by address is scanned in order, or searched.
-        RecordKind::Instance => {
-            format!("SELECT {columns} FROM accounts AS a CROSS JOIN instances AS t WHERE t.account_id = a.id")
-        }
-        _ => format!("SELECT {columns} FROM {} WHERE TRUE", kind.from()),
     }
 }
 
@@ -253,11 +155,6 @@ const fn order(kind: RecordKind) -> &'static str {
             "ORDER BY t.id"
         }
     }
-}
-
-fn read(kind: RecordKind, row: &mut Row<'_>) -> Result<Entry, StoreError> {
-    let listed = kind.fields().iter().filter_map(|field| Some((field, field.listed()?.0)));
-    listed.map(|(field, name)| Ok((name.to_owned(), field.read(row)?))).collect()
 }
 
 /// A statement on one table, built condition by condition.
@@ -280,22 +177,20 @@ impl Query {
 
     /// Adds conditions on the table `t`.
     pub(super) fn only(mut self, session: &mut dyn Session, conditions: &[Condition]) -> Result<Self> {
-        for Condition { field, value } in conditions {
-            let Field { column, form, .. } = **field;
-            if value.is_null() {
+        for Condition { field: Field { column, form, .. }, value } in conditions {
+            if *value == Value::Null {
                 self.push(&format!("AND t.{column} IS NULL"));
                 continue;
             }
             let place = self.values.len() + 1;
-            let condition = match form {
+            self.values.push(match (form, value) {
+                (Form::Account, Value::Text(name)) => accounts::find(session, name)?.into(),
+                (_, value) => value.clone(),
+            });
+            self.push(&match form {
                 Form::Covers => format!("AND t.first <= ${place} AND t.last >= ${place}"),
                 _ => format!("AND t.{column} = ${place}"),
-            };
-            self.values.push(match (form, value.as_str()) {
-                (Form::Account, Some(name)) => accounts::find(session, name)?.into(),
-                _ => field.stored_value(value)?,
             });
-            self.push(&condition);
         }
         Ok(self)
     }

@@ -14,13 +14,14 @@ pub use self::{
     list::{Condition, Entry, ListConsumer},
     put::Written,
     remove::{Dependents, Selection},
-    tokens::{End, IssuedToken, TokenEntry},
+    tokens::{End, IssuedToken},
 };
 use super::{
     Location, OpenError, OpenMode, StoreError,
     database::Backend as _,
     postgres::{Limits, PostgresStore},
-    record_kind::RecordKind,
+    record::missing_fields,
+    record_kind::{Field, RecordKind},
     session::{Access, Session},
     sqlite::SqliteStore,
 };
@@ -41,12 +42,17 @@ pub enum RegistryError {
     /// Unknown name or number.
     #[error("{0}")]
     Unknown(String),
-    /// Other records refer to the record to be removed.
-    #[error("{0}")]
-    InUse(String),
-    /// The condition, record or change is invalid.
+    /// The condition, record or change is invalid, or other records refer to a record to be removed.
     #[error("{0}")]
     Rejected(String),
+    /// Fields of a record are missing.
+    #[error("{}: {}", kind.noun(), missing_fields(fields))]
+    Missing {
+        /// The kind of the record.
+        kind: RecordKind,
+        /// The fields.
+        fields: Vec<&'static Field>,
+    },
     /// The output cannot be written.
     #[error("the output cannot be written: {0}")]
     Output(#[source] io::Error),
@@ -61,9 +67,9 @@ impl RegistryError {
         let at = |reason: &dyn std::fmt::Display| format!("record {number}: {reason}");
         match self {
             Self::Unknown(reason) => Self::Unknown(at(&reason)),
-            Self::InUse(reason) => Self::InUse(at(&reason)),
             Self::Rejected(reason) => Self::Rejected(at(&reason)),
             Self::Store(StoreError::Conflict(reason)) => Self::Rejected(at(&reason)),
+            Self::Missing { .. } => Self::Rejected(at(&self)),
             other => other,
         }
     }

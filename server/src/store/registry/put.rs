@@ -1,17 +1,20 @@
 //! Puts records: creates them, or changes the given fields of those that are stored.
 
+use std::ops::ControlFlow;
+
 use jiff::Timestamp;
-use serde_json::{Map, Value as Json};
+use serde::de::DeserializeSeed as _;
 
 use super::{
     Registry, RegistryError, Result, Session, accounts,
-    list::{self, Condition, Entry, Query},
+    list::{Condition, Entry, Query},
     rejected, rules,
 };
 use crate::store::{
     StoreError,
-    record::{Record, reason},
-    record_kind::{Form, RecordKind},
+    record::Record,
+    record_kind::{Field, Form, RecordKind},
+    value::Value,
 };
 
 /// A record that was put.
@@ -26,19 +29,19 @@ pub struct Written {
 }
 
 impl Registry {
-    /// Puts records by the names of their fields, all or none. A record whose key is stored keeps the fields that are not given; a
-    /// new one gets their default values.
+    /// Puts records of one kind, all or none. A record whose key is stored keeps the fields that are not given; a new one gets their
+    /// default values.
     ///
     /// # Errors
     /// A record is not complete or not valid, or contradicts what is stored.
-    pub async fn put(&self, kind: RecordKind, records: Vec<Entry>, now: Timestamp) -> Result<Vec<Written>> {
+    pub async fn put(&self, kind: RecordKind, records: Vec<Record>, now: Timestamp) -> Result<Vec<Written>> {
         if kind == RecordKind::Token {
             return rejected("a token cannot be put; issue one with `server token issue`, or import it");
         }
         self.change(kind, move |session| {
             let is_batch = records.len() > 1;
             let put = |(place, given)| {
-                let written = put(session, kind, given, now);
+                let written = put(session, given, now);
                 // The number, because a key may be a token or have a password by mistake.
                 written.map_err(|error| if is_batch { error.in_record(place + 1) } else { error })
             };
@@ -48,36 +51,33 @@ impl Registry {
     }
 }
 
-fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Timestamp) -> Result<Written> {
-    rules::normalize(kind, &mut given)?;
-    if kind == RecordKind::Group && !given.contains_key("groupId") {
-        given.insert("groupId".to_owned(), rules::new_group_number(session)?.into());
+fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<Written> {
+    let kind = given.kind();
+    if kind == RecordKind::Group && given.value("groupId").is_none() {
+        given.set("groupId", rules::new_group_number(session)?.into());
     }
-    let key = key(kind, &given)?;
+    let key = key(&given)?;
     let stored = find(session, kind, &key)?;
-    // The number is only a key, and no field of the record.
-    if kind == RecordKind::Whitelist && given.remove("id").is_some() && stored.is_none() {
+    if kind == RecordKind::Whitelist && given.value("id").is_some() && stored.is_none() {
         return Err(unknown(kind, &key));
     }
-    let before = stored.as_ref().map(members).transpose()?.unwrap_or_default();
-    let mut fields = if stored.is_some() { before.clone() } else { defaults(kind, now) };
+    let mut record = stored.clone().unwrap_or_else(|| Record::empty(kind));
     if kind == RecordKind::Group {
-        fields.insert("updatedAt".to_owned(), now.to_string().into());
+        record.set("updatedAt", now.into());
     }
-    fields.extend(given.clone());
-    let record =
-        serde_json::from_value(Json::Object(Map::from_iter([(kind.name().to_owned(), fields.into())])));
-    let mut record: Record = match record {
-        Ok(record) => record,
-        Err(error) => return rejected(format!("{}: {}", kind.noun(), reason(&error))),
-    };
+    given
+        .given()
+        .filter(|(field, _)| field.is_stored())
+        .for_each(|(field, value)| record.set(field.name, value.clone()));
+    record.derive().map_err(RegistryError::Rejected)?;
+    let fields = record.fill(|field| default(kind, field, now));
+    if !fields.is_empty() {
+        return Err(RegistryError::Missing { kind, fields });
+    }
     // Looked up first, so that the rules may quote the name of the account.
     let owner = record.owner().map(|name| accounts::find(session, name)).transpose()?.unwrap_or_default();
-    // What is stored may be old, imported or expired by now, and is no reason to reject a change of something else.
-    let after = members(&record)?;
-    given.retain(|name, _| before.get(name) != after.get(name));
     rules::check(session, stored.as_ref(), &given, &mut record, now)?;
-    match write(session, kind, &record, owner, stored.is_some().then_some(&key)) {
+    match write(session, &record, owner, stored.is_some().then_some(&key)) {
         Err(RegistryError::Store(StoreError::AlreadyExists(_))) => {
             let fields = kind.key().join(", ");
             return rejected(format!("another {} with the same {fields} is stored already", kind.noun()));
@@ -85,28 +85,38 @@ fn put(session: &mut dyn Session, kind: RecordKind, mut given: Entry, now: Times
         written => written?,
     }
     // The key is that of the record as it is stored now.
-    let key = if kind == RecordKind::Whitelist { self::key(kind, &members(&record)?)? } else { key };
-    let entry = list::first(session, kind, &key)?.unwrap_or_default();
-    let shown = match entry.get("id") {
-        Some(number) => number.to_string(),
-        None => shown(&key),
+    let record = find(session, kind, &self::key(&record)?)?.unwrap_or(record);
+    let entry = record.listed()?;
+    let name = match entry.get("id") {
+        Some(number) => format!("{} {number}", kind.noun()),
+        None => record.shown(),
     };
-    Ok(Written { name: format!("{} {shown}", kind.noun()), is_new: stored.is_none(), entry })
+    Ok(Written { name, is_new: stored.is_none(), entry })
+}
+
+/// The value of a new record that is put without the field.
+fn default(kind: RecordKind, field: &Field, now: Timestamp) -> Option<Value<'static>> {
+    match (kind, field.name) {
+        (RecordKind::Group, "createdAt") => Some(now.into()),
+        _ => field.deserialize(&mut serde_json::Deserializer::from_str(field.default?)).ok(),
+    }
 }
 
 /// The conditions that only the record with the key of these fields meets.
-fn key(kind: RecordKind, fields: &Entry) -> Result<Vec<Condition>> {
-    let names = if kind == RecordKind::Whitelist && fields.contains_key("id") { &["id"] } else { kind.key() };
-    let condition = |name: &&'static str| {
-        let value = fields.get(*name).cloned().and_then(|value| Condition::new(kind, name, value));
-        value.ok_or_else(|| {
-            RegistryError::Rejected(format!("{}: missing field `{name}`, part of its key", kind.noun()))
-        })
-    };
-    names.iter().map(condition).collect()
+fn key(given: &Record) -> Result<Vec<Condition>> {
+    let kind = given.kind();
+    let has_number = kind == RecordKind::Whitelist && given.value("id").is_some();
+    let names = if has_number { &["id"] } else { kind.key() };
+    let key = |name: &&str| Condition::stored(kind, name, given.value(name)?.clone());
+    let key: Vec<_> = names.iter().filter_map(key).collect();
+    if key.len() == names.len() {
+        return Ok(key);
+    }
+    let is_missing = |field: &&Field| names.contains(&field.name) && given.value(field.name).is_none();
+    Err(RegistryError::Missing { kind, fields: kind.fields().iter().filter(is_missing).collect() })
 }
 
-fn shown(key: &[Condition]) -> String {
+pub(super) fn shown(key: &[Condition]) -> String {
     key.iter().map(Condition::shown).collect::<Vec<_>>().join(" ")
 }
 
@@ -116,89 +126,51 @@ pub(super) fn unknown(kind: RecordKind, key: &[Condition]) -> RegistryError {
 }
 
 /// The stored record, locked until the transaction ends.
-fn find(session: &mut dyn Session, kind: RecordKind, key: &[Condition]) -> Result<Option<Record>> {
-    let columns: Vec<_> = kind.stored().map(|field| field.selected()).collect();
-    let select = format!("SELECT {} FROM {} WHERE TRUE", columns.join(", "), kind.from());
-    let mut query = Query::new(&select).only(session, key)?;
+pub(super) fn find(session: &mut dyn Session, kind: RecordKind, key: &[Condition]) -> Result<Option<Record>> {
+    let mut query = Query::new(&kind.select(&format!("{} WHERE TRUE", kind.from()))).only(session, key)?;
     match session.row_lock() {
         "" => {}
         lock => query.push(&format!("{lock} OF t")),
     }
     let mut found = None;
     session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
-        found = Some(kind.read(row)?);
-        Ok(std::ops::ControlFlow::Break(()))
+        found = Some(Record::from_row(kind, row)?);
+        Ok(ControlFlow::Break(()))
     })?;
     Ok(found)
-}
-
-/// The fields of a record, secrets included.
-fn members(record: &Record) -> Result<Entry> {
-    match serde_json::to_value(record) {
-        Ok(Json::Object(kinds)) => match kinds.into_iter().next() {
-            Some((_, Json::Object(fields))) => Ok(fields),
-            _ => rejected("a record has no fields; this is a bug, please report it"),
-        },
-        _ => rejected("a record cannot be written as JSON; this is a bug, please report it"),
-    }
-}
-
-/// The fields of a new record that may be left out.
-fn defaults(kind: RecordKind, now: Timestamp) -> Entry {
-    let default = |text: &str| serde_json::from_str(text).unwrap_or(Json::Null);
-    let defaults = kind.stored().filter_map(|field| Some((field.name.to_owned(), default(field.default?))));
-    let mut fields: Entry = defaults.collect();
-    if kind == RecordKind::Group {
-        fields.insert("createdAt".to_owned(), now.to_string().into());
-    }
-    fields
 }
 
 /// Stores a record, in place of the one with this key.
 fn write(
     session: &mut dyn Session,
-    kind: RecordKind,
     record: &Record,
     owner: i64,
     replaced: Option<&Vec<Condition>>,
 ) -> Result<()> {
+    let kind = record.kind();
     let Some(key) = replaced else {
         let mut number = 0;
         if kind == RecordKind::Gateway {
             session.lock_numbers()?;
             number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
         }
-        session.execute(&kind.insert(), &record.values(owner, number)?)?;
+        session.execute(&kind.insert(), &record.row(owner, number))?;
         return Ok(());
     };
     let mut query = Query::new(&format!("UPDATE {} AS t SET", kind.table()));
     // A record stays with its account, by which a cluster may distribute the table.
-    for (field, value) in
-        kind.stored().zip(record.values(owner, 0)?).filter(|(field, _)| field.form != Form::Account)
-    {
+    let is_changed = |field: &Field| field.is_stored() && field.form != Form::Account;
+    for (field, value) in record.given().filter(|(field, _)| is_changed(field)) {
         let comma = if query.values.is_empty() { "" } else { "," };
-        query.values.push(value.into_owned());
+        query.values.push(value.clone());
         query.push(&format!("{comma} {} = ${}", field.column, query.values.len()));
     }
     query.push("WHERE TRUE");
-    if record.owner().is_some() {
+    if kind.has_owner() {
         query.values.push(owner.into());
         query.push(&format!("AND t.account_id = ${}", query.values.len()));
     }
     let query = query.only(session, key)?;
     session.execute(&query.sql, &query.values)?;
     Ok(())
-}
-
-impl RecordKind {
-    /// The only field of the key, for kinds whose records can be named by one text.
-    #[must_use]
-    pub fn single_key(self) -> Option<&'static str> {
-        let number = self.fields().iter().find(|field| field.form == Form::Number);
-        match (number, self.key()) {
-            (Some(number), _) => Some(number.name),
-            (None, [name]) => Some(name),
-            (None, _) => None,
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use super::{
     Registry, RegistryError, Result, Session, accounts,
     list::{Condition, Query},
-    put::unknown,
+    put::{shown, unknown},
     rules,
 };
 use crate::{printable::counted, store::record_kind::RecordKind};
@@ -85,13 +85,13 @@ fn check(
             0 => return Err(missing(session, kind, conditions)?),
             count => total += count,
         }
-        names.extend(conditions.iter().map(Condition::shown));
+        names.push(shown(conditions));
         for number in numbers(session, kind, conditions, lock)? {
             dependents.extend(check_dependents(session, kind, number, of)?);
         }
     }
-    let is_named =
-        selection.iter().all(|conditions| conditions.len() == 1) && i64::try_from(names.len()) == Ok(total);
+    let is_named = i64::try_from(names.len()) == Ok(total)
+        && selection.iter().flatten().all(|condition| condition.is_of_key(kind));
     let words = match (is_named, total) {
         (false, _) => counted(total, kind.noun()),
         (true, 1) => format!("{} {}", kind.noun(), names.join(", ")),
@@ -161,7 +161,7 @@ fn check_dependents(
     };
     match dependents {
         Some(words) if !is_allowed => {
-            Err(RegistryError::InUse(format!("{} {name} has {words}; {advice}", kind.noun())))
+            super::rejected(format!("{} {name} has {words}; {advice}", kind.noun()))
         }
         dependents => Ok(dependents),
     }
@@ -177,7 +177,8 @@ fn remove_dependents(session: &mut dyn Session, kind: RecordKind, number: i64) -
     let highest = session.number(highest, &[number.into()])?;
     rules::retire(session, highest)?;
     // Instances refer to groups.
-    for (table, _) in accounts::OWNED.iter().rev().chain([&("extractions", "")]) {
+    let owned = RecordKind::ALL.into_iter().rev().filter(|kind| kind.has_owner()).map(RecordKind::table);
+    for table in owned.chain(["extractions"]) {
         session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[number.into()])?;
     }
     Ok(())

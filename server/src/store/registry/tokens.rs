@@ -3,19 +3,14 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
 
-use super::{Registry, RegistryError, Result, Session, accounts, rejected};
+use super::{Entry, Registry, RegistryError, Result, Session, accounts, list::Condition, put, rejected};
 use crate::{
     domain::{
         instance::Id,
         token::{Token, TokenKind},
     },
-    store::{
-        StoreError,
-        record_kind::RecordKind,
-        value::{FromRow, Row, from_row},
-    },
+    store::{StoreError, record_kind::RecordKind},
 };
 
 /// A new token.
@@ -32,23 +27,8 @@ pub struct IssuedToken {
     /// When it expires; `None` for never.
     pub expires_at: Option<Timestamp>,
     /// The token that it replaces, as that is now.
-    pub old: Option<TokenEntry>,
+    pub old: Option<Entry>,
 }
-
-/// A token without its digest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the fields are those of the record, and the number")]
-pub struct TokenEntry {
-    pub id: Id,
-    pub account: String,
-    pub kind: TokenKind,
-    pub created_at: Timestamp,
-    pub expires_at: Option<Timestamp>,
-    pub revoked_at: Option<Timestamp>,
-}
-
-from_row!(TokenEntry: id, account, kind, created_at, expires_at, revoked_at);
 
 /// Expiry of a new token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,14 +68,15 @@ impl Registry {
     pub async fn rotate_token(&self, old: Id, overlap: Duration, end: End) -> Result<IssuedToken> {
         self.change(RecordKind::Token, move |session| {
             let now = Timestamp::now();
-            let mut old = find_locked(session, old)?;
-            let number = old.id.get();
-            match (old.revoked_at, old.expires_at) {
+            let (number, key) = (old.get(), key(old));
+            let token = put::find(session, RecordKind::Token, &key)?.ok_or_else(|| unknown(old))?;
+            let ends: Option<Timestamp> = token.get("expiresAt")?;
+            match (token.get::<Option<Timestamp>>("revokedAt")?, ends) {
                 (Some(at), _) => return over(number, &format!("was revoked {at}")),
                 (None, Some(at)) if at <= now => return over(number, &format!("expired {at}")),
                 _ => {}
             }
-            let expires_at = match (end, old.expires_at) {
+            let expires_at = match (end, ends) {
                 (End::At(end), _) => Some(end),
                 (End::AsBefore, Some(before)) => {
                     return rejected(format!(
@@ -109,51 +90,52 @@ impl Registry {
             let Ok(ends_at) = now.checked_add(overlap) else {
                 return rejected("the old token would end after the year 9999; take a shorter overlap");
             };
-            if ends_at == now {
-                old.revoked_at = Some(now);
+            let (ends, revoked) = if ends_at == now {
+                (ends, Some(now))
             } else {
-                old.expires_at = Some(old.expires_at.map_or(ends_at, |end| end.min(ends_at)));
-            }
+                (Some(ends.map_or(ends_at, |end| end.min(ends_at))), None)
+            };
             session.execute(
                 "UPDATE tokens SET expires_at = $1, revoked_at = $2 WHERE id = $3",
-                &[old.expires_at.into(), old.revoked_at.into(), old.id.into()],
+                &[ends.into(), revoked.into(), number.into()],
             )?;
-            let new = insert(session, old.account.clone(), old.kind, now, expires_at)?;
-            Ok(IssuedToken { old: Some(old), ..new })
+            let new = insert(session, token.get("account")?, token.get("kind")?, now, expires_at)?;
+            let old = put::find(session, RecordKind::Token, &key)?;
+            Ok(IssuedToken { old: old.map(|old| old.listed()).transpose()?, ..new })
         })
         .await
     }
 
-    /// Revokes tokens, all or none of them. One that is already revoked keeps its time of revocation.
+    /// Revokes tokens, all or none of them. Returns those that were revoked already, which keep their time of revocation.
     ///
     /// # Errors
     /// One of the tokens is unknown.
-    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<()> {
+    pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<Vec<Id>> {
         self.change(RecordKind::Token, move |session| {
-            let revoke = "UPDATE tokens SET revoked_at = coalesce(revoked_at, $1) WHERE id = $2";
-            ids.into_iter().try_for_each(|id| match session.execute(revoke, &[now.into(), id.into()])? {
-                0 => Err(unknown(id)),
-                _ => Ok(()),
-            })
+            let mut earlier = Vec::new();
+            for id in ids {
+                let token = put::find(session, RecordKind::Token, &key(id))?.ok_or_else(|| unknown(id))?;
+                match token.get::<Option<Timestamp>>("revokedAt")? {
+                    Some(_) => earlier.push(id),
+                    None => drop(session.execute(
+                        "UPDATE tokens SET revoked_at = $1 WHERE id = $2",
+                        &[now.into(), id.into()],
+                    )?),
+                }
+            }
+            Ok(earlier)
         })
         .await
     }
+}
+
+/// The condition that only the token of this number meets.
+fn key(id: Id) -> Vec<Condition> {
+    Condition::stored(RecordKind::Token, "id", id.into()).into_iter().collect()
 }
 
 fn over<T>(number: i64, why: &str) -> Result<T> {
     rejected(format!("token {number} {why}; issue a new one with `server token issue`"))
-}
-
-/// A token that no other transaction changes before this one ends.
-fn find_locked(session: &mut dyn Session, id: Id) -> Result<TokenEntry> {
-    let lock = session.row_lock();
-    session.first::<Id>(&format!("SELECT id FROM tokens WHERE id = $1 {lock}"), &[id.into()])?;
-    let found = session.first(
-        "SELECT t.id, a.name, t.kind, t.created_at, t.expires_at, t.revoked_at
-         FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id WHERE t.id = $1",
-        &[id.into()],
-    )?;
-    found.ok_or_else(|| unknown(id))
 }
 
 fn insert(

@@ -12,14 +12,17 @@ use super::{docs::Docs, postprocess};
 use crate::{
     document::{Document, join},
     lower,
+    model::Contract,
     problem::Problem,
 };
 
 /// Runs progenitor on the lowered document and post-processes its output.
 pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Vec<Problem>> {
-    let lowered = lower::lower(document);
+    let contract = Contract::read(document)?;
+    let lowered = lower::lower(document, &contract);
+    let settings = settings(&contract);
     let tokens =
-        run(&lowered, &settings(document)).map_err(|failure| vec![locate(document, &lowered, failure)])?;
+        run(&lowered, &settings).map_err(|failure| vec![locate(document, &lowered, &settings, failure)])?;
     let mut file: syn::File = syn::parse2(tokens).map_err(|error| {
         vec![document.problem(
             "",
@@ -27,11 +30,11 @@ pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Ve
             "rename what is not a Rust identifier in the document",
         )]
     })?;
-    postprocess::postprocess(&mut file, docs, &lower::reachable_from_responses(&lowered));
+    postprocess::postprocess(&mut file, docs, &lower::reachable_from_responses(&contract));
     Ok(file)
 }
 
-fn settings(document: &Document) -> GenerationSettings {
+fn settings(contract: &Contract) -> GenerationSettings {
     let impls = || [TypeImpl::Display, TypeImpl::FromStr].into_iter();
     let mut settings = GenerationSettings::new();
     settings
@@ -42,10 +45,10 @@ fn settings(document: &Document) -> GenerationSettings {
         .with_derive("Eq")
         .with_derive("Hash")
         .with_conversion(date_time(), "::jiff::Timestamp", impls());
-    for name in lower::opened_enums(document.root()) {
+    for name in lower::opened_enums(contract) {
         settings.with_replacement(&name, format!("crate::contract::{name}"), impls());
     }
-    for name in lower::endpoint_schemas(document.root()) {
+    for name in lower::endpoint_schemas(contract) {
         settings.with_replacement(name, "crate::Address", impls());
     }
     settings
@@ -78,8 +81,7 @@ fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::To
 }
 
 /// Finds the operation that progenitor fails on by running it on one operation at a time.
-fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
-    let settings = settings(document);
+fn locate(document: &Document, lowered: &Value, settings: &GenerationSettings, failure: String) -> Problem {
     let paths = lowered["paths"].as_object().into_iter().flatten();
     let mut operations = paths.flat_map(|(path, item)| {
         item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
@@ -87,9 +89,9 @@ fn locate(document: &Document, lowered: &Value, failure: String) -> Problem {
     let culprit = operations.find(|(path, method, operation)| {
         let mut alone = lowered.clone();
         alone["paths"] = json!({path.as_str(): {method.as_str(): operation}});
-        run(&alone, &settings).is_err()
+        run(&alone, settings).is_err()
     });
-    let help = "use only what openapi/README.md describes, or add an edit in xtask/src/lower";
+    let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
     match culprit {
         Some((path, method, _)) => {
             // The text variant of an operation has a path with a fragment; the document has the path without.

@@ -20,8 +20,8 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<syn::
     let headers = part(vocabulary::headers(document, contract));
     let limits = vocabulary::limits(contract);
     let addresses = vocabulary::addresses(contract);
-    let enums = vocabulary::open_enums(document, contract);
-    let closed = vocabulary::closed_enums(document, contract);
+    let enums = vocabulary::open_enums(contract);
+    let closed = vocabulary::closed_enums(contract);
     if !problems.is_empty() {
         return Err(problems);
     }

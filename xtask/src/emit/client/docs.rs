@@ -7,7 +7,6 @@ use syn::{Attribute, ImplItem, ItemEnum, ItemImpl, ItemStruct, parse_quote, visi
 
 use super::{name, postprocess::name_of};
 use crate::{
-    document::Document,
     emit::field,
     lower,
     model::{Contract, Operation, Schema},
@@ -19,9 +18,9 @@ pub(super) struct Docs(BTreeMap<(String, String), Vec<String>>);
 
 impl Docs {
     /// The docs of each type, and of each operation's builders.
-    pub(super) fn read(document: &Document, contract: &Contract) -> Self {
+    pub(super) fn read(contract: &Contract) -> Self {
         let mut docs = Self::default();
-        let responses = lower::reachable_from_responses(document.root());
+        let responses = lower::reachable_from_responses(contract);
         for schema in &contract.schemas {
             let Some(name) = &schema.name else { continue };
             docs.add_schema(contract, schema, &name::pascal(name).to_string(), responses.contains(name));

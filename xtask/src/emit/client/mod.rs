@@ -19,7 +19,7 @@ use docs::Docs;
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
-    let docs = Docs::read(document, &model);
+    let docs = Docs::read(&model);
     let api = api::generate(document, &docs)?;
     let contract = contract::generate(document, &model)?;
     // The path of a text variant has a fragment that distinguishes it from the operation; see `lower`.
@@ -42,11 +42,7 @@ mod tests {
 
     #[test]
     fn what_progenitor_panics_on_is_a_problem_that_names_the_operation() {
-        let document = edited(
-            "«→        \"201\":\n          description: Another success.\n          content:\n            \
-             application/json:\n              schema: { $ref: \"#/components/schemas/StaticGroup\" }\n»        \
-             \"429\": { $ref: \"#/components/responses/ExtractThrottled\" }\n",
-        );
+        let document = edited("enum: [json, txt«→, JSON»]");
         let problems = api::generate(&document, &Docs::default()).err().unwrap();
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].operation.as_deref(), Some("extractProxies"), "{}", problems[0]);

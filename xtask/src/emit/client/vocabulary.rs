@@ -51,9 +51,9 @@ fn path_prefix(contract: &Contract) -> String {
 }
 
 /// An open enum for each named enum that a response can hold.
-pub(super) fn open_enums(document: &Document, contract: &Contract) -> TokenStream {
+pub(super) fn open_enums(contract: &Contract) -> TokenStream {
     let mut made = TokenStream::new();
-    for name in lower::opened_enums(document.root()) {
+    for name in lower::opened_enums(contract) {
         let Some(schema) = contract.schemas.iter().find(|schema| schema.name.as_ref() == Some(&name)) else {
             continue;
         };
@@ -123,8 +123,8 @@ pub(super) fn open_enums(document: &Document, contract: &Contract) -> TokenStrea
 }
 
 /// The values of each other named string enum, for messages: its type is progenitor's.
-pub(super) fn closed_enums(document: &Document, contract: &Contract) -> TokenStream {
-    let opened = lower::opened_enums(document.root());
+pub(super) fn closed_enums(contract: &Contract) -> TokenStream {
+    let opened = lower::opened_enums(contract);
     let mut made = TokenStream::new();
     for schema in &contract.schemas {
         let (Some(name), Some(values)) = (&schema.name, schema.text_variants()) else { continue };

@@ -1,99 +1,57 @@
-//! Operations: the impl of `Operation` for each, and the trait of all.
+//! Operations: the request and the headers of each, how its types belong together, and the trait of all.
 
 use std::collections::HashSet;
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use quote::{format_ident, quote};
+use serde_json::Value;
 
-use super::{
-    Emitter,
-    input::input,
-    names,
-    request::{Request, parsed_query},
+use super::{Emitter, names, types::doc};
+use crate::{
+    emit::field,
+    model::{Header, Operation, Parameter, Response, Side},
 };
-use crate::model::Operation;
 
 impl Emitter<'_> {
     /// The types of an operation and how they belong together.
-    pub(super) fn operation(&mut self, operation: &Operation) -> Option<TokenStream> {
-        let ident = names::type_ident(&operation.id);
+    pub(super) fn operation(&mut self, operation: &Operation) -> TokenStream {
+        let Operation { id, path, method, success, .. } = operation;
+        let ident = names::pascal(id);
         let [request_ident, headers_ident] =
             ["Request", "Headers"].map(|suffix| format_ident!("{ident}{suffix}"));
-        let request = self.request(operation)?;
-        let headers = self.success_headers(operation)?;
-        let error = self.error_type(operation)?;
-        let success = self.success_type(operation)?;
-        let status = self.status(operation)?;
-        let extra = operation.success.content.iter().find(|media| {
-            !(media.name == "application/json" || (media.name == "text/plain" && media.schema.name.is_none()))
-        });
-        if let Some(media) = extra {
-            let help = "declare application/json, and under status 200 optionally text/plain";
-            let message =
-                format!("the server cannot respond with {} as {}", operation.success.status, media.name);
-            return self.reject(&operation.success.pointer, message, help);
-        }
-
-        if let Some(body) = operation.body.as_ref().filter(|body| !body.required) {
-            let help = "write `required: true`";
-            return self.reject(&body.pointer, "unsupported: an optional request body", help);
-        }
-        let body_input = operation.body.as_ref().map(|body| {
-            let input = input(&names::ident("Body"), None, &body.citation, None);
-            quote! {
-                /// The body, for messages.
-                pub const BODY_INPUT: Input<'static> = #input;
-            }
-        });
-        let body_const = if body_input.is_some() { quote!(Some(Self::BODY_INPUT)) } else { quote!(None) };
-        let allow = self.allow(&operation.path);
-        let (path, id) = (&operation.path, &operation.id);
-        let parsed_query = parsed_query(operation, &quote!(query));
-        let Request { types, fields, inputs, defaults, query: known, credential, reading, names, .. } =
-            request;
-        let known_count = known.len();
-        let has_text = operation.success.content.iter().any(|media| media.name == "text/plain");
-        let text = if has_text {
-            quote!(crate::edge::responding::response::PlainText)
-        } else {
-            quote!(crate::edge::responding::response::NoTextBody)
+        let (request, headers) = (self.request(operation), self.success_headers(operation));
+        // The lint requires one schema for all errors.
+        let error = operation.errors.iter().find_map(Response::json);
+        let error = error.map(|schema| self.rust_type(schema, Side::Response));
+        let body = match success.json() {
+            Some(schema) => self.rust_type(schema, Side::Response),
+            None => quote!(NoContent),
         };
-        let defaults = if defaults.is_empty() { defaults } else { quote!(impl #request_ident { #defaults }) };
-        let marker_doc = format!(" The operation `{id}`: {} {path}.", operation.method);
-        let request_doc = format!(" Request of `{id}`; all values are within their limits.");
-        Some(quote! {
-            #types
-
-            #[doc = #marker_doc]
+        let has_text = success.content.iter().any(|media| media.name == "text/plain");
+        let text = if has_text { quote!(PlainText) } else { quote!(NoTextBody) };
+        let status = match success.status.as_str() {
+            "201" => Some(quote!(CREATED)),
+            "202" => Some(quote!(ACCEPTED)),
+            "204" => Some(quote!(NO_CONTENT)),
+            _ => None,
+        };
+        let status = status.map(|name| quote!(const STATUS: StatusCode = StatusCode::#name;));
+        let methods = self.contract.operations.iter().filter(|other| other.path == *path);
+        let allow = methods.map(|other| other.method.to_string()).collect::<Vec<_>>().join(", ");
+        let summary = format!(" The operation `{id}`: {method} {path}.");
+        quote! {
+            #[doc = #summary]
             #[derive(Clone, Copy, Debug)]
             pub struct #ident;
 
-            impl #ident {
-                /// The query parameters, by name.
-                const QUERY: [&'static str; #known_count] = [#(#known),*];
-
-                #body_input
-
-                fn read_credential(
-                    query: &mut Query<'_, #known_count>,
-                    headers: &HeaderMap,
-                ) -> Result<Token, RequestError> {
-                    #credential
-                }
-            }
-
-            #[doc = #request_doc]
-            #[derive(Clone, Debug)]
-            pub struct #request_ident { #fields }
-            #defaults
-
+            #request
             #headers
 
             impl Responses for #ident {
                 const ALLOW: &'static str = #allow;
                 #status
                 type Text = #text;
-                type Success = #success;
+                type Success = #body;
                 type Headers = #headers_ident;
                 type Error = #error;
             }
@@ -101,75 +59,83 @@ impl Emitter<'_> {
             impl Operation for #ident {
                 const ID: &'static str = #id;
                 const PATH: &'static str = #path;
-                const BODY: Option<Input<'static>> = #body_const;
                 type Request = #request_ident;
-
-                fn token(request: &Self::Request) -> &Token {
-                    &request.credential
-                }
-
-                fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError> {
-                    Self::read_credential(&mut #parsed_query, headers)
-                }
-
-                fn read(parts: RequestParts<'_>) -> Result<Self::Request, RequestError> {
-                    #inputs
-                    #reading
-                    Ok(#request_ident { #(#names),* })
-                }
-            }
-        })
-    }
-
-    /// The body of a success.
-    fn success_type(&mut self, operation: &Operation) -> Option<TokenStream> {
-        let success = &operation.success;
-        if success.content.is_empty() {
-            return Some(quote!(crate::edge::responding::response::NoContent));
-        }
-        match success.json().and_then(|schema| schema.name.as_deref()) {
-            Some(name) => Some(names::type_ident(name).into_token_stream()),
-            None => {
-                let help = "give the success a named schema under application/json";
-                self.reject(&success.pointer, "the success has no named JSON body", help)
             }
         }
     }
 
-    /// The status of a success, where it is not 200.
-    fn status(&mut self, operation: &Operation) -> Option<Option<TokenStream>> {
-        let success = &operation.success;
-        let name = match (success.status.as_str(), success.content.is_empty()) {
-            ("200", false) => return Some(None),
-            ("201", false) => "CREATED",
-            ("202", false) => "ACCEPTED",
-            ("204", true) => "NO_CONTENT",
-            (status, _) => {
-                let help = "declare 200, 201 or 202 with application/json, or 204 without content";
-                let message = format!("the server cannot respond with {status}");
-                return self.reject(&success.pointer, message, help);
+    /// The struct of a request, but for its token: a field for each parameter that has a value of its own, and the body.
+    fn request(&mut self, operation: &Operation) -> TokenStream {
+        let ident = names::pascal(&format!("{}-Request", operation.id));
+        let (mut fields, mut defaults) = (TokenStream::new(), TokenStream::new());
+        for parameter in operation.distinct_parameters() {
+            let Parameter { name, schema, required, .. } = parameter;
+            let doc = doc(&field::parameter(self.contract, operation, parameter).rustdoc().join("\n"));
+            fields.extend(self.field(name, *required, schema, Side::Request, doc));
+            if let (Some(Value::String(text)), None) = (&schema.default, &schema.variants) {
+                let constant = names::capitals(&format!("{name}-default"));
+                let summary = format!(" What an absent `{name}` stands for.");
+                defaults.extend(quote!(#[doc = #summary] pub const #constant: &'static str = #text;));
             }
-        };
-        let name = names::ident(name);
-        Some(Some(quote!(const STATUS: http::StatusCode = http::StatusCode::#name;)))
+        }
+        if let Some(body) = &operation.body {
+            let doc = doc(&field::body(self.contract, body).rustdoc().join("\n"));
+            fields.extend(self.field("body", true, &body.schema, Side::Request, doc));
+        }
+        let defaults = (!defaults.is_empty()).then(|| quote!(impl #ident { #defaults }));
+        let summary = format!(" Request of `{}`, but for its token.", operation.id);
+        quote! {
+            #[doc = #summary]
+            #[derive(Clone, Debug, Deserialize)]
+            pub struct #ident { #fields }
+            #defaults
+        }
     }
 
-    /// The methods that a path has, as `Allow` lists them.
-    fn allow(&self, path: &str) -> String {
-        let methods = self.contract.operations.iter().filter(|operation| operation.path == path);
-        methods.map(|operation| operation.method.to_string()).collect::<Vec<_>>().join(", ")
+    /// The struct of an operation's success headers, and how they are written. A header with a single value has no field.
+    fn success_headers(&mut self, operation: &Operation) -> TokenStream {
+        let ident = names::pascal(&format!("{}-Headers", operation.id));
+        let (mut fields, mut writes) = (TokenStream::new(), TokenStream::new());
+        for Header { name, required, description, schema, .. } in &operation.success.headers {
+            let value = match schema.variants.as_deref() {
+                Some([Value::String(only)]) if *required => quote!(#only),
+                _ => {
+                    let field = names::snake(name);
+                    let ty = self.rust_type(schema, Side::Response);
+                    let ty = if *required { ty } else { quote!(Option<#ty>) };
+                    let doc = doc(description.as_deref().unwrap_or(name));
+                    fields.extend(quote!(#doc pub #field: #ty,));
+                    quote!(self.#field)
+                }
+            };
+            let lower = name.to_ascii_lowercase();
+            writes.extend(quote!(set_header(headers, const { HeaderName::from_static(#lower) }, #value)?;));
+        }
+        let headers = if writes.is_empty() { quote!(_) } else { quote!(headers) };
+        let summary = format!(" Headers of a success of `{}`.", operation.id);
+        quote! {
+            #[doc = #summary]
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct #ident { #fields }
+
+            impl SuccessHeaders for #ident {
+                fn write(self, #headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
+                    #writes
+                    Ok(())
+                }
+            }
+        }
     }
 
     /// The trait that a server implements.
     pub(super) fn api(&self) -> TokenStream {
-        let contract = self.contract;
-        let endpoints = contract.operations.iter().map(|operation| {
-            let (ident, function) = (names::type_ident(&operation.id), names::field_ident(&operation.id));
-            let (id, path) = (&operation.id, &operation.path);
-            let method = names::ident(&operation.method.to_string());
-            let summary = operation.summary.as_deref().unwrap_or_default();
-            let description = operation.description.as_deref().unwrap_or_default();
-            let doc = doc_lines_verbatim(&format!("{summary}\n\n{description}"));
+        let operations = &self.contract.operations;
+        let endpoints = operations.iter().map(|operation| {
+            let Operation { id, path, summary, description, .. } = operation;
+            let (ident, function) = (names::pascal(id), names::snake(id));
+            let method = format_ident!("{}", operation.method.to_string());
+            let texts = [summary, description].map(|text| text.as_deref().unwrap_or_default());
+            let doc = doc(&texts.join("\n\n"));
             quote! {
                 #doc
                 #[endpoint { method = #method, path = #path, operation_id = #id }]
@@ -179,16 +145,12 @@ impl Emitter<'_> {
                 ) -> HandlerResult<#ident>;
             }
         });
-        let endpoints: Vec<_> = endpoints.collect();
         let mut paths = HashSet::new();
-        let firsts = contract.operations.iter().filter(|operation| paths.insert(&operation.path));
-        let firsts: Vec<_> = firsts.map(|operation| names::type_ident(&operation.id)).collect();
-        let ids = contract.operations.iter().map(|operation| &operation.id);
-        // `status` has rejected those that are no number.
-        let statuses = contract
-            .operations
-            .iter()
-            .map(|operation| Literal::u16_unsuffixed(operation.success.status.parse().unwrap_or_default()));
+        let firsts = operations.iter().filter(|operation| paths.insert(&operation.path));
+        let firsts: Vec<_> = firsts.map(|operation| names::pascal(&operation.id)).collect();
+        let ids = operations.iter().map(|operation| &operation.id);
+        let statuses = operations.iter().filter_map(|operation| operation.success.status.parse().ok());
+        let statuses = statuses.map(Literal::u16_unsuffixed);
         quote! {
             /// The `operationId` of every operation.
             pub const OPERATIONS: &[&str] = &[#(#ids),*];
@@ -217,10 +179,4 @@ impl Emitter<'_> {
             }
         }
     }
-}
-
-/// Text as doc comments, as it is.
-fn doc_lines_verbatim(text: &str) -> TokenStream {
-    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
-    quote!(#(#[doc = #lines])*)
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use crate::check::{Decision, Probe, ResponseClass, Stop};
 use crate::checks::State;
-use crate::checks::extract::content::has_retry_after;
-use crate::checks::extract::forms::Context;
-use crate::checks::extract::gateways::gives_gateways;
+use crate::checks::extract::content::{gives_gateways, has_retry_after};
+use crate::checks::extract::extraction::Extraction;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::contract::part::REGIONS;
@@ -48,7 +47,7 @@ pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
     let known = &State::from_probe(probe)?.is_short;
     let find_out = async {
-        let (plain, _) = send(probe, &Context::PLAIN.request(probe)).await?;
+        let (plain, _) = send(probe, &Extraction::PLAIN.request(probe)).await?;
         Ok::<_, Stop>(has_retry_after(&plain) && !is_throttled(&plain))
     };
     match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
@@ -94,11 +93,11 @@ pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseC
 pub(super) const CONTROL: &str = "extract without gateways";
 
 /// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
-pub(in crate::checks::extract) async fn must_be_short(
+pub(in crate::checks) async fn must_be_short(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
-    base: &Context,
+    base: &Extraction,
     request: &Request,
 ) -> Result<(), Stop> {
     control(probe).await?;

@@ -1,0 +1,458 @@
+//! An extraction as one value: the form of its response, its separator, region, protocol, request id, and where it has the token.
+//! Every rule must hold in each form. Each form has one control request, which a run sends once.
+
+use super::content::has_retry_after;
+use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
+use crate::checks::{Requests, State};
+use crate::contract::part::{COUNTRY, LB, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::{Clause, Extract, OperationId, Separator};
+use crate::wire::{QuerySpelling, Request, Response};
+
+/// Where a request carries the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Transport {
+    Query,
+    Header,
+    Bearer,
+}
+
+/// Where a request carries its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Place {
+    Query,
+    Header,
+}
+
+/// The form that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Asked {
+    Json,
+    JsonByName,
+    Text,
+}
+
+/// The region that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum Region {
+    /// The plentiful region if one is known, else none.
+    Usual,
+    /// The default region, in the way that the usual request does not have.
+    Default,
+    Unnamed,
+    DefaultByName,
+    /// The usual region, or the default one, as `country`.
+    Alias,
+    /// The same as `regions` and as `country`.
+    Equal,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::checks) struct Extraction {
+    pub(super) form: Asked,
+    pub(super) separator: Option<Separator>,
+    pub(super) tokens: &'static [Transport],
+    pub(super) region: Region,
+    /// A protocol by its name. In the forms, another than the default one.
+    pub(super) protocol: Option<String>,
+    /// The places of a request id: a new one in each request, and in each place.
+    pub(super) ids: &'static [Place],
+    pub(super) spelling: QuerySpelling,
+}
+
+impl Transport {
+    pub(super) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
+
+    /// The request with a token in this place, in place of any other there.
+    pub(in crate::checks) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
+        let Extract { api_key, api_key_header: header, .. } = &probe.contract().extract;
+        match self {
+            Self::Query => request.query(&api_key.name, token),
+            Self::Header => request.without_header(header).header(header, token),
+            Self::Bearer => {
+                request.without_header("Authorization").header("Authorization", format!("Bearer {token}"))
+            }
+        }
+    }
+
+    const fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Query => &[Self::Query],
+            Self::Header => &[Self::Header],
+            Self::Bearer => &[Self::Bearer],
+        }
+    }
+
+    pub(in crate::checks) const fn label(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Header => "header",
+            Self::Bearer => "bearer",
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Query => "the query",
+            Self::Header => "the header of its own",
+            Self::Bearer => "Authorization: Bearer",
+        }
+    }
+
+    pub(super) fn names(transports: &[Self]) -> String {
+        transports.iter().map(|transport| transport.name()).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+impl Place {
+    pub(in crate::checks) const fn label(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Header => "header",
+        }
+    }
+
+    /// The request with a request id at this place.
+    pub(in crate::checks) fn carry(self, request: Request, id: &str) -> Request {
+        match self {
+            Self::Query => request.query(REQUEST_ID, id),
+            Self::Header => request.without_header(REQUEST_ID_HEADER).header(REQUEST_ID_HEADER, id),
+        }
+    }
+}
+
+impl Region {
+    fn carry(self, probe: &Probe<'_>, request: Request) -> Request {
+        let extract = &probe.contract().extract;
+        match self {
+            Self::Usual => request,
+            Self::Default if probe.facts().plentiful_region.is_some() => request.without_query(REGIONS),
+            Self::Default | Self::DefaultByName => request.query(REGIONS, extract.regions.default_text()),
+            Self::Unnamed => request.without_query(REGIONS),
+            Self::Alias => by_country(extract, request),
+            Self::Equal => {
+                let region = region_of(extract, &request);
+                request.query(REGIONS, &region).query(COUNTRY, region)
+            }
+        }
+    }
+}
+
+fn region_of(extract: &Extract, request: &Request) -> String {
+    request.query_value(REGIONS).map_or_else(|| extract.regions.default_text(), str::to_owned)
+}
+
+/// The same extraction, with `country` for the region in place of `regions`.
+pub(in crate::checks) fn by_country(extract: &Extract, request: Request) -> Request {
+    let region = region_of(extract, &request);
+    request.without_query(REGIONS).query(COUNTRY, region)
+}
+
+impl Extraction {
+    pub(in crate::checks) const PLAIN: Self = Self::new(Asked::Json, Transport::Query);
+
+    pub(in crate::checks) const TEXT: Self = Self::new(Asked::Text, Transport::Query);
+
+    pub(in crate::checks) const fn by(transport: Transport) -> Self {
+        Self::new(Asked::Json, transport)
+    }
+
+    const fn new(form: Asked, transport: Transport) -> Self {
+        let (region, spelling) = (Region::Usual, QuerySpelling::Usual);
+        let tokens = transport.alone();
+        Self { form, separator: None, tokens, region, protocol: None, ids: &[], spelling }
+    }
+
+    /// The same with the token in another place.
+    pub(in crate::checks) fn sent_in(&self, transport: Transport) -> Self {
+        Self { tokens: transport.alone(), ..self.clone() }
+    }
+
+    /// Each form with the token in the query, the plain one first.
+    pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
+        let id = Self { ids: &[Place::Query], ..Self::PLAIN };
+        let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
+        let region = Self { region: Region::Default, ..Self::PLAIN };
+        [Self::PLAIN, Self::TEXT, id].into_iter().chain(protocols).chain([region]).collect()
+    }
+
+    /// Two forms that together have every parameter: a rule that does not hold beside some parameter does not hold in one of
+    /// them, so a run of few requests tests the rule in these two and in the plain form. Only the second one has the other
+    /// protocol, since the account may lack the entitlement for it. It names JSON: a service may forget a rule there.
+    fn combined(extract: &Extract) -> [Self; 2] {
+        let both = |form, transport| Self { form, ids: &[Place::Query], ..Self::by(transport) };
+        let text = Self { region: Region::Default, ..both(Asked::Text, Transport::Bearer) };
+        let protocol = other_protocols(extract).next();
+        [text, Self { protocol, ..both(Asked::JsonByName, Transport::Header) }]
+    }
+
+    /// Whether it is one of the combined forms, with or without the request id.
+    pub(in crate::checks) fn is_combined(&self) -> bool {
+        let is_elsewhere = self.region != Region::Usual;
+        (is_elsewhere && self.is_text()) || (self.has_id() && (is_elsewhere || self.protocol.is_some()))
+    }
+
+    /// Each form with each transport of the token, the plain one first, and the combined forms.
+    pub(super) fn all(extract: &Extract) -> Vec<Self> {
+        let forms = Self::in_query(extract);
+        let by = |transport| forms.iter().map(move |form| form.sent_in(transport));
+        Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
+    }
+
+    /// All forms without a request id.
+    pub(super) fn all_without_id(extract: &Extract) -> Vec<Self> {
+        let [text, _] = Self::combined(extract);
+        let text = Self { ids: &[], ..text };
+        Self::all(extract).into_iter().filter(|form| !form.has_id()).chain([text]).collect()
+    }
+
+    /// All forms that do not set a protocol themselves.
+    pub(super) fn all_without_protocol(extract: &Extract) -> Vec<Self> {
+        Self::all(extract).into_iter().filter(|form| form.protocol.is_none()).collect()
+    }
+
+    /// Each form as text, the one without an extra parameter first.
+    pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
+        let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text());
+        let transports = [Transport::Header, Transport::Bearer].map(Self::by);
+        let forms = forms.chain(transports).chain(Self::combined(extract));
+        forms.map(|form| Self { form: Asked::Text, ..form }).collect()
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        self.form == Asked::Text
+    }
+
+    pub(super) const fn has_id(&self) -> bool {
+        !self.ids.is_empty()
+    }
+
+    /// Whether it has neither request id, protocol nor region.
+    pub(super) fn is_bare(&self) -> bool {
+        !self.has_id() && self.protocol.is_none() && self.region == Region::Usual
+    }
+
+    pub(super) fn names_no_region(&self) -> bool {
+        self.region == Region::Usual
+    }
+
+    pub(super) fn transport(&self) -> Transport {
+        self.tokens.first().copied().unwrap_or(Transport::Query)
+    }
+
+    /// The clause that a service violates when it rejects this form, which is not combined, and accepts [`Extraction::PLAIN`].
+    pub(super) fn clause(&self) -> Clause {
+        match self {
+            _ if self.transport() != Transport::Query => Clause::ExtractTokenTransport,
+            _ if self.is_text() => Clause::ExtractReturnType,
+            _ if self.protocol.is_some() => Clause::ExtractProtocol,
+            _ if self.has_id() => Clause::ExtractRequestIdSource,
+            _ => Clause::ExtractRegion,
+        }
+    }
+
+    pub(super) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
+        let own = self.transport();
+        Transport::ALL.into_iter().filter(move |other| *other != own)
+    }
+
+    /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
+    /// which transports of the token work.
+    pub(in crate::checks) fn without_transport(&self) -> Self {
+        if self.is_combined() { self.clone() } else { self.sent_in(Transport::Query) }
+    }
+
+    /// For the label of a case; unique among the forms.
+    pub(in crate::checks) fn label(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.has_id().then_some("request-id"));
+        parts.extend(self.protocol.as_deref());
+        parts.extend((self.region != Region::Usual).then_some("regions"));
+        if self.is_text() {
+            parts.push("text");
+        } else if parts.is_empty() {
+            parts.push("json");
+        }
+        if self.transport() != Transport::Query {
+            parts.push(self.transport().label());
+        }
+        parts.join("-")
+    }
+
+    pub(in crate::checks) fn name(&self) -> String {
+        let form = if self.is_text() { "as text" } else { "as JSON" };
+        let id = if self.has_id() { ", with a request id" } else { "" };
+        let protocol = self.protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}"));
+        let region = if self.region == Region::Usual { "" } else { ", with the default region" };
+        format!("{form}{id}{protocol}{region}, the token in {}", Transport::names(self.tokens))
+    }
+
+    /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
+    pub(in crate::checks) fn without_token(&self, probe: &Probe<'_>) -> Request {
+        let extract = &probe.contract().extract;
+        let mut request = self.region.carry(probe, probe.extract_without_token());
+        if let Some(protocol) = &self.protocol {
+            request = request.query(PROTOCOL, protocol);
+        }
+        request = match self.form {
+            Asked::Json => request,
+            Asked::JsonByName => request.query(RETURN_TYPE, &extract.json),
+            Asked::Text => request.query(RETURN_TYPE, &extract.text),
+        };
+        if let Some(Separator { code, text }) = &self.separator {
+            request = request.query(LB, code);
+            request = if *code == extract.custom_separator { request.query(SB, text) } else { request };
+        }
+        let with_id = |request, place: &Place| place.carry(request, &probe.fresh_request_id());
+        self.ids.iter().fold(request, with_id).spelling(self.spelling)
+    }
+
+    pub(super) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
+        let carry = |request, transport: &Transport| transport.carry(probe, request, token);
+        self.tokens.iter().fold(self.without_token(probe), carry)
+    }
+
+    /// The extraction with the account's own token.
+    pub(in crate::checks) fn request(&self, probe: &Probe<'_>) -> Request {
+        self.with_token(probe, probe.token().expose())
+    }
+
+    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it.
+    ///
+    /// # Errors
+    /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
+    /// the plain form it is inconclusive.
+    pub(in crate::checks) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
+        self.control_with(probe, "", self.request(probe)).await
+    }
+
+    /// Like [`Extraction::control`], for a control request of this form with a change, which `label` names. Errors are the same.
+    pub(in crate::checks) async fn control_with(
+        &self,
+        probe: &Probe<'_>,
+        label: &str,
+        request: Request,
+    ) -> Result<(), Stop> {
+        let mut accepted = State::from_probe(probe)?.controls.0.lock().await;
+        let label = self.control_label(label);
+        if accepted.contains(&label) {
+            return Ok(());
+        }
+        probe.as_control(&label, self.accepted(probe, &request)).await?;
+        accepted.insert(label);
+        Ok(())
+    }
+
+    fn control_label(&self, change: &str) -> String {
+        format!("extract {} {change}", self.label())
+    }
+
+    /// Sends another control request of this form than [`Extraction::control`] does. Errors are the same.
+    pub(in crate::checks) async fn accepted(
+        &self,
+        probe: &Probe<'_>,
+        request: &Request,
+    ) -> Result<AcceptedResponse, Stop> {
+        match probe.control(request).await {
+            Err(Stop::Inconclusive(reason)) if *self != Self::PLAIN => {
+                Err(probe.skip(&format!("a valid extraction {} is not accepted: {reason}", self.name())))
+            }
+            other => other,
+        }
+    }
+
+    /// The case, which needs [`Extraction::control`].
+    pub(in crate::checks) fn share(&self, case: Case) -> Case {
+        self.share_with(case, "", 1)
+    }
+
+    /// The case, which needs [`Extraction::control_with`] for some gateways.
+    pub(in crate::checks) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
+        case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
+    }
+}
+
+/// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
+/// rejection; `extract.error-envelope.watched` reports that it has no envelope.
+pub(in crate::checks) async fn rejects(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    invalid: &Request,
+) -> Result<(), Stop> {
+    let invalid = invalid.clone().as_invalid();
+    let (exchange, class) = if names_empty_region(probe, &invalid) {
+        let sent = probe.send_once(&invalid).await?;
+        if has_retry_after(&sent.0) {
+            return Err(probe.skip("the service notices first that the region has no gateways"));
+        }
+        sent
+    } else {
+        probe.send(&invalid).await?
+    };
+    let is_text = Form::from_request(probe.contract(), OperationId::Extract, &invalid) == Form::Text;
+    let in_words = exchange.result.as_ref().is_ok_and(says_error);
+    if class == ResponseClass::Accepted && is_text && in_words {
+        return Ok(());
+    }
+    probe.judge_rejection(clause, why, &exchange, &class).await
+}
+
+/// Whether a request asks for the empty region, under either name. The order in which a service notices mistakes is unspecified.
+fn names_empty_region(probe: &Probe<'_>, request: &Request) -> bool {
+    let empty = probe.facts().empty_region.as_deref();
+    empty.is_some() && [REGIONS, COUNTRY].into_iter().any(|name| request.query_value(name) == empty)
+}
+
+/// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text
+/// without a digit has none. A text with digits is an error if its first word says so.
+pub(super) fn says_error(response: &Response) -> bool {
+    const WORDS: [&str; 8] =
+        ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
+    let text = response.text();
+    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let first = words().next().unwrap_or_default().to_lowercase();
+    let is_plain = response.json().is_none() && !text.trim_start().starts_with('<');
+    let has_digit = text.contains(|c: char| c.is_ascii_digit());
+    is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
+}
+
+/// The forms in which a region can be named, with the token in the query.
+pub(super) fn named_region(extract: &Extract) -> Vec<Extraction> {
+    let forms = Extraction::in_query(extract).into_iter();
+    forms.filter(Extraction::names_no_region).collect()
+}
+
+/// The protocols beside the default one.
+fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
+    let default = extract.protocol.default_text();
+    extract.protocols.iter().filter(move |protocol| **protocol != default).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn labels_are_unique_and_the_plain_form_is_first() {
+        let extract = &Contract::embedded().expect("contract").extract;
+        let mut labels: Vec<_> = Extraction::all(extract).iter().map(Extraction::label).collect();
+        assert_eq!(labels[0], "json");
+        labels.sort();
+        labels.dedup();
+        assert_eq!(labels.len(), Extraction::all(extract).len());
+    }
+
+    #[test]
+    fn error_messages_in_plain_text_are_recognized() {
+        let response = |text: &str| Response::new(200, Vec::new(), text.to_owned().into());
+        for error in ["ERROR: num must be 1-100", "not allowed", "Invalid num 101"] {
+            assert!(says_error(&response(error)), "{error}");
+        }
+        for entries in
+            ["gw1.invalid:80\r\ngw2.invalid:81", "203.0.113.1 80", "", "error.invalid", "{\"port\": 1}"]
+        {
+            assert_eq!(says_error(&response(entries)), entries == "error.invalid", "{entries}");
+        }
+    }
+}

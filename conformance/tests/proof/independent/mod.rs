@@ -1,0 +1,174 @@
+//! A server of the API that was written from the contract's prose alone, with data, faults and variations of its own. It shares no
+//! code with the suite's checks or the reference server.
+
+mod facts;
+mod server;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use sallyport_conformance::contract::Clause;
+use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Reply, Upstream};
+use sallyport_conformance::{Contract, Secret};
+
+use server::behaviour::Decisions;
+use server::{Server, world};
+
+use crate::world::{KnownFault, World};
+
+/// Whether a request has made a server panic, which would look like a fault.
+static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// What the ids of its faults and variations begin with where those of the lab stand beside them.
+pub const PREFIX: &str = "independent/";
+
+/// The faults by clause: `  ID: SENTENCE` after a line with the clause.
+const FAULTS: &str = include_str!("faults.txt");
+
+/// Its conforming variations: `ID: SENTENCE`, and the decisions behind `=` where they are not one with that name.
+const VARIATIONS: &str = include_str!("variations.txt");
+
+/// A conforming server that decides something otherwise.
+pub struct Variation {
+    /// Unique among these.
+    pub id: &'static str,
+    decisions: Decisions,
+}
+
+/// The server without a fault, and what is known of it.
+pub struct Independent {
+    backend: Arc<Backend>,
+    faults: Vec<KnownFault>,
+}
+
+impl Independent {
+    /// The server with much data.
+    pub fn new() -> Self {
+        Self { backend: backend(Vec::new()), faults: faults() }
+    }
+}
+
+impl World for Independent {
+    fn backend(&self) -> &Arc<Backend> {
+        &self.backend
+    }
+
+    fn faults(&self) -> &[KnownFault] {
+        &self.faults
+    }
+
+    fn serve(&self, fault: &KnownFault) -> Upstream {
+        let id = fault.id.strip_prefix(PREFIX).unwrap_or(&fault.id);
+        // The first text of an address can only be told from the last where a spelling matters.
+        let matters = fault.clause == Clause::SearchIpsFirstText;
+        Upstream::new(Server::new(id, matters.then_some("stored-spelling").into_iter().collect()))
+    }
+
+    fn has_failed(&self) -> bool {
+        HAS_PANICKED.load(Ordering::Relaxed)
+    }
+}
+
+impl Variation {
+    /// The server, and what is known of it.
+    pub fn backend(&self) -> Arc<Backend> {
+        backend(self.decisions.clone())
+    }
+
+    /// Whether names of headers are spelt with capitals.
+    pub fn has_capitals(&self) -> bool {
+        self.decisions.contains(&"title-case")
+    }
+}
+
+fn backend(decisions: Decisions) -> Arc<Backend> {
+    Arc::new(Backend {
+        contract: Contract::embedded().expect("the embedded contract is complete"),
+        token: Secret::new("API_KEY", world::MAIN),
+        facts: facts::facts(&decisions),
+        upstream: Upstream::new(Server::new("", decisions)),
+    })
+}
+
+/// The lines of a list without its comments.
+fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Every variation.
+pub fn variations() -> Vec<Variation> {
+    let variation = |row: &'static str| {
+        let (id, text) = row.split_once(": ").expect("a variation has a sentence");
+        let decisions = match text.split_once(" =") {
+            Some((_, names)) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
+            None => vec![id],
+        };
+        Variation { id, decisions }
+    };
+    rows(VARIATIONS).map(variation).collect()
+}
+
+fn faults() -> Vec<KnownFault> {
+    let mut clause = None;
+    let mut faults = Vec::new();
+    for line in rows(FAULTS) {
+        match line.strip_prefix("  ").and_then(|row| row.split_once(": ")) {
+            Some((id, breaks)) => faults.push(KnownFault {
+                id: format!("{PREFIX}{id}"),
+                clause: clause.expect("a fault stands below its clause"),
+                breaks: breaks.to_owned(),
+            }),
+            None => clause = Some(Clause::from_id(line).unwrap_or_else(|| panic!("unknown clause `{line}`"))),
+        }
+    }
+    faults
+}
+
+/// A fault whose rule no source of the server asks for would be a fault in name only, and so would a decision.
+pub fn every_fault_has_a_place() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/proof/independent");
+    let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).expect("a source");
+    let sources = std::fs::read_dir(format!("{folder}/server")).expect("the sources of the server");
+    let source: String = sources.map(|entry| read(entry.expect("a file"))).collect();
+    let source = source + include_str!("mod.rs");
+    let quoted = |text: &str| source.contains(&format!("\"{text}\""));
+    let has_place = |fault: &KnownFault| {
+        let id = fault.id.trim_start_matches(PREFIX);
+        let (rule, tag) = id.split_once('@').map_or((id, None), |(rule, tag)| (rule, Some(tag)));
+        // A rule may be put together from two or three parts.
+        let mut ends = rule.match_indices('-').map(|(at, _)| &rule[at + 1..]);
+        (quoted(rule) || ends.any(quoted)) && tag.is_none_or(quoted)
+    };
+    let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    let mut decisions = variations().into_iter().flat_map(|variation| variation.decisions);
+    assert_eq!(decisions.find(|decision| !quoted(decision)), None);
+}
+
+impl Handler for Server {
+    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        Box::pin(async move {
+            if self.decides("slow") {
+                tokio::time::sleep(Duration::from_millis(25)).await;
+            }
+            let request = seen.into();
+            let response = catch_unwind(AssertUnwindSafe(|| self.response(&request)));
+            let mut reply: Reply = response
+                .unwrap_or_else(|_| {
+                    HAS_PANICKED.store(true, Ordering::Relaxed);
+                    server::Reply::text(500, "the server has a bug")
+                })
+                .into();
+            if self.decides("chunked") {
+                reply.framing = Framing::Pieces(700);
+            }
+            if self.decides("close") {
+                reply.set_header("connection", "close");
+            }
+            reply
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! A server of the API, written from the contract's prose alone. It shares no code with the suite or the reference
+//! server.
+
+#![expect(
+    clippy::if_same_then_else,
+    clippy::nonminimal_bool,
+    reason = "each fault stands beside the rule that it breaks, one condition a fault"
+)]
+
+mod access;
+mod address;
+pub(crate) mod behaviour;
+mod extract;
+mod extract_input;
+mod extract_output;
+mod groups;
+mod http;
+mod instance;
+mod search;
+mod search_data;
+mod search_input;
+mod search_match;
+mod search_times;
+mod static_response;
+pub(crate) mod time;
+pub(crate) mod world;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+
+use behaviour::{ActiveFault, Decisions, Tags, with_tags};
+pub(crate) use http::{Reply, Request};
+use serde_json::Value;
+use world::{Gateway, World};
+
+/// The state of one server; nothing is shared between servers.
+#[derive(Debug)]
+pub(crate) struct Server {
+    fault: ActiveFault,
+    decisions: Decisions,
+    world: Mutex<World>,
+    memory: Mutex<Memory>,
+}
+
+/// What a server remembers between calls.
+#[derive(Debug, Default)]
+struct Memory {
+    counts: HashMap<String, usize>,
+    texts: HashMap<String, String>,
+    values: HashMap<String, Value>,
+    extractions: HashMap<String, StoredExtraction>,
+    /// Request ids in the order of their arrival.
+    ids: Vec<String>,
+}
+
+/// An extraction that is kept under its request id.
+#[derive(Debug, Clone)]
+struct StoredExtraction {
+    parameters: String,
+    gateways: Vec<Gateway>,
+    times: usize,
+}
+
+/// Why a request is rejected.
+#[derive(Debug, Clone)]
+struct Reject {
+    status: u16,
+    code: i64,
+    message: String,
+    /// What a fault adds to the rejection, by name.
+    mark: &'static str,
+}
+
+impl Reject {
+    fn new(status: u16, code: i64, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), mark: "" }
+    }
+
+    fn input(message: impl Into<String>) -> Self {
+        Self::new(400, 40_000, message)
+    }
+}
+
+impl Server {
+    /// A server with that fault (an empty text for none) and those decisions.
+    pub(crate) fn new(fault: &str, decisions: Decisions) -> Self {
+        let world = Mutex::new(world::build(&decisions));
+        Self { fault: ActiveFault::new(fault), decisions, world, memory: Mutex::default() }
+    }
+
+    /// Whether it decides so what the contract leaves open.
+    pub(crate) fn decides(&self, decision: &str) -> bool {
+        self.decisions.contains(&decision)
+    }
+
+    /// The value of the first of these decisions that it made.
+    fn decided<T>(&self, values: impl IntoIterator<Item = (&'static str, T)>) -> Option<T> {
+        values.into_iter().find_map(|(decision, value)| self.decides(decision).then_some(value))
+    }
+
+    /// The status and the code of a rejection.
+    fn rejection(&self, reject: &Reject) -> (u16, Value) {
+        let statuses = [
+            ("status-200", 200),
+            ("status-400", 400),
+            ("status-422", 422),
+            ("status-418", 418),
+            ("status-404", 404),
+            ("status-500", 500),
+        ];
+        let code =
+            if self.decides("text-codes") { format!("E{}", reject.code).into() } else { reject.code.into() };
+        (self.decided(statuses).unwrap_or(reject.status), code)
+    }
+
+    fn on(&self, rule: &str, tags: &Tags) -> bool {
+        self.fault.breaks(rule, tags)
+    }
+
+    fn on_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
+        self.fault.breaks_part(first, second, tags)
+    }
+
+    /// The value of the first of these rules that has one and that the server breaks here.
+    fn first_broken<T>(
+        &self,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (&'static str, Option<T>)>,
+    ) -> Option<T> {
+        rules.into_iter().find_map(|(rule, value)| value.filter(|_| self.on(rule, tags)))
+    }
+
+    /// The same with the condition of each value: rules that do not apply have none.
+    fn first_broken_of<T>(
+        &self,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (bool, &'static str, T)>,
+    ) -> Option<T> {
+        self.first_broken(
+            tags,
+            rules.into_iter().map(|(applies, rule, value)| (rule, applies.then_some(value))),
+        )
+    }
+
+    /// Sets the members of a JSON object whose rule the server breaks here: rule, name and value.
+    fn set_members<R: AsRef<str>>(
+        &self,
+        object: &mut Value,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (R, &'static str, Value)>,
+    ) {
+        for (rule, name, value) in rules {
+            if object[name] != value && self.on(rule.as_ref(), tags) {
+                object[name] = value;
+            }
+        }
+    }
+
+    /// Renames the members of a JSON object whose rule the server breaks here: rule, name and the other name, which is empty for
+    /// a member that is left out.
+    fn rename_members<R: AsRef<str>>(
+        &self,
+        object: &mut Value,
+        tags: &Tags,
+        rules: impl IntoIterator<Item = (R, &'static str, &'static str)>,
+    ) {
+        let members = object.as_object_mut().expect("an object");
+        for (rule, name, other) in rules {
+            if self.on(rule.as_ref(), tags) {
+                let value = members.remove(name).unwrap_or_default();
+                if !other.is_empty() {
+                    members.insert(other.into(), value);
+                }
+            }
+        }
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().expect("no handler panics while it holds the data")
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().expect("no handler panics while it holds the memory")
+    }
+
+    /// Counts a call under a name; the first is 1.
+    fn count(&self, name: &str) -> usize {
+        let mut memory = self.memory();
+        let count = memory.counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        *count
+    }
+
+    /// The response to a request.
+    pub(super) fn response(&self, request: &Request) -> Reply {
+        let mut path = request.path.as_str();
+        let none = Tags::new();
+        if path.starts_with("/openapi/v1") && self.on("prefix-other-version", &none) {
+            path = "/";
+        }
+        let operation = match path {
+            "/openapi/v1/proxy/extract" => "extract",
+            "/openapi/v1/static/groups" => "groups",
+            "/openapi/v1/static/instances/search" => "search",
+            _ => return Reply::json(404, &serde_json::json!({ "code": 40_400, "message": "unknown path" })),
+        };
+        if let Some(reply) = self.throttle(operation) {
+            return reply;
+        }
+        let call = self.count(operation);
+        let tags = with_tags(&none, [(call.is_multiple_of(2), "second"), (call >= 30, "thirtieth")]);
+        match (operation, request.method.as_str()) {
+            ("extract", "GET") => self.extract(request, tags),
+            ("extract", "POST") => self.extract_post(request, tags),
+            ("groups", "GET") => self.groups(request, tags),
+            ("search", "POST") => self.search(request, tags),
+            _ => Reply::json(405, &serde_json::json!({ "code": 40_500, "message": "method not allowed" })),
+        }
+    }
+
+    /// 429 at times, as a decision with a good Retry-After, or as a fault without.
+    fn throttle(&self, operation: &'static str) -> Option<Reply> {
+        let call = self.count("every call");
+        let reply =
+            || Reply::json(429, &serde_json::json!({ "code": 42_900, "message": "rate limit exceeded" }));
+        if call.is_multiple_of(15) && self.decides("throttled") {
+            return Some(reply().with("Retry-After", "0"));
+        }
+        let nth = self.count(&format!("throttle {operation}"));
+        let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
+        let tags = vec![operation];
+        let broken = [
+            ("throttle-without-retry-after", None),
+            ("throttle-retry-after-word", Some("soon")),
+            ("throttle-retry-after-negative", Some("-1")),
+            ("throttle-retry-after-fraction", Some("0.5")),
+            ("throttle-retry-after-unit", Some("1s")),
+            ("throttle-retry-after-iso-date", Some("2026-01-01T00:00:00Z")),
+            ("throttle-retry-after-empty", Some("")),
+        ];
+        let value = self.first_broken_of(&tags, broken.map(|(rule, value)| (at, rule, value)))?;
+        Some(value.map_or_else(reply, |value| reply().with("Retry-After", value)))
+    }
+}

@@ -1,0 +1,102 @@
+//! JSON in which duplicate members are noticed. `serde_json::Value` would keep the last of them.
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value, map::Entry};
+
+/// A JSON value, and the first name that an object in it has twice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Json {
+    /// The value, with the first of duplicate members.
+    pub value: Value,
+    /// The name.
+    pub repeated: Option<String>,
+}
+
+impl Json {
+    /// Parses exactly one value. serde_json bounds the depth.
+    ///
+    /// # Errors
+    /// Anything that is not one JSON value in UTF-8, with line and column.
+    pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+        // Checking the encoding of the whole text is faster than checking each string, but does not give an error's position.
+        match str::from_utf8(bytes) {
+            Ok(text) => serde_json::from_str(text),
+            Err(_) => serde_json::from_slice(bytes),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut repeated = None;
+        let value = Reader { repeated: &mut repeated }.deserialize(deserializer)?;
+        Ok(Self { value, repeated })
+    }
+}
+
+struct Reader<'a> {
+    repeated: &'a mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        // JSON numbers are always finite.
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(Reader { repeated: &mut *self.repeated })? {
+            array.push(item);
+        }
+        Ok(array.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = members.next_value_seed(Reader { repeated: &mut *self.repeated })?;
+            match object.entry(name) {
+                Entry::Vacant(entry) => drop(entry.insert(value)),
+                Entry::Occupied(entry) => drop(self.repeated.get_or_insert_with(|| entry.key().clone())),
+            }
+        }
+        Ok(object.into())
+    }
+}

@@ -1,0 +1,71 @@
+//! Ranges of IPv4 addresses, as people write them. No error quotes the text, because it may be a token by mistake.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use ipnet::Ipv4Net;
+
+/// That a range has its ends in the wrong order.
+pub(super) fn backwards(first: Ipv4Addr, last: Ipv4Addr) -> String {
+    format!("the range ends at {last}, before it begins at {first}; write {last}-{first}")
+}
+
+/// Parses an address, a range or a network into its first and last address.
+pub(super) fn parse(text: &str) -> Result<(Ipv4Addr, Ipv4Addr), String> {
+    const EXPECTED: &str = "`range`: expected IPv4 addresses: one (192.0.2.1), a range (192.0.2.1-192.0.2.9) or a network \
+                            (192.0.2.0/24)";
+    let address = |text: &str| match text.parse().map(|ip: IpAddr| ip.to_canonical()) {
+        Ok(IpAddr::V4(ip)) => Ok(ip),
+        _ => Err(EXPECTED),
+    };
+    if let Some((first, last)) = text.split_once('-') {
+        let (first, last) = (address(first)?, address(last)?);
+        return if last < first { Err(backwards(first, last)) } else { Ok((first, last)) };
+    }
+    if !text.contains('/') {
+        return Ok(address(text).map(|address| (address, address))?);
+    }
+    let net: Ipv4Net = text.parse().map_err(|_| EXPECTED)?;
+    if net.trunc() != net {
+        return Err(format!(
+            "`{net}` is not the first address of a network; write {} for the network or {} for the address",
+            net.trunc(),
+            net.addr()
+        ));
+    }
+    Ok((net.network(), net.broadcast()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_ranges_and_networks() {
+        let both = |first: [u8; 4], last: [u8; 4]| Some((first.into(), last.into()));
+        for (text, range) in [
+            ("192.0.2.1", both([192, 0, 2, 1], [192, 0, 2, 1])),
+            ("192.0.2.1-192.0.2.9", both([192, 0, 2, 1], [192, 0, 2, 9])),
+            ("192.0.2.0/24", both([192, 0, 2, 0], [192, 0, 2, 255])),
+            ("192.0.2.7/32", both([192, 0, 2, 7], [192, 0, 2, 7])),
+            ("::ffff:192.0.2.1", both([192, 0, 2, 1], [192, 0, 2, 1])),
+            ("::ffff:c000:201-192.0.2.9", both([192, 0, 2, 1], [192, 0, 2, 9])),
+            ("0.0.0.0/0", both([0; 4], [255; 4])),
+        ] {
+            assert_eq!(parse(text).ok(), range, "{text}");
+        }
+        for (text, reason) in [
+            ("192.0.2.9-192.0.2.1", "write 192.0.2.1-192.0.2.9"),
+            ("192.0.2.5/24", "write 192.0.2.0/24 for the network or 192.0.2.5"),
+            ("192.0.2.0/33", "expected IPv4"),
+            ("2001:db8::1", "expected IPv4"),
+            ("::192.0.2.1", "expected IPv4"),
+            ("::ffff:192.0.2.0/120", "expected IPv4"),
+            ("192.0.2.01", "expected IPv4"),
+            ("192.0.2.1-", "expected IPv4"),
+            ("sally_api_5f", "expected IPv4"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(reason) && !error.contains("sally"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Commands as an administrator types them and what they print, on both databases: `transcripts/*.txt`, each on a new database with
+//! the records of [`DATA`].
+//!
+//! A line that begins with `$` is a command, `<` a line of its input and `?` its exit code, unless that is 0. What the command prints
+//! follows, standard error first; `…` stands for any text of a line. `SALLYPORT_TRANSCRIPTS=write` writes what is printed now.
+
+use std::{fmt::Write as _, path::Path, process::Command};
+
+use crate::backend::{Database, on_both};
+
+/// An account, a group, an instance and a gateway.
+pub(crate) const DATA: &str = r#"{"account":{"name":"acme","realNameVerified":true}}
+{"group":{"account":"acme","groupId":11,"name":"warehouse","createdAt":"2026-01-04T09:30:00Z","updatedAt":"2026-03-01T00:00:00Z"}}
+{"instance":{"account":"acme","orderNo":"SO-17","instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,"protocols":["http"],"countryCode":"USA","cityCode":"NYC","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{"trialDays":3},"groupId":11,"username":"u","password":"very-secret"}}
+{"gateway":{"host":"gw1.invalid","port":20001,"region":"USA","protocol":"http","username":"u","password":"very-secret"}}
+"#;
+
+/// Runs a command line on a database. Returns its exit code and what it prints, standard error first.
+fn run(database: &Database, folder: &Path, line: &str, input: &str) -> (i32, String) {
+    let file = folder.join("input");
+    std::fs::write(&file, input).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    command.args(line.split(' ')).env("SALLYPORT_DB", database.name()).current_dir(folder);
+    let output = command.stdin(std::fs::File::open(file).unwrap()).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8([output.stderr, output.stdout].concat()).unwrap())
+}
+
+/// Whether a line is the expected one, in which each `…` stands for any text.
+fn fits(expected: &str, line: &str) -> bool {
+    let mut rest = line;
+    for (place, part) in expected.split('…').enumerate() {
+        match rest.find(part) {
+            Some(at) if place > 0 || at == 0 => rest = &rest[at + part.len()..],
+            _ => return false,
+        }
+    }
+    rest.is_empty() || expected.ends_with('…')
+}
+
+async fn play(database: Database, name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/transcripts").join(name);
+    let (transcript, folder) = (std::fs::read_to_string(&path).unwrap(), tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("gw.secret"), "very-secret\n").unwrap();
+    sallyport_server::data::import::import(database.open().await.as_ref(), DATA.as_bytes(), |_| {})
+        .await
+        .unwrap();
+    let (mut played, mut steps) = (String::new(), transcript.split("\n$ ").peekable());
+    played.push_str(steps.next().unwrap());
+    for step in steps {
+        let mut lines = step.lines().peekable();
+        let line = lines.next().unwrap();
+        let mut input = String::new();
+        let mut code = 0;
+        write!(played, "\n$ {line}").unwrap();
+        while let Some(more) = lines.next_if(|line| line.starts_with(['<', '?'])) {
+            match more.split_at(2) {
+                ("< ", text) => input += &format!("{text}\n"),
+                (_, number) => code = number.parse().unwrap(),
+            }
+            if more.starts_with('<') {
+                write!(played, "\n{more}").unwrap();
+            }
+        }
+        let expected: Vec<_> = lines.collect();
+        let (ended, printed) = run(&database, folder.path(), line, &input);
+        let printed: Vec<_> = printed.lines().collect();
+        let is_same = printed.len() == expected.len()
+            && expected.iter().zip(&printed).all(|(one, other)| fits(one, other));
+        if ended != 0 {
+            write!(played, "\n? {ended}").unwrap();
+        }
+        for line in if is_same { &expected } else { &printed } {
+            write!(played, "\n{line}").unwrap();
+        }
+        assert!(
+            std::env::var_os("SALLYPORT_TRANSCRIPTS").is_some() || (ended == code && is_same),
+            "$ {line}\n{input}expected {code}:\n{}\nfound {ended}:\n{}",
+            expected.join("\n"),
+            printed.join("\n")
+        );
+        assert!(!played.contains("very-secret"), "{played}");
+    }
+    if std::env::var_os("SALLYPORT_TRANSCRIPTS").is_some() {
+        std::fs::write(path, played + "\n").unwrap();
+    }
+}
+
+/// Makes a test of each transcript.
+macro_rules! transcripts {
+    ($($name:ident),+ $(,)?) => {
+        $(async fn $name(database: Database) {
+            play(database, concat!(stringify!($name), ".txt")).await;
+        })+
+
+        on_both! { $($name),+ }
+    };
+}
+
+transcripts! { accounts, entitlements, gateways, groups, import, instances, input, tokens, whitelist }

@@ -1,0 +1,315 @@
+//! Writes the document that progenitor generates the client from, out of the contract.
+//!
+//! progenitor drops parts of an OpenAPI document, generates others incorrectly or panics on them. So it gets a document that holds
+//! only what it can do; the comments say why something is left out or written otherwise. The rest is done by the client when it sends and
+//! its validation: tokens, rejections, limits and defaults, aliases of parameters.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    document::Document,
+    model::{Contract, Format, Kind, Media, Operation, Schema},
+};
+
+/// The name of the schema of rejections.
+const REJECTION: &str = "Rejection";
+
+const JSON: &str = "application/json";
+
+/// The document for progenitor.
+pub(crate) fn lower(document: &Document, contract: &Contract) -> Value {
+    let lowering = Lowering { contract, responses: reachable_from_responses(contract) };
+    let mut paths = Map::new();
+    let mut add = |path: &str, id: &str, operation: &Operation, is_text: bool| {
+        let item = paths.entry(path).or_insert_with(|| json!({}));
+        item[operation.method.key()] = lowering.operation(id, operation, is_text);
+    };
+    for operation in &contract.operations {
+        add(&operation.path, &operation.id, operation, false);
+    }
+    // Of two media types under one status progenitor keeps only JSON: an operation with a text response too is there twice. The second
+    // path differs by a fragment, which is never sent.
+    for operation in &contract.operations {
+        if let [_, text] = &builder_ids(operation)[..] {
+            add(&format!("{}#{text}", operation.path), text, operation, true);
+        }
+    }
+    let mut root = json!({
+        "openapi": "3.0.3",
+        "info": document.root()["info"],
+        "paths": paths,
+        "components": { "schemas": lowering.schemas() },
+    });
+    let text = root.to_string();
+    if let Some(schemas) = root.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        let is_unused = |schema: &Schema| {
+            schema.name.as_ref().is_some_and(|name| !text.contains(&format!("\"{}\"", target(name))))
+        };
+        for schema in contract.schemas.iter().filter(|schema| is_plain_string(schema) && is_unused(schema)) {
+            schema.name.as_ref().map(|name| schemas.shift_remove(name));
+        }
+    }
+    root
+}
+
+/// The ids that progenitor makes a builder for: that of the operation, and that of its text variant, if it has one.
+pub(crate) fn builder_ids(operation: &Operation) -> Vec<String> {
+    let text = (operation.success.content.len() > 1).then(|| format!("{}Text", operation.id));
+    std::iter::once(operation.id.clone()).chain(text).collect()
+}
+
+/// The names of the schemas that a success response can hold.
+pub(crate) fn reachable_from_responses(contract: &Contract) -> BTreeSet<String> {
+    let content = contract.operations.iter().flat_map(|operation| &operation.success.content);
+    content.flat_map(|media| media.schema.all()).filter_map(|schema| schema.name.clone()).collect()
+}
+
+/// The named enums that a response can hold. The emitter writes an open enum for each.
+pub(crate) fn opened_enums(contract: &Contract) -> Vec<String> {
+    let names = reachable_from_responses(contract);
+    let is_enum = |schema: &&Schema| schema.variants.is_some();
+    let enums = contract.schemas.iter().filter(is_enum).filter_map(|schema| schema.name.clone());
+    let mut enums: Vec<String> = enums.filter(|name| names.contains(name)).collect();
+    enums.sort_unstable();
+    enums
+}
+
+/// The named string schemas that hold an address with an optional port.
+pub(crate) fn endpoint_schemas(contract: &Contract) -> Vec<String> {
+    let is_endpoint = |schema: &&Schema| {
+        matches!(schema.kind, Kind::String { format: Some(Format::IpEndpoint { .. }), .. })
+    };
+    contract.schemas.iter().filter(is_endpoint).filter_map(|schema| schema.name.clone()).collect()
+}
+
+fn target(name: &str) -> String {
+    format!("#/components/schemas/{name}")
+}
+
+/// Whether a schema is an integer that progenitor would make a newtype of no use: limits are validated elsewhere.
+fn is_plain_integer(schema: &Schema) -> bool {
+    matches!(schema.kind, Kind::Integer { .. }) && schema.variants.is_none()
+}
+
+/// Whether a schema is a string that progenitor would make a newtype of, which accepts no `&str`.
+fn is_plain_string(schema: &Schema) -> bool {
+    matches!(schema.kind, Kind::String { format: None, .. }) && schema.variants.is_none()
+}
+
+/// Where a schema stands.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Parameter,
+    Body,
+    Response,
+}
+
+struct Lowering<'a> {
+    contract: &'a Contract,
+    /// The names of the schemas that a success response can hold.
+    responses: BTreeSet<String>,
+}
+
+impl Lowering<'_> {
+    /// An operation without the parameters that carry a token, which would be arguments of every call, and without rejections: a
+    /// `default` response beside a typed success makes progenitor panic, and a typed error would lose the status of a body that is no
+    /// JSON.
+    fn operation(&self, id: &str, operation: &Operation, is_text: bool) -> Value {
+        let parameters: Vec<Value> = operation
+            .distinct_parameters()
+            .map(|parameter| {
+                json!({
+                    "name": parameter.name,
+                    "in": parameter.location.to_string(),
+                    "required": parameter.required,
+                    "description": parameter.description,
+                    "schema": self.schema(&parameter.schema, Side::Parameter),
+                })
+            })
+            .collect();
+        let is_only = operation.success.content.len() == 1;
+        let content =
+            operation.success.content.iter().filter(|media| is_only || (media.name != JSON) == is_text);
+        let content: Map<String, Value> = content
+            .map(|Media { name, schema }| {
+                (name.clone(), json!({ "schema": self.schema(schema, Side::Response) }))
+            })
+            .collect();
+        let mut lowered = json!({
+            "operationId": id,
+            "tags": operation.tags,
+            "summary": operation.summary,
+            "description": operation.description,
+            "parameters": parameters,
+            "responses": { operation.success.status.as_str(): { "description": "", "content": content } },
+        });
+        if let Some(body) = &operation.body {
+            lowered["requestBody"] = json!({
+                "required": body.required,
+                "description": body.description,
+                "content": { JSON: { "schema": self.schema(&body.schema, Side::Body) } },
+            });
+        }
+        lowered
+    }
+
+    /// The named schemas. progenitor supports one error type per operation, and the form of a rejection is largely unspecified: one
+    /// schema with the fields of all error schemas, none required and each of any type, lets the client read every rejection.
+    fn schemas(&self) -> Map<String, Value> {
+        let errors = self.contract.operations.iter().flat_map(|operation| &operation.errors);
+        let errors: Vec<&Schema> = errors.filter_map(|response| response.json()).collect();
+        let fields = errors.iter().flat_map(|schema| schema.properties());
+        let mut properties = Map::new();
+        for field in fields {
+            let lowered = json!({ "description": field.schema.description });
+            properties.entry(&field.name).or_insert(lowered);
+        }
+        let is_error = |schema: &Schema| errors.iter().any(|error| error.pointer == schema.pointer);
+        let named = self.contract.schemas.iter().filter_map(|schema| Some((schema.name.clone()?, schema)));
+        let named = named.filter(|(_, schema)| !is_error(schema) && !is_plain_integer(schema));
+        let rejection = json!({
+            "type": "object",
+            "description": "Fields of a rejection, each optional and of any type.",
+            "properties": properties,
+        });
+        let lowered = named.map(|(name, schema)| {
+            let side = if self.responses.contains(&name) { Side::Response } else { Side::Body };
+            let definition = self.definition(schema, side);
+            (name, definition)
+        });
+        lowered.chain([(REJECTION.to_owned(), rejection)]).collect()
+    }
+
+    fn schema(&self, schema: &Schema, side: Side) -> Value {
+        let is_inline = is_plain_integer(schema) || side == Side::Parameter && is_plain_string(schema);
+        match &schema.name {
+            Some(name) if !is_inline => json!({ "$ref": target(name) }),
+            _ => self.definition(schema, side),
+        }
+    }
+
+    /// A schema without limits, of which typify applies some in part, and without its default, which services apply.
+    fn definition(&self, schema: &Schema, side: Side) -> Value {
+        let is_response = side == Side::Response;
+        let mut lowered = json!({ "type": schema.kind.name() });
+        if let Some(description) = &schema.description {
+            lowered["description"] = json!(description);
+        }
+        if schema.nullable {
+            lowered["nullable"] = json!(true);
+        }
+        // With a closed enum one unknown value would lose a whole page, and `enum: [0]` on a code would make "HTTP 200 with code 7" a
+        // response that cannot be parsed. The named ones become the open enums of `opened_enums`.
+        if let Some(values) = schema.variants.as_ref().filter(|_| !is_response || schema.name.is_some()) {
+            lowered["enum"] = json!(values);
+        }
+        match &schema.kind {
+            Kind::String { format: Some(Format::DateTime), .. } => lowered["format"] = json!("date-time"),
+            // typify parses it into an address type, and one invalid address would lose the response.
+            Kind::String { format: Some(Format::Ipv4), .. } if !is_response => {
+                lowered["format"] = json!("ipv4")
+            }
+            Kind::Integer { int64: true, .. } => lowered["format"] = json!("int64"),
+            Kind::Array { items, .. } => lowered["items"] = self.schema(items, side),
+            Kind::Object { properties } => {
+                let inner = properties.iter().map(|one| (one.name.clone(), self.schema(&one.schema, side)));
+                lowered["properties"] = inner.collect();
+                // A missing description would lose the data beside it. The business code stays required; the client reads it.
+                let is_optional = |schema: &Schema| {
+                    schema.name.is_none() && matches!(schema.kind, Kind::String { .. } | Kind::Boolean)
+                };
+                let is_envelope = self.is_envelope(schema);
+                let required = properties.iter().filter(|one| one.required);
+                let required = required.filter(|one| !(is_envelope && is_optional(&one.schema)));
+                lowered["required"] = required.map(|one| json!(one.name)).collect();
+            }
+            _ => {}
+        }
+        lowered
+    }
+
+    fn is_envelope(&self, schema: &Schema) -> bool {
+        let mut successes = self.contract.operations.iter().filter_map(|operation| operation.success.json());
+        schema.name.is_some() && successes.any(|success| success.pointer == schema.pointer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{CONTRACT, LIBRARY};
+
+    fn lowered(text: &str) -> Value {
+        let document = Document::parse(text).unwrap();
+        lower(&document, &Contract::read(&document).unwrap())
+    }
+
+    /// What is left out or written otherwise: a pointer, and what stands there without descriptions.
+    const CONTRACT_PARTS: &str = r##"
+        /components/schemas/ExtractSuccess/properties/code        {"type":"integer"}
+        /components/schemas/ExtractSuccess/properties/request_ip  {"type":"string"}
+        /components/schemas/ExtractSuccess/required               ["code","data"]
+        /components/schemas/StaticGroup/properties/groupId        {"type":"integer"}
+        /components/schemas/StaticGroup/properties/createdAt      {"type":"string","format":"date-time"}
+        /components/schemas/Rejection/properties                  {"code":{},"message":{},"requestId":{}}
+        /components/schemas/RequestId                             null
+        /components/schemas/GroupFilter                           null
+        /components/schemas/SearchRequest/properties/groupId      {"type":"integer","nullable":true}
+        /paths/EXTRACT/get/parameters/0                           {"name":"num","in":"query","required":true,"schema":{"type":"integer"}}
+        /paths/EXTRACT/get/parameters/2/schema                    {"$ref":"#/components/schemas/ProxyProtocol"}
+        /paths/EXTRACT/get/parameters/6/schema                    {"type":"string"}
+        /paths/EXTRACT/get/responses                              {"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ExtractSuccess"}}}}}
+        /paths/EXTRACT#extractProxiesText/get/operationId         "extractProxiesText"
+        /paths/EXTRACT#extractProxiesText/get/responses           {"200":{"content":{"text/plain":{"schema":{"type":"string"}}}}}"##;
+    const LIBRARY_PARTS: &str = r##"
+        /components/schemas/NewBook/properties/title              {"$ref":"#/components/schemas/Title"}
+        /components/schemas/Title                                 {"type":"string"}"##;
+
+    #[test]
+    fn each_part_is_written_as_progenitor_can_generate_it() {
+        for (document, parts) in [(CONTRACT, CONTRACT_PARTS), (LIBRARY, LIBRARY_PARTS)] {
+            let document = lowered(document);
+            for (pointer, expected) in parts.lines().filter_map(|line| line.trim().split_once(' ')) {
+                let pointer = pointer.replace("EXTRACT", "~1openapi~1v1~1proxy~1extract");
+                let mut found = document.pointer(&pointer).cloned().unwrap_or_default();
+                without_descriptions(&mut found);
+                assert_eq!(found, serde_json::from_str::<Value>(expected.trim()).unwrap(), "{pointer}");
+            }
+        }
+    }
+
+    fn without_descriptions(value: &mut Value) {
+        match value {
+            Value::Object(members) => {
+                members.shift_remove("description");
+                members.values_mut().for_each(without_descriptions);
+            }
+            Value::Array(items) => items.iter_mut().for_each(without_descriptions),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn tokens_aliases_and_fallback_headers_are_no_arguments() {
+        let root = lowered(CONTRACT);
+        let parameters = root.pointer("/paths/~1openapi~1v1~1proxy~1extract/get/parameters").unwrap();
+        let names: Vec<_> =
+            parameters.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["num", "regions", "protocol", "return_type", "lb", "sb", "request_id"]);
+        let unwanted = ["security", "x-clause", "ApiKey"];
+        assert!(unwanted.iter().all(|word| !root.to_string().contains(word)));
+    }
+
+    #[test]
+    fn schemas_of_responses_are_found_through_references() {
+        let contract = Contract::read(&Document::parse(CONTRACT).unwrap()).unwrap();
+        let found = reachable_from_responses(&contract);
+        assert!(
+            found.contains("TermRule") && !found.contains("SearchRequest") && !found.contains("StaticError")
+        );
+        assert_eq!(opened_enums(&contract), ["InstanceStatus"]);
+        assert_eq!(endpoint_schemas(&contract), ["AddressItem"]);
+    }
+}
