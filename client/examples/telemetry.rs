@@ -4,10 +4,7 @@
 
 use opentelemetry::global;
 use opentelemetry_sdk::{
-    metrics::{
-        InMemoryMetricExporter, SdkMeterProvider,
-        data::{AggregatedMetrics, MetricData},
-    },
+    metrics::{InMemoryMetricExporter, SdkMeterProvider},
     propagation::TraceContextPropagator,
     trace::{InMemorySpanExporter, SdkTracerProvider},
 };
@@ -41,18 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for exported in metrics.get_finished_metrics()? {
         for metric in exported.scope_metrics().flat_map(|scope| scope.metrics()) {
-            println!("metric {} ({})", metric.name(), metric.unit());
-            match metric.data() {
-                AggregatedMetrics::U64(MetricData::Sum(sum)) => {
-                    sum.data_points().for_each(|point| println!("    {}", point.value()));
-                }
-                AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
-                    histogram
-                        .data_points()
-                        .for_each(|point| println!("    {} in {} s", point.count(), point.sum()));
-                }
-                _ => {}
-            }
+            println!("metric {} ({}): {:?}", metric.name(), metric.unit(), metric.data());
         }
     }
     Ok(())

@@ -23,8 +23,7 @@ pub(crate) enum BodyError {
 
 /// Reads the whole body, of at most `max` bytes.
 pub(crate) async fn read(mut response: reqwest::Response, max: usize) -> Result<RawResponse, BodyError> {
-    let status = response.status();
-    let headers = mem::take(response.headers_mut());
+    let head = head(&mut response);
     // `Content-Length` is only what the service claims, so it reserves little.
     let declared = response.content_length().and_then(|length| usize::try_from(length).ok());
     let capacity = declared.unwrap_or_default().min(max).min(BEGINNING);
@@ -34,7 +33,7 @@ pub(crate) async fn read(mut response: reqwest::Response, max: usize) -> Result<
         let length = piece.len().max(joined.len());
         if chunk.len() > max.saturating_sub(length) {
             let body = if joined.is_empty() { piece } else { joined.freeze() };
-            return Err(BodyError::TooLong(RawResponse::new(status, headers, body)));
+            return Err(BodyError::TooLong(RawResponse { body, ..head }));
         }
         if length == 0 {
             piece = chunk;
@@ -47,26 +46,27 @@ pub(crate) async fn read(mut response: reqwest::Response, max: usize) -> Result<
         joined.extend_from_slice(&chunk);
     }
     let body = if joined.is_empty() { piece } else { joined.freeze() };
-    Ok(RawResponse::new(status, headers, body))
+    Ok(RawResponse { body, ..head })
 }
 
 /// Reads the beginning of a rejection. Its status and `Retry-After` count even when the body is interrupted.
 pub(crate) async fn read_beginning(mut response: reqwest::Response) -> RawResponse {
-    let status = response.status();
-    let headers = mem::take(response.headers_mut());
+    let head = head(&mut response);
     let mut body = BytesMut::new();
     while body.len() < BEGINNING
         && let Ok(Some(chunk)) = response.chunk().await
     {
         body.extend_from_slice(&chunk[..chunk.len().min(BEGINNING - body.len())]);
     }
-    RawResponse::new(status, headers, body.freeze())
+    RawResponse { body: body.freeze(), ..head }
 }
 
-/// Whether the end of the body can be told from an interruption: by `Content-Length`, by chunks or by HTTP/2 frames.
-pub(crate) fn has_length(response: &reqwest::Response) -> bool {
-    let headers = response.headers();
-    response.version() > Version::HTTP_11
+/// The response without its body, whose end is told by `Content-Length`, by chunks or by HTTP/2 frames, if at all.
+fn head(response: &mut reqwest::Response) -> RawResponse {
+    let (status, version) = (response.status(), response.version());
+    let headers = mem::take(response.headers_mut());
+    let has_length = version > Version::HTTP_11
         || headers.contains_key(CONTENT_LENGTH)
-        || headers.contains_key(TRANSFER_ENCODING)
+        || headers.contains_key(TRANSFER_ENCODING);
+    RawResponse { status, headers, body: Bytes::new(), has_length }
 }

@@ -1,24 +1,11 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Extract, ExtractText, Integer, InvalidArgument, ListGroups, Search, Separator,
-    generated, hooks::Hooks, options::CallOptions, transport::Transport, with_response::Recorder,
+    Address, ClientBuilder, Extract, ExtractText, InvalidArgument, ListGroups, Search, Separator, generated,
+    integer::to_i64, options::CallOptions, sender::Sender, transport::Transport,
 };
 
 /// Calls the service with the token of one account. Clones share connections and settings.
-///
-/// ```no_run
-/// # async fn run() -> Result<(), sallyport_client::Error> {
-/// use sallyport_client::Client;
-///
-/// let client = Client::builder().base_url("https://api.invalid").token_from_env().build()?;
-/// let extraction = client.extract(3).await?;
-/// for endpoint in &extraction.endpoints {
-///     println!("{endpoint}");
-/// }
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug)]
 pub struct Client {
     transport: Arc<Transport>,
@@ -55,8 +42,8 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn extract(&self, count: impl Integer) -> Extract {
-        Extract::new(self.clone(), count.to_i64())
+    pub fn extract(&self, count: impl TryInto<i64>) -> Extract {
+        Extract::new(self.clone(), to_i64(count))
     }
 
     /// Extracts gateways as [`extract`](Self::extract) does, in a plain-text response.
@@ -67,20 +54,8 @@ impl Client {
     ///
     /// # Errors
     /// As [`extract`](Self::extract).
-    ///
-    /// ```no_run
-    /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
-    /// use sallyport_client::Separator;
-    ///
-    /// let text = client.extract_text(10, Separator::Lf).await?;
-    /// for entry in &text.entries {
-    ///     println!("{entry}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn extract_text(&self, count: impl Integer, separator: Separator) -> ExtractText {
-        ExtractText::new(self.clone(), count.to_i64(), separator)
+    pub fn extract_text(&self, count: impl TryInto<i64>, separator: Separator) -> ExtractText {
+        ExtractText::new(self.clone(), to_i64(count), separator)
     }
 
     /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none. Await the result to send
@@ -90,15 +65,6 @@ impl Client {
     /// When awaited: [`Error::Configuration`](crate::Error::Configuration) for a [`header`](ListGroups::header) or a token of a
     /// [`TokenSource`](crate::TokenSource) that cannot be sent, [`Error::Token`](crate::Error::Token), [`Error::Rejected`](crate::Error::Rejected), [`Error::Throttled`](crate::Error::Throttled), [`Error::Transport`](crate::Error::Transport), [`Error::Timeout`](crate::Error::Timeout) or
     /// [`Error::UnexpectedResponse`](crate::Error::UnexpectedResponse).
-    ///
-    /// ```no_run
-    /// # async fn run(client: sallyport_client::Client) -> Result<(), sallyport_client::Error> {
-    /// for group in client.groups().await? {
-    ///     println!("{} {}", group.group_id, group.name);
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
     pub fn groups(&self) -> ListGroups {
         ListGroups::new(self.clone())
     }
@@ -133,25 +99,18 @@ impl Client {
 
     /// The generated client, for what this one does not offer.
     ///
-    /// It shares token, retries, timeouts and the check of the business code with this client;
-    /// [`failure`](generated::Client::failure) converts its errors. Limits are checked only for requests that are built with
-    /// [`contract`](crate::contract), for example by [`ExtractProxies::call`](crate::contract::ExtractProxies::call).
+    /// It shares limits, token, retries, timeouts, errors and the check of the business code with this client.
     pub fn generated(&self) -> generated::Client {
-        self.generated_for(None, CallOptions::default(), None)
+        self.generated_for(CallOptions::default())
     }
 
-    /// The generated client for one call. `separator` is that of a text response.
-    pub(crate) fn generated_for(
-        &self,
-        separator: Option<Separator>,
-        options: CallOptions,
-        recorder: Option<Recorder>,
-    ) -> generated::Client {
+    /// The generated client for one call.
+    pub(crate) fn generated_for(&self, options: CallOptions) -> generated::Client {
         let transport = self.transport.clone();
         generated::Client::new_with_client(
             &self.transport.base,
             self.transport.http.clone(),
-            Hooks { transport, separator, options, recorder },
+            Sender { transport, options },
         )
     }
 }

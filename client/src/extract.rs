@@ -1,7 +1,6 @@
 use std::{
     future::IntoFuture,
     net::Ipv4Addr,
-    pin::Pin,
     time::{Duration, SystemTime},
 };
 
@@ -9,16 +8,12 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     Client, Endpoint, Error, Protocol, Separator, TextEntry, WithResponse,
-    contract::{self, ExtractProxiesHeaders},
+    contract::ExtractProxiesHeaders,
     generated::types,
-    integer::sealed::ToI64,
-    options::{CallOptions, call_options},
-    response::RawResponse,
+    integer::to_i64,
+    options::{CallOptions, PendingCall, call_options},
     retry::{new_request_id, retry_after},
-    with_response::Recorder,
 };
-
-type PendingFuture<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
 /// An extraction that is not sent yet; see [`Client::extract`]. Await it to send it.
 #[derive(Clone, Debug)]
@@ -146,7 +141,7 @@ macro_rules! options {
             }
 
             /// Request id of the extraction, of at most
-            /// [`REQUEST_ID_MAX_UTF8_BYTES`](contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES) bytes of UTF-8. Default, and
+            /// [`REQUEST_ID_MAX_UTF8_BYTES`](crate::contract::ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES) bytes of UTF-8. Default, and
             /// when empty: a random one.
             ///
             /// For a known request id the service returns the same gateways again, so pass
@@ -184,8 +179,8 @@ macro_rules! options {
             /// # }
             /// ```
             pub fn ensure_request_id(&mut self) -> &str {
-                let given = self.options.request_id.take().filter(|id| !id.is_empty());
-                self.options.request_id.insert(given.unwrap_or_else(new_request_id))
+                let id = self.options.take_request_id();
+                self.options.request_id.insert(id)
             }
 
             /// Sends the extraction and returns its result together with the response.
@@ -193,21 +188,33 @@ macro_rules! options {
             /// # Errors
             /// As [`Client::extract`].
             pub async fn with_response(self) -> Result<WithResponse<$result>, Error> {
-                let recorder = Recorder::default();
-                let result = self.send(Some(recorder.clone())).await?;
-                Ok(recorder.attach(result))
+                self.send().await
             }
         }
 
         impl IntoFuture for $name {
             type Output = Result<$result, Error>;
-            type IntoFuture = PendingFuture<$result>;
+            type IntoFuture = PendingCall<$result>;
 
             fn into_future(self) -> Self::IntoFuture {
-                Box::pin(self.send(None))
+                Box::pin(async { Ok(self.send().await?.value) })
             }
         }
     };
+}
+
+/// Builds the request of an extraction in either form, with its id. An empty value counts as absent.
+macro_rules! request {
+    ($builder:expr, $options:ident, $id:ident) => {{
+        let mut request = $builder.num($options.count).request_id($id.as_str());
+        if let Some(region) = $options.region.filter(|region| !region.is_empty()) {
+            request = request.regions(region);
+        }
+        if let Some(protocol) = $options.protocol {
+            request = request.protocol(protocol);
+        }
+        request
+    }};
 }
 
 options!(Extract, Extraction);
@@ -218,31 +225,28 @@ impl Extract {
         Self { client, options: Options::new(count) }
     }
 
-    async fn send(self, recorder: Option<Recorder>) -> Result<Extraction, Error> {
-        let Self { client, options } = self;
-        let requested = options.count;
-        let (input, request_id, call) = options.input(None);
-        let generated = client.generated_for(None, call, recorder);
-        let response = match input.call(&generated)?.send().await {
-            Ok(response) => response,
-            Err(error) => return Err(generated.failure(error).with_request_id(&request_id)),
-        };
-        let headers = ExtractProxiesHeaders::read(response.headers());
-        let retry_after = retry_after(response.headers(), SystemTime::now());
-        let types::ExtractSuccess { data, msg, request_ip, code: _, success: _ } = response.into_inner();
-        let received = data.len().to_i64();
-        Ok(Extraction {
-            requested,
-            returned: headers.x_proxy_returned_count.filter(|count| *count >= 0).unwrap_or(received),
-            // The contract leaves the value of `X-Proxy-Partial` open, so the number of gateways decides.
-            is_partial: received < requested,
-            headers,
-            retry_after,
-            request_ip: request_ip.and_then(|ip| ip.parse().ok()),
-            request_id,
-            message: msg.unwrap_or_default(),
-            endpoints: data,
-        })
+    async fn send(self) -> Result<WithResponse<Extraction>, Error> {
+        let mut options = self.options;
+        let (requested, request_id) = (options.count, options.take_request_id());
+        let generated = self.client.generated_for(options.call);
+        let response = request!(generated.extract_proxies(), options, request_id).send().await?;
+        let headers = ExtractProxiesHeaders::read(&response.headers);
+        let retry_after = retry_after(&response.headers, SystemTime::now());
+        Ok(response.map(|types::ExtractSuccess { data, msg, request_ip, code: _, success: _ }| {
+            let received = to_i64(data.len());
+            Extraction {
+                requested,
+                returned: headers.x_proxy_returned_count.filter(|count| *count >= 0).unwrap_or(received),
+                // The contract leaves the value of `X-Proxy-Partial` open, so the number of gateways decides.
+                is_partial: received < requested,
+                headers,
+                retry_after,
+                request_ip: request_ip.and_then(|ip| ip.parse().ok()),
+                request_id,
+                message: msg.unwrap_or_default(),
+                endpoints: data,
+            }
+        }))
     }
 }
 
@@ -251,26 +255,30 @@ impl ExtractText {
         Self { client, options: Options::new(count), separator }
     }
 
-    async fn send(self, recorder: Option<Recorder>) -> Result<TextExtraction, Error> {
-        let Self { client, options, separator } = self;
-        let requested = options.count;
-        let (input, request_id, call) = options.input(Some(&separator));
-        let recorder = recorder.unwrap_or_default();
-        let generated = client.generated_for(Some(separator), call, Some(recorder.clone()));
-        if let Err(error) = input.call_text(&generated)?.send().await {
-            return Err(generated.failure(error).with_request_id(&request_id));
+    async fn send(self) -> Result<WithResponse<TextExtraction>, Error> {
+        let mut options = self.options;
+        let (requested, request_id) = (options.count, options.take_request_id());
+        options.call.separator = Some(self.separator.clone());
+        let generated = self.client.generated_for(options.call);
+        let mut call = request!(generated.extract_proxies_text(), options, request_id)
+            .return_type(types::ReturnType::Txt)
+            .lb(self.separator.code());
+        if let Separator::Custom(text) = self.separator
+            && !text.is_empty()
+        {
+            call = call.sb(text);
         }
-        // The transport has read the body and its entries already.
-        let RawResponse { headers, body, entries, .. } = recorder.response();
-        Ok(TextExtraction {
-            is_partial: entries.len().to_i64() < requested,
+        let response = call.send().await?;
+        let (raw, headers) = (response.body.clone(), response.headers.clone());
+        Ok(response.map(|entries| TextExtraction {
+            is_partial: to_i64(entries.len()) < requested,
             retry_after: retry_after(&headers, SystemTime::now()),
             headers: ExtractProxiesHeaders::read(&headers),
-            raw: String::from_utf8_lossy(&body).into_owned(),
+            raw: String::from_utf8_lossy(&raw).into_owned(),
             entries,
             requested,
             request_id,
-        })
+        }))
     }
 }
 
@@ -279,23 +287,8 @@ impl Options {
         Self { count, region: None, protocol: None, request_id: None, call: CallOptions::default() }
     }
 
-    /// Everything that is sent, the request id in it, and how it is sent.
-    fn input(self, separator: Option<&Separator>) -> (contract::ExtractProxies, String, CallOptions) {
-        // An empty value counts as absent, and an extraction without a request id cannot be repeated.
-        let is_present = |text: &String| !text.is_empty();
-        let request_id = self.request_id.filter(is_present).unwrap_or_else(new_request_id);
-        let input = contract::ExtractProxies {
-            num: self.count,
-            regions: self.region.filter(is_present),
-            protocol: self.protocol,
-            return_type: separator.map(|_| types::ReturnType::Txt),
-            lb: separator.map(Separator::code),
-            sb: match separator {
-                Some(Separator::Custom(text)) => Some(text.clone()),
-                _ => None,
-            },
-            request_id: Some(request_id.clone()),
-        };
-        (input, request_id, self.call)
+    /// The request id, without which an extraction cannot be repeated.
+    fn take_request_id(&mut self) -> String {
+        self.request_id.take().filter(|id| !id.is_empty()).unwrap_or_else(new_request_id)
     }
 }

@@ -1,6 +1,9 @@
-use std::{future::IntoFuture, pin::Pin};
+use std::future::IntoFuture;
 
-use crate::{Client, Error, Group, WithResponse, contract, options::CallOptions, with_response::Recorder};
+use crate::{
+    Client, Error, Group, WithResponse,
+    options::{CallOptions, PendingCall},
+};
 
 /// A listing of groups that is not sent yet; see [`Client::groups`]. Await it to send it.
 #[derive(Clone, Debug)]
@@ -22,26 +25,17 @@ impl ListGroups {
     /// # Errors
     /// As [`Client::groups`].
     pub async fn with_response(self) -> Result<WithResponse<Vec<Group>>, Error> {
-        let recorder = Recorder::default();
-        let groups = self.send(Some(recorder.clone())).await?;
-        Ok(recorder.attach(groups))
-    }
-
-    async fn send(self, recorder: Option<Recorder>) -> Result<Vec<Group>, Error> {
-        let generated = self.client.generated_for(None, self.options, recorder);
-        let call = contract::ListStaticGroups {}.call(&generated)?;
-        match call.send().await {
-            Ok(response) => Ok(response.into_inner().data.items),
-            Err(error) => Err(generated.failure(error)),
-        }
+        let generated = self.client.generated_for(self.options);
+        let response = generated.list_static_groups().send().await?;
+        Ok(response.map(|success| success.data.items))
     }
 }
 
 impl IntoFuture for ListGroups {
     type Output = Result<Vec<Group>, Error>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = PendingCall<Vec<Group>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.send(None))
+        Box::pin(async { Ok(self.with_response().await?.value) })
     }
 }

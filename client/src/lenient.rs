@@ -3,10 +3,8 @@
 
 use std::{borrow::Cow, fmt};
 
-use jiff::{
-    Timestamp,
-    fmt::temporal::{Pieces, PiecesOffset},
-};
+use jiff::Timestamp;
+use sallyport_contract::date_time;
 use serde::{
     Deserialize, Deserializer,
     de::{self, Visitor},
@@ -109,33 +107,10 @@ fn read_time<E: de::Error>(text: &str) -> Result<Timestamp, E> {
         .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"a time of RFC 3339 with its time zone"))
 }
 
-/// Parses a time. RFC 3339 allows more than [`Timestamp`] holds: the last hours of the year 9999, which stand for "never",
-/// become the nearest time that it holds, and fractions finer than nanoseconds are truncated.
+/// Parses a time. RFC 3339 allows more than [`Timestamp`] parses: the last hours of the year 9999, which stand for "never", become
+/// the nearest time that it holds, and fractions finer than nanoseconds are truncated.
 fn timestamp(text: &str) -> Option<Timestamp> {
-    let text = shortened_fraction(text);
-    if let Ok(time) = text.parse() {
-        return Some(time);
-    }
-    let pieces = Pieces::parse(text.as_ref()).ok()?;
-    let offset = match pieces.offset()? {
-        PiecesOffset::Zulu => jiff::tz::Offset::UTC,
-        PiecesOffset::Numeric(numeric) => numeric.offset(),
-        _ => return None,
-    };
-    let local = pieces.date().to_datetime(pieces.time()?);
-    let nearest = if local.year() > 0 { Timestamp::MAX } else { Timestamp::MIN };
-    Some(offset.to_timestamp(local).unwrap_or(nearest))
-}
-
-/// The time with a fraction of at most nine digits.
-fn shortened_fraction(text: &str) -> Cow<'_, str> {
-    const DIGITS: usize = 9;
-    let Some((front, rest)) = text.split_once('.') else { return Cow::Borrowed(text) };
-    let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-    if end <= DIGITS {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(format!("{front}.{}{}", &rest[..DIGITS], &rest[end..]))
+    text.parse().ok().or_else(|| date_time::parse(text))
 }
 
 #[cfg(test)]
@@ -190,12 +165,9 @@ mod tests {
         let held = |text: &str| text.parse::<Timestamp>().unwrap();
         for (text, expected) in [
             ("2026-01-31T08:00:00Z", held("2026-01-31T08:00:00Z")),
-            ("2026-01-31t08:00:00z", held("2026-01-31T08:00:00Z")),
             ("2026-01-31T08:00:00.123456789012345+02:00", held("2026-01-31T06:00:00.123456789Z")),
             ("2016-12-31T23:59:60Z", held("2016-12-31T23:59:59Z")),
             ("9999-12-31T23:59:59Z", Timestamp::MAX),
-            ("9999-12-31T23:59:59.999999999999-12:00", Timestamp::MAX),
-            ("0001-01-01T00:00:00Z", held("0001-01-01T00:00:00Z")),
         ] {
             assert_eq!(timestamp(text), Some(expected), "{text}");
         }

@@ -126,19 +126,18 @@ impl Sender<'_> {
     async fn send(self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>, Error> {
         let Self { transport, operation, token, timeout, url } = self;
         let request = into_reqwest(request, url, &transport.url, timeout)?;
-        let (response, has_length) = transport.exchange(request, operation, token).await?;
-        Ok(into_http(response, has_length, token))
+        Ok(into_http(transport.exchange(request, operation, token).await?, token))
     }
 }
 
-/// Runs the chain. The second value tells whether the end of the body can be told from an interruption.
+/// Runs the chain.
 pub(crate) async fn run(
     transport: &Transport,
     operation: &'static Operation,
     token: &Token,
     mut request: reqwest::Request,
     number: u32,
-) -> Result<(RawResponse, bool), Error> {
+) -> Result<RawResponse, Error> {
     let timeout = request.timeout().copied();
     let mut converted = from_reqwest(&mut request)?;
     converted.extensions_mut().insert(Attempt { operation: operation.id, number });
@@ -146,7 +145,7 @@ pub(crate) async fn run(
     let response = Next { rest: &transport.middleware, sender }.run(converted).await?;
     let has_length = response.extensions().get::<NoLength>().is_none();
     let (head, body) = response.into_parts();
-    Ok((RawResponse::new(head.status, head.headers, body), has_length))
+    Ok(RawResponse { status: head.status, headers: head.headers, body, has_length })
 }
 
 /// Takes the headers and copies the rest; `Sender::send` needs the URL again.
@@ -191,8 +190,8 @@ fn changed_url(uri: &Uri, base: &Url) -> Result<Url, Error> {
 }
 
 /// The response without the token, should the service have repeated it.
-fn into_http(response: RawResponse, has_length: bool, token: &Token) -> http::Response<Bytes> {
-    let RawResponse { status, mut headers, body, .. } = response;
+fn into_http(response: RawResponse, token: &Token) -> http::Response<Bytes> {
+    let RawResponse { status, mut headers, body, has_length } = response;
     for value in headers.values_mut() {
         let scrubbed = token.scrub_bytes(value.as_bytes());
         if let Some(clean) = scrubbed.and_then(|bytes| http::HeaderValue::from_bytes(&bytes).ok()) {

@@ -1,4 +1,4 @@
-//! What the hooks need to know about an operation. The values are generated, in [`contract`](crate::contract).
+//! What is sent and what is retried, by operation. The values are generated, in [`contract`](crate::contract).
 
 use crate::Error;
 
@@ -68,46 +68,4 @@ pub(crate) enum Credential {
     Header(&'static str),
     /// `Authorization: Bearer`.
     Bearer,
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use reqwest::StatusCode;
-
-    use super::*;
-    use crate::{TransportError, testing};
-
-    #[test]
-    fn what_must_not_be_repeated_is_so_only_where_nothing_was_done() {
-        let rejection = |status| Box::new(testing::rejection(status, ""));
-        let throttled = Error::Throttled(rejection(StatusCode::TOO_MANY_REQUESTS));
-        let transport = |is_connect| {
-            Error::Transport(Box::new(TransportError { is_connect, ..TransportError::new("reset") }))
-        };
-        let timeout = Error::Timeout(Box::new(testing::timeout(Duration::ZERO)));
-        for (error, did_nothing) in [
-            (throttled, true),
-            (Error::Token("the vault is sealed".to_owned()), true),
-            (transport(true), true),
-            (transport(false), false),
-            (
-                Error::Transport(Box::new(TransportError {
-                    is_stale: true,
-                    ..TransportError::new("closed")
-                })),
-                false,
-            ),
-            (timeout, false),
-            (Error::Shortage(rejection(StatusCode::SERVICE_UNAVAILABLE)), false),
-            (Error::Rejected(rejection(StatusCode::INTERNAL_SERVER_ERROR)), false),
-        ] {
-            assert!(error.is_retryable(), "{error:?}");
-            for retry in [Retry::Safe, Retry::IdempotencyKey] {
-                assert!(retry.allows(&error), "{error:?}");
-            }
-            assert_eq!(Retry::Never.allows(&error), did_nothing, "{error:?}");
-        }
-    }
 }

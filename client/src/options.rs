@@ -1,6 +1,6 @@
 //! Settings of one call.
 
-use std::{fmt, time::Duration};
+use std::{fmt, pin::Pin, time::Duration};
 
 use reqwest::{
     Request,
@@ -8,7 +8,7 @@ use reqwest::{
 };
 
 use crate::{
-    Error, RetryPolicy,
+    Error, RetryPolicy, Separator,
     contract::{OPERATIONS, REQUEST_ID_HEADER},
     operation::Credential,
 };
@@ -28,12 +28,17 @@ const RESERVED: [&str; 11] = [
     "transfer-encoding",
 ];
 
+/// A call that was sent.
+pub(crate) type PendingCall<T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+
 /// Settings of one call that replace those of its client; `None` keeps the setting of the client.
 #[derive(Clone, Default)]
 pub(crate) struct CallOptions {
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) total_timeout: Option<Duration>,
     pub(crate) retry: Option<Box<RetryPolicy>>,
+    /// What separates the entries of a text response.
+    pub(crate) separator: Option<Separator>,
     headers: Option<Box<HeaderMap>>,
     /// Name of a header that cannot be sent.
     invalid: Option<Box<str>>,

@@ -5,23 +5,22 @@
 use std::sync::atomic::Ordering;
 use std::{sync::atomic::AtomicU32, time::Duration};
 
-use reqwest::{Request, StatusCode, Url};
+use reqwest::{StatusCode, Url};
 
-pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 #[cfg(feature = "tracing")]
-use crate::transport::SuccessResponse;
+use crate::WithResponse;
+pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 use crate::{Error, operation::Operation};
 
 /// Runs `future` in the span of a call, of which `sent` counts the requests. The span gets its results once, at the end: subscribers
 /// that write lines repeat a field in each of them as often as it was recorded.
 #[cfg(feature = "tracing")]
-pub(crate) async fn in_span(
+pub(crate) async fn in_span<T>(
     operation: &'static Operation,
     base: &Url,
-    request: &Request,
     sent: &AtomicU32,
-    future: impl Future<Output = Result<SuccessResponse, Error>>,
-) -> Result<SuccessResponse, Error> {
+    future: impl Future<Output = Result<WithResponse<T>, Error>>,
+) -> Result<WithResponse<T>, Error> {
     use tracing::{Instrument, field::Empty};
 
     let span = tracing::info_span!(
@@ -37,7 +36,7 @@ pub(crate) async fn in_span(
     );
     let outcome = future.instrument(span.clone()).await;
     let status = match &outcome {
-        Ok(success) => Some(success.response.status),
+        Ok(success) => Some(success.status),
         Err(error) => error.status(),
     };
     status.map(|status| span.record("http.response.status_code", status.as_u16()));
@@ -47,12 +46,10 @@ pub(crate) async fn in_span(
     }
     if let Err(error) = &outcome {
         let entered = span.enter();
-        // The error gets its request id only later, where the call was made.
-        let request_id = operation.request_id.and_then(|parameter| request_id(request, parameter));
         tracing::warn!(
             operation = operation.id,
             error.type = error.kind(),
-            request_id,
+            request_id = error.request_id().map(|id| crate::printable(id).into_owned()),
             error = %error,
             "call failed"
         );
@@ -60,15 +57,6 @@ pub(crate) async fn in_span(
         span.record("error.type", error.kind());
     }
     outcome
-}
-
-/// The request id that `request` carries, as an error shows it.
-#[cfg(feature = "tracing")]
-fn request_id(request: &Request, parameter: &str) -> Option<String> {
-    let in_query = request.url().query_pairs().find(|(name, _)| name == parameter);
-    let in_header =
-        || Some(request.headers().get(crate::contract::REQUEST_ID_HEADER)?.to_str().ok()?.to_owned());
-    in_query.map(|(_, id)| id.into_owned()).or_else(in_header).map(|id| crate::printable(&id).to_string())
 }
 
 /// Records that a response was received.
@@ -97,7 +85,7 @@ pub(crate) fn path(base: &Url, operation: &Operation) -> String {
 
 /// Returns the future itself: an `async fn` around it would store it twice, as its argument and as the awaited value.
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &Request, _: &AtomicU32, future: F) -> F {
+pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &AtomicU32, future: F) -> F {
     future
 }
 
@@ -106,18 +94,3 @@ pub(crate) fn responded(_: StatusCode) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn retrying(_: &'static Operation, _: u32, _: Duration, _: &Error) {}
-
-#[cfg(all(test, feature = "tracing"))]
-mod tests {
-    use crate::contract;
-
-    #[test]
-    fn the_path_has_the_prefix_of_the_base_url() {
-        let operation = contract::operation("list_static_groups").unwrap();
-        for (base, prefix) in
-            [("https://api.invalid", ""), ("https://api.invalid/", ""), ("https://api.invalid/a/b", "/a/b")]
-        {
-            assert_eq!(super::path(&base.parse().unwrap(), operation), format!("{prefix}{}", operation.path));
-        }
-    }
-}

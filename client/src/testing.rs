@@ -40,14 +40,14 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderValue, header::RETRY_AFTER};
 use jiff::Timestamp;
+use sallyport_contract::check::quoted;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Extraction, Group,
-    Instance, InstanceStatus, Integer, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy,
-    TimeoutError, TransportError, contract, generated::types, integer::sealed::ToI64, operation::Operation,
-    validate::quoted,
+    Instance, InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError,
+    TransportError, contract, generated::types, integer::to_i64, operation::Operation,
 };
 
 /// 2026-01-31T08:00:00Z.
@@ -99,37 +99,21 @@ impl Replies {
     /// A text of another form, or a port outside 1 to 65535, makes the response an [`Error::Configuration`].
     pub fn gateways<I: IntoIterator<Item: AsRef<str>>>(self, gateways: I) -> Self {
         let reply = gateways_response(gateways);
-        self.push(reply, Some("extract_proxies"))
+        self.push(reply, Some(&contract::EXTRACT_PROXIES))
     }
 
     /// A partial extraction: these gateways of `requested`, with their counts and `Retry-After`, in whole seconds, in the headers.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// use std::time::Duration;
-    /// use sallyport_client::testing::Replies;
-    ///
-    /// let wait = Duration::from_secs(30);
-    /// let replies = Replies::new().partial(["gw.invalid:8080"], 3, Some(wait));
-    /// let extraction = replies.builder().build()?.extract(3).await?;
-    /// assert!(extraction.is_partial && extraction.retry_after == Some(wait));
-    /// assert_eq!((extraction.headers.x_proxy_requested_count, extraction.returned), (Some(3), 1));
-    /// # Ok(())
-    /// # })
-    /// # }
-    /// ```
     pub fn partial<I: IntoIterator<Item: AsRef<str>>>(
         self,
         gateways: I,
-        requested: impl Integer,
+        requested: impl TryInto<i64>,
         retry_after: Option<Duration>,
     ) -> Self {
         let gateways: Vec<I::Item> = gateways.into_iter().collect();
         let returned = gateways.len();
         let reply = gateways_response(gateways).map(|mut response| {
             let headers = response.headers_mut();
-            headers.insert(ExtractProxiesHeaders::X_PROXY_REQUESTED_COUNT, requested.to_i64().into());
+            headers.insert(ExtractProxiesHeaders::X_PROXY_REQUESTED_COUNT, to_i64(requested).into());
             headers.insert(ExtractProxiesHeaders::X_PROXY_RETURNED_COUNT, returned.into());
             headers.insert(ExtractProxiesHeaders::X_PROXY_PARTIAL, HeaderValue::from_static("true"));
             if let Some(wait) = retry_after {
@@ -137,12 +121,12 @@ impl Replies {
             }
             response
         });
-        self.push(reply, Some("extract_proxies"))
+        self.push(reply, Some(&contract::EXTRACT_PROXIES))
     }
 
     /// An extraction that is rejected because there are too few gateways, with this `Retry-After` in whole seconds.
     pub fn shortage(self, retry_after: Duration) -> Self {
-        self.push(Ok(rejection_response(503, Some(retry_after))), Some("extract_proxies"))
+        self.push(Ok(rejection_response(503, Some(retry_after))), Some(&contract::EXTRACT_PROXIES))
     }
 
     /// HTTP 429 with this `Retry-After` in whole seconds.
@@ -156,20 +140,14 @@ impl Replies {
     }
 
     /// A successful listing of these groups.
-    ///
-    /// ```
-    /// use sallyport_client::testing::{Replies, group};
-    ///
-    /// let replies = Replies::new().groups([group(7, "crawlers"), group(9, "shops")]);
-    /// ```
     pub fn groups<I: IntoIterator<Item = Group>>(self, groups: I) -> Self {
         let success = types::GroupsSuccess {
-            code: success_code("list_static_groups"),
+            code: contract::LIST_STATIC_GROUPS.code,
             data: types::GroupsData { items: groups.into_iter().collect() },
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
         };
-        self.push(Ok(response(200, serialize(&success))), Some("list_static_groups"))
+        self.push(Ok(response(200, serialize(&success))), Some(&contract::LIST_STATIC_GROUPS))
     }
 
     /// Page `page` of a search, with these instances of `total` in all.
@@ -183,19 +161,19 @@ impl Replies {
     /// ```
     pub fn page<I: IntoIterator<Item = Instance>>(
         self,
-        page: impl Integer,
+        page: impl TryInto<i64>,
         instances: I,
-        total: impl Integer,
+        total: impl TryInto<i64>,
     ) -> Self {
         let items: Vec<Instance> = instances.into_iter().collect();
-        let page_size = items.len().to_i64().max(1);
+        let page_size = to_i64(items.len()).max(1);
         let success = types::SearchSuccess {
-            code: success_code("search_static_instances"),
-            data: types::SearchData { items, page: page.to_i64(), page_size, total: total.to_i64() },
+            code: contract::SEARCH_STATIC_INSTANCES.code,
+            data: types::SearchData { items, page: to_i64(page), page_size, total: to_i64(total) },
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
         };
-        self.push(Ok(response(200, serialize(&success))), Some("search_static_instances"))
+        self.push(Ok(response(200, serialize(&success))), Some(&contract::SEARCH_STATIC_INSTANCES))
     }
 
     /// Any JSON with any status.
@@ -214,20 +192,6 @@ impl Replies {
     }
 
     /// A request that times out after this time, which is not waited for.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-    /// use std::time::Duration;
-    /// use sallyport_client::{Error, RetryPolicy, testing::Replies};
-    ///
-    /// let replies = Replies::new().timeout(Duration::from_secs(30));
-    /// let error = replies.builder().build()?.extract(1).retry(RetryPolicy::none()).await.unwrap_err();
-    /// assert!(matches!(error, Error::Timeout(_)) && error.request_id().is_some());
-    /// # Ok(())
-    /// # })
-    /// # }
-    /// ```
     pub fn timeout(self, limit: Duration) -> Self {
         self.error(Error::Timeout(Box::new(timeout(limit))))
     }
@@ -247,9 +211,9 @@ impl Replies {
         self.script().replies.len()
     }
 
-    /// `operation` is the name of the only operation that it is a response to.
-    fn push(self, outcome: Result<http::Response<Bytes>, Error>, operation: Option<&str>) -> Self {
-        let operation = operation.and_then(contract::operation).map(|operation| operation.id);
+    /// `operation` is the only operation that it is a response to.
+    fn push(self, outcome: Result<http::Response<Bytes>, Error>, operation: Option<&Operation>) -> Self {
+        let operation = operation.map(|operation| operation.id);
         self.script().replies.push_back(Reply { outcome, operation });
         self
     }
@@ -275,7 +239,7 @@ fn gateways_response<I: IntoIterator<Item: AsRef<str>>>(gateways: I) -> Result<h
         })
     });
     let success = types::ExtractSuccess {
-        code: success_code("extract_proxies"),
+        code: contract::EXTRACT_PROXIES.code,
         data: gateways.collect::<Result<_, _>>()?,
         msg: Some("ok".to_owned()),
         request_ip: Some("127.0.0.1".to_owned()),
@@ -298,14 +262,17 @@ fn rejection_response(status: u16, retry_after: Option<Duration>) -> http::Respo
 }
 
 /// A gateway.
-pub fn endpoint(host: impl Into<String>, port: impl Integer) -> Endpoint {
-    Endpoint { ip: host.into(), port: port.to_i64() }
+pub fn endpoint(host: impl Into<String>, port: impl TryInto<i64>) -> Endpoint {
+    Endpoint { ip: host.into(), port: to_i64(port) }
 }
 
 /// The result of an extraction that requested `requested` gateways and returned these. Change its fields for other ones.
-pub fn extraction<I: IntoIterator<Item = Endpoint>>(endpoints: I, requested: impl Integer) -> Extraction {
+pub fn extraction<I: IntoIterator<Item = Endpoint>>(
+    endpoints: I,
+    requested: impl TryInto<i64>,
+) -> Extraction {
     let endpoints: Vec<Endpoint> = endpoints.into_iter().collect();
-    let (returned, requested) = (endpoints.len().to_i64(), requested.to_i64());
+    let (returned, requested) = (to_i64(endpoints.len()), to_i64(requested));
     Extraction {
         requested,
         returned,
@@ -353,13 +320,13 @@ pub fn group(id: i64, name: impl Into<String>) -> Group {
 
 /// An active instance with this id, IP address and port: in New York, without a group, without an expiry, activated in 2026.
 /// Change its fields for other ones.
-pub fn instance(id: i64, ip: impl Into<String>, port: impl Integer) -> Instance {
+pub fn instance(id: i64, ip: impl Into<String>, port: impl TryInto<i64>) -> Instance {
     Instance {
         instance_id: id,
         offer_id: 1,
         status: InstanceStatus::Active,
         ip: ip.into(),
-        port: port.to_i64(),
+        port: to_i64(port),
         protocols: vec!["http".to_owned(), "socks5".to_owned()],
         country_code: "USA".to_owned(),
         city_code: "NYC".to_owned(),
@@ -400,10 +367,6 @@ impl fmt::Debug for Replies {
 /// Types of the document have text keys only, so this does not fail.
 fn serialize(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).unwrap_or_default().into()
-}
-
-fn success_code(operation: &str) -> i64 {
-    contract::operation(operation).map_or(0, |Operation { code, .. }| *code)
 }
 
 /// A status that HTTP does not have becomes 500.

@@ -11,7 +11,7 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Error, builder::variable, secret::Token};
+use crate::{Error, secret::Token};
 
 /// Maximum length of a token file, in bytes; a longer one holds something else.
 const MAX_FILE: u64 = 16 << 10;
@@ -28,7 +28,7 @@ pub type TokenSourceError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Provides the token of every request, so that a token can be rotated while a program runs.
 ///
-/// [`TokenFile`] and [`TokenVariable`] are sources, and so is any async closure or function. A source that fetches tokens
+/// [`TokenFile`] is a source, and so is any async closure or function. A source that fetches tokens
 /// from elsewhere should keep them: it is asked before each request. Its time counts towards the
 /// [`total_timeout`](crate::ClientBuilder::total_timeout) of the call.
 ///
@@ -136,28 +136,6 @@ impl TokenSource for TokenFile {
 impl fmt::Debug for TokenFile {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("TokenFile").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-/// The token in an environment variable, which is read before each request.
-///
-/// [`token_from_env`](crate::ClientBuilder::token_from_env) reads it once instead, when the client is built.
-#[derive(Clone, Debug)]
-pub struct TokenVariable {
-    name: String,
-}
-
-impl TokenVariable {
-    /// The variable of this name, such as [`TOKEN_VARIABLE`](crate::TOKEN_VARIABLE).
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into() }
-    }
-}
-
-impl TokenSource for TokenVariable {
-    fn token(&self) -> TokenFuture<'_> {
-        let value = variable(&self.name).map(SecretString::from).map_err(Into::into);
-        Box::pin(std::future::ready(value))
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::{
     error::Error as _,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
 
@@ -13,19 +10,17 @@ use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryBudget, RetryPolicy, Separator, TextEntry, TimeoutError, TransportError,
+    Error, RetryBudget, RetryPolicy, TimeoutError, TransportError, WithResponse,
     body::{self, BodyError},
     connection,
     contract::REQUEST_ID_HEADER,
-    hooks::Hooks,
     middleware::{self, Chain},
-    operation::{Credential, Operation},
+    operation::{Credential, Operation, Retry},
     options::CallOptions,
     response::{RawResponse, classify, unexpected_response},
     retry::new_request_id,
     secret::Token,
     telemetry::{self, CallTelemetry, Telemetry},
-    text,
     token_source::Tokens,
 };
 
@@ -55,36 +50,40 @@ pub(crate) struct Transport {
     pub(crate) max_body: usize,
 }
 
-/// The response of a success.
-pub(crate) struct SuccessResponse {
-    pub(crate) response: RawResponse,
-    /// The token that its request was sent with.
-    pub(crate) token: Arc<Token>,
-    /// Number of requests that were sent.
-    pub(crate) attempts: u32,
-}
+/// Reads the body of a success. An error is that of the request, which is repeated where such an error may pass.
+pub(crate) type ReadBody<T> = fn(&RawResponse, &CallOptions, &Token) -> Result<T, Error>;
 
 /// What stays the same over the requests of a call.
-struct Call<'a> {
+struct Call<'a, T> {
     request: &'a Request,
     operation: &'static Operation,
     options: &'a CallOptions,
-    /// Separator of a text response, whose end it marks when the response has no declared length.
-    separator: Option<&'a Separator>,
+    read: ReadBody<T>,
     telemetry: CallTelemetry<'a>,
     /// Number of requests that were sent.
     sent: AtomicU32,
 }
 
+impl<T> Call<'_, T> {
+    /// The error with the request id that repeats the extraction.
+    fn identify(&self, error: Error) -> Error {
+        let id = self.operation.request_id.and_then(|parameter| request_id(self.request, parameter));
+        match id {
+            Some(id) => error.with_request_id(&id),
+            None => error,
+        }
+    }
+}
+
 impl Transport {
     /// Sends the request, retries it as the policy says, and returns the response of a success.
-    pub(crate) async fn send(
+    pub(crate) async fn send<T>(
         &self,
         mut request: Request,
         operation: &'static Operation,
-        hooks: &Hooks,
-    ) -> Result<SuccessResponse, Error> {
-        let options = &hooks.options;
+        options: &CallOptions,
+        read: ReadBody<T>,
+    ) -> Result<WithResponse<T>, Error> {
         self.prepare(&mut request, operation, options)?;
         let total = options.total_timeout.unwrap_or(self.total_timeout);
         let deadline = Instant::now() + total.min(MAX_DURATION);
@@ -92,33 +91,36 @@ impl Transport {
             request: &request,
             operation,
             options,
-            separator: hooks.separator.as_ref(),
+            read,
             telemetry: self.telemetry.start(operation, &self.url),
             sent: AtomicU32::new(0),
         };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, &request, &call.sent, sending).await;
+        let outcome = telemetry::in_span(operation, &self.url, &call.sent, sending).await;
         call.telemetry.end(outcome.as_ref().err());
         outcome
     }
 
-    async fn send_with_retries(
+    async fn send_with_retries<T>(
         &self,
-        call: &Call<'_>,
+        call: &Call<'_, T>,
         deadline: Instant,
         total: Duration,
-    ) -> Result<SuccessResponse, Error> {
+    ) -> Result<WithResponse<T>, Error> {
         let policy = call.options.retry.as_deref().unwrap_or(&self.retry);
         let mut retries = 0;
         loop {
             let error = match timeout_at(deadline, self.attempt(call)).await {
-                Ok(Ok((response, token))) => {
+                Ok(Ok((value, RawResponse { status, headers, body, .. }))) => {
                     self.budget.refill();
                     let attempts = call.sent.load(Ordering::Relaxed);
-                    return Ok(SuccessResponse { response, token, attempts });
+                    return Ok(WithResponse { value, status, headers, body, attempts });
                 }
                 Ok(Err(error)) => error,
-                Err(_) => return Err(timeout(true, total)),
+                Err(_) => {
+                    let timeout = TimeoutError { is_total: true, limit: Some(total), request_id: None };
+                    return Err(call.identify(Error::Timeout(Box::new(timeout))));
+                }
             };
             match policy.wait(retries, &error).filter(|_| call.operation.retry.allows(&error)) {
                 // Waiting past the deadline would only replace this error by a timeout.
@@ -131,38 +133,42 @@ impl Transport {
                     self.middleware.iter().for_each(|one| one.retrying(&error, retries, wait));
                     sleep(wait).await;
                 }
-                _ => return Err(error),
+                _ => return Err(call.identify(error)),
             }
         }
     }
 
     /// Sends the request once; twice when its token is rejected and another one has taken its place.
-    async fn attempt(&self, call: &Call<'_>) -> Result<(RawResponse, Arc<Token>), Error> {
+    async fn attempt<T>(&self, call: &Call<'_, T>) -> Result<(T, RawResponse), Error> {
         let token = self.tokens.current().await?;
         let error = match self.send_on_open_connection(call, &token).await {
-            Ok(response) => return Ok((response, token)),
+            Ok(response) => return Ok(response),
             Err(error) => error,
         };
         let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
-        let renewed = if is_rejected { self.tokens.after(&token).await } else { None };
-        let Some(token) = renewed else { return Err(error) };
-        let response = self.send_on_open_connection(call, &token).await?;
-        Ok((response, token))
+        match if is_rejected { self.tokens.after(&token).await } else { None } {
+            Some(token) => self.send_on_open_connection(call, &token).await,
+            None => Err(error),
+        }
     }
 
     /// Sends the request, and again at once when the service had closed the connection that was kept alive for it. Each such failure
     /// removes a connection from the pool, until the request opens a fresh one.
-    async fn send_on_open_connection(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
+    async fn send_on_open_connection<T>(
+        &self,
+        call: &Call<'_, T>,
+        token: &Token,
+    ) -> Result<(T, RawResponse), Error> {
         for _ in 0..MAX_STALE {
             match self.send_once(call, token).await {
-                Err(error) if is_stale(&error) && call.operation.retry.allows(&error) => {}
+                Err(Error::Transport(error)) if error.is_stale && call.operation.retry != Retry::Never => {}
                 outcome => return outcome,
             }
         }
         self.send_once(call, token).await
     }
 
-    async fn send_once(&self, call: &Call<'_>, token: &Token) -> Result<RawResponse, Error> {
+    async fn send_once<T>(&self, call: &Call<'_, T>, token: &Token) -> Result<(T, RawResponse), Error> {
         let Some(mut request) = call.request.try_clone() else {
             return Err(Error::configuration(
                 "a request with a streamed body cannot be retried; buffer its body",
@@ -177,39 +183,33 @@ impl Transport {
         } else {
             middleware::run(self, call.operation, token, request, number).await
         };
-        let outcome = outcome.and_then(|(response, has_length)| {
+        let outcome = outcome.and_then(|response| {
             telemetry::responded(response.status);
             telemetry.responded(response.status);
-            let mut response = classify(call.operation, response, token)?;
-            if let Some(separator) = call.separator {
-                response.entries = entries(&response, has_length, separator, token)?;
-            }
-            Ok(response)
+            let response = classify(call.operation, response, token)?;
+            Ok(((call.read)(&response, call.options, token)?, response))
         });
         telemetry.end(outcome.as_ref().err());
         outcome
     }
 
-    /// Sends the request with the token, and reads the response. The second value tells whether the end of the body can be
-    /// told from an interruption.
+    /// Sends the request with the token, and reads the response.
     pub(crate) async fn exchange(
         &self,
         mut request: Request,
         operation: &Operation,
         token: &Token,
-    ) -> Result<(RawResponse, bool), Error> {
+    ) -> Result<RawResponse, Error> {
         authenticate(&mut request, operation, token)?;
         let limit = request.timeout().copied();
-        let convert = |error| self.transport_error(error, limit, token, true);
         let (outcome, is_new) = connection::send(self.http.execute(request)).await;
         let response = outcome.map_err(|error| self.transport_error(error, limit, token, is_new))?;
-        let has_length = body::has_length(&response);
         if response.status().as_u16() != operation.status {
-            return Ok((body::read_beginning(response).await, has_length));
+            return Ok(body::read_beginning(response).await);
         }
         match body::read(response, self.max_body).await {
-            Ok(response) => Ok((response, has_length)),
-            Err(BodyError::Connection(error)) => Err(convert(error)),
+            Ok(response) => Ok(response),
+            Err(BodyError::Connection(error)) => Err(self.transport_error(error, limit, token, true)),
             Err(BodyError::TooLong(response)) => {
                 let reason =
                     format!("expected a body of at most {} bytes, found a longer one", self.max_body);
@@ -256,12 +256,11 @@ impl Transport {
         operation: &Operation,
         options: &CallOptions,
     ) -> Result<(), Error> {
-        // The text variant of an operation differs by a fragment; the contract has no version header.
-        request.url_mut().set_fragment(None);
+        // progenitor adds it; the contract has no such header.
         request.headers_mut().remove("api-version");
         options.apply(request)?;
         if let Some(parameter) = operation.request_id
-            && !has_request_id(request, parameter)
+            && request_id(request, parameter).is_none()
         {
             let id = new_request_id()
                 .parse()
@@ -294,51 +293,22 @@ fn authenticate(request: &mut Request, operation: &Operation, token: &Token) -> 
     }
 }
 
-/// The entries of a text. One that was cut short, or that is no list of gateways, is an error.
-fn entries(
-    response: &RawResponse,
-    has_length: bool,
-    separator: &Separator,
-    token: &Token,
-) -> Result<Vec<TextEntry>, Error> {
-    if !has_length && text::is_cut(&response.body, separator) {
-        let detail = "the text does not end with its separator, and the response declares no length";
-        return Err(Error::Transport(Box::new(TransportError::new(detail))));
-    }
-    text::entries(&String::from_utf8_lossy(&response.body), separator)
-        .map_err(|reason| unexpected_response(reason, response, token))
-}
-
-/// Whether the request failed on a connection that was kept alive and that the service had closed.
-fn is_stale(error: &Error) -> bool {
-    matches!(error, Error::Transport(error) if error.is_stale)
-}
-
-/// Whether the request has a request id in its query. An empty one is removed, so that the header counts.
-fn has_request_id(request: &mut Request, parameter: &str) -> bool {
-    let is_id = |name: &str| name == parameter;
-    if request.url().query_pairs().any(|(name, value)| is_id(&name) && !value.is_empty()) {
-        return true;
-    }
-    if request.url().query_pairs().any(|(name, _)| is_id(&name)) {
-        let url = request.url().clone();
-        let kept = url.query_pairs().filter(|(name, _)| !is_id(name));
-        request.url_mut().query_pairs_mut().clear().extend_pairs(kept);
-    }
-    false
-}
-
-fn timeout(is_total: bool, limit: Duration) -> Error {
-    Error::Timeout(Box::new(TimeoutError { is_total, limit: Some(limit), request_id: None }))
+/// The request id that a request carries in the query `parameter`, or else in its header.
+fn request_id(request: &Request, parameter: &str) -> Option<String> {
+    let in_query = request.url().query_pairs().find(|(name, _)| name == parameter);
+    let in_header = || Some(request.headers().get(REQUEST_ID_HEADER)?.to_str().ok()?.to_owned());
+    in_query.map(|(_, id)| id.into_owned()).or_else(in_header)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use secrecy::SecretString;
     use serde_json::json;
 
     use super::*;
-    use crate::{Client, ClientBuilder, operation::Retry, testing::Replies};
+    use crate::{Client, ClientBuilder, response, testing::Replies};
 
     /// An operation that the document does not have yet: it writes, and has no idempotency key.
     static WRITE: Operation = Operation {
@@ -357,16 +327,20 @@ mod tests {
 
     async fn write(builder: ClientBuilder) -> Result<u32, Error> {
         let client: Client = builder.build()?;
-        let hooks = client.generated().inner;
-        let request = hooks.transport.http.post("http://testing.invalid/write").build().unwrap();
-        Ok(hooks.transport.send(request, &WRITE, &hooks).await?.attempts)
+        let sender = client.generated().inner;
+        let request = sender.transport.http.post("http://testing.invalid/write").build();
+        Ok(sender.send(request, &WRITE, response::ignore).await?.attempts)
     }
 
     #[tokio::test]
     async fn a_write_is_repeated_only_where_nothing_was_done() {
         let success = json!({"code": 200});
-        for replies in [Replies::new().interruption(), Replies::new().status(500), Replies::new().status(503)]
-        {
+        for replies in [
+            Replies::new().interruption(),
+            Replies::new().timeout(Duration::from_secs(1)),
+            Replies::new().status(500),
+            Replies::new().status(503),
+        ] {
             let error = write(replies.clone().json(200, &success).builder()).await.err().unwrap();
             assert!(error.is_retryable(), "the caller decides: {error:?}");
             assert_eq!(replies.requests().len(), 1, "{error:?}");

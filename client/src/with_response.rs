@@ -1,15 +1,10 @@
-use std::{
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::fmt;
 
 use bytes::Bytes;
 use reqwest::{
     StatusCode,
     header::{HeaderMap, HeaderName},
 };
-
-use crate::response::RawResponse;
 
 /// A typed result with the response that it was read from.
 ///
@@ -29,34 +24,11 @@ pub struct WithResponse<T> {
     pub attempts: u32,
 }
 
-/// Keeps the last response of a call.
-#[derive(Clone, Default)]
-pub(crate) struct Recorder(Arc<Mutex<Option<(RawResponse, u32)>>>);
-
-impl Recorder {
-    pub(crate) fn keep(&self, response: &RawResponse, attempts: u32) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((response.clone(), attempts));
-    }
-
-    /// The response that was kept.
-    pub(crate) fn response(&self) -> RawResponse {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        kept.unwrap_or_default().0
-    }
-
-    /// `value` with the response that was kept. A success without a response does not exist, so the fallback is only for the
-    /// type.
-    pub(crate) fn attach<T>(&self, value: T) -> WithResponse<T> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (response, attempts) = kept.unwrap_or_default();
-        let RawResponse { status, headers, body, .. } = response;
-        WithResponse { value, status, headers, body, attempts }
-    }
-}
-
-impl fmt::Debug for Recorder {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Recorder")
+impl<T> WithResponse<T> {
+    /// Another value with the same response.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> WithResponse<U> {
+        let Self { value, status, headers, body, attempts } = self;
+        WithResponse { value: change(value), status, headers, body, attempts }
     }
 }
 

@@ -3,13 +3,10 @@
 
 mod faulty;
 
-use std::{
-    net::SocketAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, plain_text, reply};
-use sallyport_client::{Client, Error, Host, RetryBudget, RetryPolicy, Separator, TextEntry};
+use faulty::{FaultyServer, Reply, no_groups, ok, one_gateway, plain_text, reply};
+use sallyport_client::{Error, RetryPolicy, Separator, TextEntry};
 
 const EMPTY_PAGE: &str =
     r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[],"page":1,"pageSize":20,"total":0}}"#;
@@ -54,32 +51,6 @@ async fn a_partial_result_tells_what_the_service_sent() {
     let server = FaultyServer::start(vec![one_gateway()]).await;
     let whole = server.client().extract(1).await.unwrap();
     assert!(!whole.is_partial && whole.retry_after.is_none() && whole.headers.x_proxy_partial.is_none());
-}
-
-#[tokio::test]
-async fn a_text_that_is_no_list_of_gateways_is_an_error() {
-    for text in [
-        "error 50301: too few gateways",
-        "your address 203.0.113.7, 4012: no\r\n",
-        "50301",
-        "error: token expired",
-    ] {
-        let server = FaultyServer::start(vec![plain_text(text)]).await;
-        let error = server.client().extract_text(1, Separator::CrLf).await.unwrap_err();
-        let Error::UnexpectedResponse(response) = &error else { panic!("{text}: {error:?}") };
-        assert_eq!((response.excerpt.as_str(), server.requests().len()), (text, 1));
-        assert!(response.status == 200 && error.request_id().is_some(), "{error:?}");
-        assert!(error.to_string().contains(text.trim_end()), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn hosts_and_ports_are_typed() {
-    let body = r#"{"code":0,"data":[{"ip":"203.0.113.7","port":"8080"},{"ip":"gw.invalid","port":70000}]}"#;
-    let server = FaultyServer::start(vec![ok(body)]).await;
-    let endpoints = server.client().extract(2).await.unwrap().endpoints;
-    assert_eq!(endpoints[0].socket_addr(), Some(SocketAddr::from(([203, 0, 113, 7], 8080))));
-    assert_eq!((endpoints[1].host(), endpoints[1].port_u16()), (Host::Name("gw.invalid"), None));
 }
 
 #[tokio::test]
@@ -226,35 +197,6 @@ async fn the_response_is_there_beside_the_typed_result() {
 }
 
 #[tokio::test]
-async fn retries_of_all_calls_share_a_budget() {
-    let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
-    let budget = RetryBudget::new(3);
-    let client = server.builder().retry_budget(budget.clone()).build().unwrap();
-    // Two retries each, until the budget is empty.
-    for requests in [3, 5, 6, 7] {
-        assert!(matches!(client.clone().groups().await, Err(Error::Rejected(_))));
-        assert_eq!(server.requests().len(), requests);
-    }
-    assert_eq!(budget.remaining(), Some(0));
-
-    // Successes fill it again, and Retry-After costs nothing.
-    let mut script = vec![no_groups(); 10];
-    script.extend([reply(503, &[], ""), no_groups()]);
-    script.extend(vec![reply(429, &[("retry-after", "0")], ""); 2]);
-    script.push(no_groups());
-    let server = FaultyServer::start(script).await;
-    let client = server.builder().retry_budget(budget.clone()).build().unwrap();
-    for _ in 0..10 {
-        client.groups().await.unwrap();
-    }
-    assert_eq!(budget.remaining(), Some(1));
-    client.groups().await.unwrap();
-    assert_eq!(budget.remaining(), Some(0));
-    client.groups().await.unwrap();
-    assert_eq!(server.requests().len(), 15);
-}
-
-#[tokio::test]
 async fn an_extraction_is_resumed_with_the_id_of_its_error() {
     let server = FaultyServer::start(vec![Reply::Raw(Vec::new()), one_gateway()]).await;
     let client = server.builder().retry(RetryPolicy::none()).build().unwrap();
@@ -272,27 +214,6 @@ async fn an_extraction_is_resumed_with_the_id_of_its_error() {
     let id = call.ensure_request_id().to_owned();
     assert_eq!((id.len(), call.ensure_request_id()), (32, id.as_str()));
     assert_eq!(call.await.unwrap().request_id, id);
-}
-
-#[tokio::test]
-async fn a_client_without_a_token_says_how_to_set_one() {
-    let error = Client::builder().base_url("https://api.invalid").build().unwrap_err().to_string();
-    assert!(error.contains("token_file()") && error.contains("token_from_env()"), "{error}");
-    assert!(!error.contains(CANARY));
-}
-
-#[tokio::test]
-async fn a_404_of_something_else_says_to_check_the_base_url() {
-    let code = r#"{"code":40401,"message":"no such group"}"#;
-    for (body, is_hinted) in [("", true), ("<html>nothing here</html>", true), (code, false)] {
-        let server = FaultyServer::start(vec![reply(404, &[], body)]).await;
-        let error = server.client().groups().await.unwrap_err().to_string();
-        assert_eq!(
-            error.contains("check the base URL, to which the client adds `/openapi/v1/…`"),
-            is_hinted,
-            "{error}"
-        );
-    }
 }
 
 #[tokio::test]
@@ -324,22 +245,6 @@ async fn results_are_json() {
     assert_eq!(to_value(text).unwrap(), expected);
 }
 
-#[test]
-fn results_can_be_compared_and_hashed() {
-    use sallyport_client::testing::{group, instance};
-    use std::collections::HashSet;
-
-    let endpoints: Vec<sallyport_client::Endpoint> = serde_json::from_str(
-        r#"[{"ip":"a.invalid","port":1},{"ip":"a.invalid","port":1},{"ip":"a.invalid","port":2}]"#,
-    )
-    .unwrap();
-    assert_eq!(endpoints[0], endpoints[1]);
-    assert_eq!(endpoints.iter().collect::<HashSet<_>>().len(), 2);
-    assert_eq!(HashSet::from([group(1, "a"), group(1, "a"), group(2, "a")]).len(), 2);
-    assert_ne!(instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 2));
-    assert_eq!(HashSet::from([instance(1, "192.0.2.1", 1), instance(1, "192.0.2.1", 1)]).len(), 1);
-}
-
 /// Other crates of a program may bring a second TLS library: the one of the client's features is used all the same.
 #[cfg(all(feature = "rustls", feature = "native-tls"))]
 #[tokio::test]
@@ -348,7 +253,12 @@ async fn rustls_is_used_where_native_tls_is_there_as_well() {
 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
-    let client = Client::builder().base_url(base).token(CANARY).retry(RetryPolicy::none()).build().unwrap();
+    let client = sallyport_client::Client::builder()
+        .base_url(base)
+        .token("token")
+        .retry(RetryPolicy::none())
+        .build()
+        .unwrap();
     let hello = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut head = [0; 5];
@@ -359,17 +269,6 @@ async fn rustls_is_used_where_native_tls_is_there_as_well() {
     };
     let (outcome, hello) = tokio::join!(client.groups().into_future(), hello);
     assert!(matches!(outcome, Err(Error::Transport(_))), "{outcome:?}");
-    // RFC 8446, section 4.1.2: behind type, length, version and random number are the session, the ciphers and the compression, each
-    // with its length in front, and then the extensions.
-    let number = |at: usize| usize::from(u16::from_be_bytes([hello[at], hello[at + 1]]));
-    let ciphers = 39 + usize::from(hello[38]);
-    let compression = ciphers + 2 + number(ciphers);
-    let mut at = compression + 1 + usize::from(hello[compression]) + 2;
-    let mut extensions = Vec::new();
-    while at < hello.len() {
-        extensions.push(number(at));
-        at += 4 + number(at + 2);
-    }
-    // `encrypt_then_mac` (RFC 7366), which OpenSSL offers and rustls does not have.
-    assert!(!extensions.is_empty() && !extensions.contains(&22), "{extensions:?}");
+    // `encrypt_then_mac` (RFC 7366), an empty extension that OpenSSL offers and rustls does not have.
+    assert!(hello.len() > 100 && !hello.windows(4).any(|four| four == [0, 22, 0, 0]), "{hello:?}");
 }

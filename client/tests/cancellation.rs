@@ -112,16 +112,6 @@ fn stream(client: &Client) -> sallyport_client::Instances {
     client.search(addresses).in_batches().page_size(1).stream()
 }
 
-/// How the client is set up.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Setup {
-    Plain,
-    /// A middleware with await points of its own.
-    Middleware,
-    /// A token file that is replaced while the first request is under way, which is then rejected.
-    TokenFile,
-}
-
 /// Waits on both sides of each request.
 struct Slow;
 
@@ -136,23 +126,25 @@ impl Middleware for Slow {
     }
 }
 
-/// A server for all calls and a folder with the token. Its first reply is a failure that is retried, and the others come in pieces,
-/// so that a future is woken within the head and within the body.
+/// A server for all calls, and a folder with a token that is replaced while the first request is under way, which is then rejected.
+/// The next reply is a failure that is retried, and the others come in pieces, so that a future is woken within the head and within
+/// the body.
 struct Service {
     server: FaultyServer,
     folder: TempDir,
-    setup: Setup,
+    /// Whether the client has a middleware with await points of its own.
+    has_middleware: bool,
     /// Whether every connection is closed without a response.
     is_broken: Arc<AtomicBool>,
 }
 
 impl Service {
-    fn start(servers: &Runtime, setup: Setup) -> Self {
+    fn start(servers: &Runtime, has_middleware: bool) -> Self {
         let (folder, is_broken) = (TempDir::new().unwrap(), Arc::new(AtomicBool::new(false)));
         let (file, next) = (folder.path().join("token"), folder.path().join("next"));
-        fs::write(&file, if setup == Setup::TokenFile { "old-token" } else { CANARY }).unwrap();
-        let broken = is_broken.clone();
-        let respond = move |number: usize, request: &str| {
+        fs::write(&file, "old-token").unwrap();
+        let (broken, has_failed) = (is_broken.clone(), AtomicBool::new(false));
+        let respond = move |_: usize, request: &str| {
             if broken.load(Ordering::Relaxed) {
                 return Reply::Raw(Vec::new());
             }
@@ -161,14 +153,14 @@ impl Service {
                 fs::rename(&next, &file).unwrap();
                 return reply(401, &[], "");
             }
-            if number == 0 {
+            if !has_failed.swap(true, Ordering::Relaxed) {
                 return reply(503, &[], "");
             }
             let Reply::Raw(bytes) = success(request) else { unreachable!("it is bytes") };
             Reply::Pieces(bytes.chunks(60).map(<[u8]>::to_vec).collect(), Duration::from_millis(1))
         };
         let server = servers.block_on(FaultyServer::with(respond));
-        Self { server, folder, setup, is_broken }
+        Self { server, folder, has_middleware, is_broken }
     }
 
     fn builder(&self) -> ClientBuilder {
@@ -176,37 +168,19 @@ impl Service {
         // Without certificates, which take longer to load than all the rest of a test.
         let http = sallyport_client::reqwest::Client::builder().tls_certs_only([]);
         let builder = Client::builder().base_url(self.server.base_url()).retry(policy).http(http);
-        match self.setup {
-            Setup::Plain => builder.token(CANARY),
-            Setup::Middleware => builder.token(CANARY).middleware(Slow),
-            Setup::TokenFile => builder.token_file(self.folder.path().join("token")),
-        }
+        let builder = builder.token_file(self.folder.path().join("token"));
+        if self.has_middleware { builder.middleware(Slow) } else { builder }
     }
 
     /// Sends `call` and drops it after `polls` polls. Returns whether it was complete by then, with the client and the request id.
     async fn drop_after(&self, call: Call, polls: usize) -> (bool, Client, String) {
         let client = self.builder().build().unwrap();
-        let mut extraction = client.extract(1);
-        let mut text = client.extract_text(1, Separator::Lf);
         // Where the client makes the id, the caller knows it before the future is polled.
-        let id = match call {
-            Call::ExtractText => text.ensure_request_id(),
-            _ => extraction.ensure_request_id(),
-        };
-        let id = id.to_owned();
-        let outcome = match call {
-            Call::Extract => {
-                let sent = async { extraction.await.map(|found| found.endpoints.len()) };
-                poll_at_most(sent, polls).await
-            }
-            Call::ExtractText => {
-                poll_at_most(async { text.await.map(|found| found.endpoints().count()) }, polls).await
-            }
-            _ => poll_at_most(call.send(&client, &id), polls).await,
-        };
+        let id = client.extract(1).ensure_request_id().to_owned();
+        let outcome = poll_at_most(call.send(&client, &id), polls).await;
         let is_complete = outcome.is_some();
         if let Some(found) = outcome {
-            assert_eq!(found.unwrap(), call.results(), "{call:?}, {:?}", self.setup);
+            assert_eq!(found.unwrap(), call.results(), "{call:?}");
         }
         (is_complete, client, id)
     }
@@ -242,21 +216,21 @@ fn at_each_await_point(test: impl FnMut(usize) -> bool) {
 #[test]
 fn a_client_works_after_any_dropped_call() {
     let servers = servers();
-    for setup in [Setup::Plain, Setup::Middleware, Setup::TokenFile] {
+    for has_middleware in [false, true] {
         for call in Call::ALL {
             at_each_await_point(|polls| {
-                let service = Service::start(&servers, setup);
+                let service = Service::start(&servers, has_middleware);
                 let (is_complete, id) = without_tasks_left(async || {
                     let (is_complete, client, id) = service.drop_after(call, polls).await;
                     // The same client, with the connections and the retries that the dropped call left behind.
                     let found = call.send(&client, &id).await.unwrap();
-                    assert_eq!(found, call.results(), "{call:?}, {setup:?}, {polls}");
+                    assert_eq!(found, call.results(), "{call:?}, {polls}");
                     (is_complete, id)
                 });
                 let requests = service.server.requests();
                 // 503, 401 and the pages of the dropped call, then those of the next one.
                 let max = 2 * call.results() + 2;
-                assert!(requests.len() <= max, "{call:?}, {setup:?}, {polls}: {} requests", requests.len());
+                assert!(requests.len() <= max, "{call:?}, {polls}: {} requests", requests.len());
                 let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
                 assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
                 is_complete
@@ -268,10 +242,10 @@ fn a_client_works_after_any_dropped_call() {
 #[test]
 fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
     let servers = servers();
-    for setup in [Setup::Plain, Setup::Middleware, Setup::TokenFile] {
+    for has_middleware in [false, true] {
         for call in [Call::Extract, Call::ExtractText] {
             at_each_await_point(|polls| {
-                let service = Service::start(&servers, setup);
+                let service = Service::start(&servers, has_middleware);
                 let (is_complete, id) = without_tasks_left(async || {
                     let (is_complete, _, id) = service.drop_after(call, polls).await;
                     (is_complete, id)
@@ -292,7 +266,7 @@ fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
                 let requests = service.server.requests();
                 let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
                 let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
-                assert!(is_repeated, "{call:?}, {setup:?}, {polls}: {lines:?}");
+                assert!(is_repeated, "{call:?}, {polls}: {lines:?}");
                 is_complete
             });
         }
@@ -302,9 +276,9 @@ fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
 #[test]
 fn pages_and_streams_go_on_where_they_were_dropped() {
     let servers = servers();
-    for setup in [Setup::Plain, Setup::Middleware] {
+    for has_middleware in [false, true] {
         at_each_await_point(|polls| {
-            let service = Service::start(&servers, setup);
+            let service = Service::start(&servers, has_middleware);
             without_tasks_left(async || {
                 let client = service.builder().build().unwrap();
                 let mut instances = stream(&client);
@@ -317,12 +291,12 @@ fn pages_and_streams_go_on_where_they_were_dropped() {
                 while let Some(instance) = instances.try_next().await.unwrap() {
                     ids.push(instance.instance_id);
                 }
-                assert_eq!(ids, [1, 2, 3], "{setup:?}, {polls}");
+                assert_eq!(ids, [1, 2, 3], "{polls}");
                 outcome.is_some()
             })
         });
         at_each_await_point(|polls| {
-            let service = Service::start(&servers, setup);
+            let service = Service::start(&servers, has_middleware);
             without_tasks_left(async || {
                 let client = service.builder().build().unwrap();
                 let mut pages = client.search(["10.0.0.0"]).page_size(1).pages();
@@ -332,7 +306,7 @@ fn pages_and_streams_go_on_where_they_were_dropped() {
                 let before = service.server.requests().len();
                 pages.next().await.unwrap().unwrap();
                 let requests = &service.server.requests()[before..];
-                assert!(requests.iter().all(|request| request.contains(expected)), "{setup:?}, {polls}");
+                assert!(requests.iter().all(|request| request.contains(expected)), "{polls}");
                 outcome.is_some()
             })
         });

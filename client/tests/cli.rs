@@ -4,46 +4,41 @@
 
 mod faulty;
 
-#[path = "cli/failures.rs"]
-mod failures;
-#[path = "cli/files.rs"]
-mod files;
-
 use std::{
-    io::Write,
+    fmt::Write as _,
+    fs,
+    io::Write as _,
+    path::Path,
     process::{Command, Output, Stdio},
+    time::Duration,
 };
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
-use sallyport_client::{InstanceStatus, Protocol};
+use regex::Regex;
 
-const PAGE: &str = r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[{"instanceId":9001,"offerId":31,
-    "status":"active","ip":"203.0.113.7","port":20001,"protocols":["http","socks5"],"countryCode":"USA",
-    "cityCode":"New, York","ispType":1,"expiresAt":null,"activatedAt":"2026-01-31T08:00:00Z","capabilities":{},
-    "groupId":null}],"page":1,"pageSize":1000,"total":1}}"#;
+use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
+use serde_json::{Value, json};
 
 /// The program with base URL and token in the environment.
 fn program(server: &FaultyServer, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
     command.env("SALLYPORT_BASE_URL", server.base_url()).env("SALLYPORT_API_KEY", CANARY).args(arguments);
+    for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"] {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
 /// Runs the program on a thread that may wait.
-async fn run(server: &FaultyServer, arguments: &[&str], input: &str) -> Output {
-    start(program(server, arguments), input.to_owned()).await
-}
-
-async fn start(mut command: Command, input: String) -> Output {
-    let output = tokio::task::spawn_blocking(move || {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+async fn run(mut command: Command, input: &str) -> Output {
+    let input = input.to_owned();
+    let running = move || {
+        let mut child = command.spawn().unwrap();
         // A program that refuses its arguments ends before it reads anything.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
-    })
-    .await
-    .unwrap();
+    };
+    let output = tokio::task::spawn_blocking(running).await.unwrap();
     for text in [&output.stdout, &output.stderr] {
         assert!(!String::from_utf8_lossy(text).contains("T0ken"), "{output:?}");
     }
@@ -59,110 +54,250 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Asserts that the program ends with this exit code and says this on standard error; returns all that it says there.
-#[track_caller]
-fn failed(output: &Output, code: i32, message: &str) -> String {
-    let text = stderr(output);
-    assert_eq!(output.status.code(), Some(code), "{output:?}");
-    assert!(text.contains(message), "expected {message:?} in {text}");
-    text
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_extraction_is_lines_or_json() {
-    let server = FaultyServer::start(vec![one_gateway()]).await;
-    assert_eq!(stdout(&run(&server, &["extract", "1"], "").await), "gw.invalid:80\n");
-    let text = stdout(&run(&server, &["extract", "1", "--format", "json", "--protocol", "socks5"], "").await);
-    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&value["endpoints"][0]["port"], &value["partial"]), (&80.into(), &false.into()));
-    assert!(server.requests()[1].contains("protocol=socks5"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn groups_are_a_table_or_json() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    assert!(stdout(&run(&server, &["groups"], "").await).starts_with("ID"));
-    assert_eq!(stdout(&run(&server, &["groups", "--format", "json"], "").await), "[]\n");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn addresses_come_from_standard_input_and_instances_in_two_forms() {
-    let server = FaultyServer::start(vec![ok(PAGE)]).await;
-    let input = "# mine\n203.0.113.7\n\n  203.0.113.8:80\n";
-    let table = stdout(&run(&server, &["search", "--file", "-"], input).await);
-    let cells = [
-        "9001",
-        "31",
-        "active",
-        "203.0.113.7",
-        "20001",
-        "http socks5",
-        "USA",
-        "New, York",
-        "2026-01-31T08:00:00Z",
-    ];
-    let row = table.lines().nth(1).unwrap().split("  ").filter(|cell| !cell.is_empty());
-    assert_eq!(row.map(str::trim).collect::<Vec<_>>(), cells, "{table}");
-    assert!(server.requests()[0].contains(r#"["203.0.113.7","203.0.113.8:80"]"#), "{:?}", server.requests());
-    let lines = stdout(&run(&server, &["search", "203.0.113.7", "--format", "jsonl"], "").await);
-    let instance: serde_json::Value = serde_json::from_str(&lines).unwrap();
-    assert_eq!(instance["instanceId"], 9001);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn groups_are_chosen_by_number_or_none() {
-    for (arguments, sent) in
-        [(["--group", "7"].as_slice(), r#""groupId":7"#), (&["--group", "none"], r#""groupId":0"#)]
-    {
-        let server = FaultyServer::start(vec![ok(PAGE)]).await;
-        stdout(&run(&server, &[&["search", "203.0.113.7"], arguments].concat(), "").await);
-        assert!(server.requests()[0].contains(sent), "{arguments:?}: {:?}", server.requests());
-    }
-    let server = FaultyServer::start(vec![ok(PAGE)]).await;
-    let output = run(&server, &["search", "203.0.113.7", "--group", "all"], "").await;
-    failed(&output, 2, "number of a group or `none`");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn codes_of_countries_are_sent_in_upper_case() {
-    let server = FaultyServer::start(vec![one_gateway(), ok(PAGE)]).await;
-    stdout(&run(&server, &["extract", "1", "--region", "usa"], "").await);
-    stdout(&run(&server, &["search", "203.0.113.7", "--country", "usa"], "").await);
+/// The request id of the first request.
+fn sent_id(server: &FaultyServer) -> String {
     let seen = server.requests();
-    assert!(seen[0].contains("regions=USA") && seen[1].contains(r#""countryCode":"USA""#), "{seen:?}");
+    seen[0].split("request_id=").nth(1).unwrap().split(['&', ' ']).next().unwrap().to_owned()
+}
+
+/// A service for command lines, each with its standard input. `NAME=value` before the arguments sets a variable, `''` is an empty
+/// argument, and `FOLDER` the one with the files of the test.
+type Row = (Vec<Reply>, &'static [(&'static str, &'static str)]);
+
+/// Runs each command line and returns all that can be seen of it: what was sent, written and returned.
+async fn seen_of(rows: &[Row]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let many = "nope\n".repeat(500);
+    for (name, content) in [
+        ("one", "\u{feff}192.0.2.1\r\n# more\r\n".as_bytes()),
+        ("two", b"192.0.2.2\n"),
+        ("bad", b"# mine\n192.0.2.1\n\nnope\n10.0.0.0/8\n192.0.2.1:0\n"),
+        ("many", many.as_bytes()),
+        ("none", b"# none\n\n"),
+        ("binary", b"\xff\xfe1\0"),
+        ("token", b"canary/T0ken+9\n"),
+    ] {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let mut seen = String::new();
+    for (script, lines) in rows {
+        for (line, input) in *lines {
+            let server = FaultyServer::start(script.clone()).await;
+            writeln!(seen, "$ {line}").unwrap();
+            seen.push_str(&seen_of_one(&server, line, input, folder.path()).await);
+        }
+    }
+    seen
+}
+
+async fn seen_of_one(server: &FaultyServer, line: &str, input: &str, folder: &Path) -> String {
+    let is_variable =
+        |word: &&str| word.split_once('=').is_some_and(|(name, _)| name.starts_with("SALLYPORT_"));
+    let folder = folder.to_str().unwrap();
+    let words: Vec<&str> = line.split(' ').collect();
+    let (variables, arguments) = words.split_at(words.iter().take_while(|word| is_variable(word)).count());
+    let expand = |word: &&str| if *word == "''" { String::new() } else { word.replace("FOLDER", folder) };
+    let arguments: Vec<String> = arguments.iter().map(expand).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut command = program(server, &arguments);
+    command.envs(variables.iter().filter_map(|word| word.split_once('=')));
+    let output = run(command, input).await;
+    let mut seen = String::new();
+    for request in server.requests() {
+        let (line, body) = (request.lines().next().unwrap(), request.split("\r\n\r\n").nth(1).unwrap());
+        writeln!(seen, "> {} {body}", line.trim_end_matches(" HTTP/1.1")).unwrap();
+    }
+    for text in [&output.stdout, &output.stderr] {
+        seen.push_str(std::str::from_utf8(text).unwrap());
+    }
+    let code = output.status.code().unwrap();
+    writeln!(seen, "[exit {code}]\n").unwrap();
+    for (volatile, name) in [
+        ("[0-9a-f]{32}", "ID"),
+        (r"in \d\.\d s", "in N s"),
+        (&regex::escape(folder), "FOLDER"),
+        ("canary%2FT0ken%2B9", "TOKEN"),
+    ] {
+        seen = Regex::new(volatile).unwrap().replace_all(&seen, name).into_owned();
+    }
+    seen
+}
+
+/// A success of a search with one instance.
+fn page() -> Reply {
+    ok(
+        r#"{"code":200,"data":{"items":[{"instanceId":9001,"offerId":31,"status":"active","ip":"203.0.113.7","port":20001,
+        "protocols":["http","socks5"],"countryCode":"USA","cityCode":"New, York","ispType":1,"expiresAt":null,
+        "activatedAt":"2026-01-31T08:00:00Z","capabilities":{},"groupId":null}],"page":1,"pageSize":1000,"total":1}}"#,
+    )
+}
+
+fn two_groups() -> Reply {
+    let group =
+        r#"{"groupId":1,"name":"a","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}"#;
+    ok(&format!(r#"{{"code":200,"data":{{"items":[{group},{group}]}}}}"#))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn exit_codes_tell_what_went_wrong() {
-    for (script, arguments, code) in [
-        (ok(r#"{"code":7,"message":"no"}"#), vec!["groups"], 1),
-        (ok("garbage"), vec!["groups"], 1),
-        (ok("garbage"), vec!["search", "192.0.2.1"], 1),
-        (reply(429, &[("retry-after", "9000")], ""), vec!["groups"], 3),
-        (Reply::Raw(Vec::new()), vec!["groups", "--retries", "0"], 3),
-    ] {
-        let server = FaultyServer::start(vec![script]).await;
-        let output = run(&server, &arguments, "").await;
-        assert!(!failed(&output, code, "").is_empty() && output.stdout.is_empty(), "{arguments:?}");
-    }
+async fn successes() {
+    let partial = reply(200, &[("retry-after", "7")], r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#);
+    let throttled = |wait| vec![reply(429, &[("retry-after", wait)], ""), reply(503, &[], ""), no_groups()];
+    let rows: [Row; 6] = [
+        (
+            vec![one_gateway()],
+            &[
+                ("extract 1", ""),
+                ("extract 1 --region usa --protocol socks5 --request-id mine --format json", ""),
+                ("extract 1 --json", ""),
+                ("extract 3", ""),
+            ],
+        ),
+        (vec![partial], &[("extract 2 --json", "")]),
+        (
+            vec![no_groups()],
+            &[
+                ("groups", ""),
+                ("groups --format json", ""),
+                ("SALLYPORT_API_KEY= groups --api-key-file FOLDER/token", ""),
+                ("SALLYPORT_API_KEY= groups --token-file FOLDER/token", ""),
+                ("SALLYPORT_API_KEY= groups --api-key-file -", "canary/T0ken+9\n"),
+            ],
+        ),
+        (vec![two_groups()], &[("groups", ""), ("groups --json", ""), ("groups --format json", "")]),
+        (
+            vec![page()],
+            &[
+                ("search --file -", "# mine\n203.0.113.7\n\n  203.0.113.8:80\n"),
+                ("search 203.0.113.7 --json", ""),
+                ("search 203.0.113.7 --group 7 --country usa --order SO-1 --city NYC --format jsonl", ""),
+                ("search 203.0.113.7 --group none --status active --page 2 --page-size 5", ""),
+                (
+                    "search 203.0.113.7 --activated-from 2026-01-31T00:00:00+02:00 --activated-to 2026-01-31T00:00:00Z",
+                    "",
+                ),
+                ("search 192.0.2.9 --file FOLDER/one --file FOLDER/two --file -", "\u{feff}192.0.2.3"),
+            ],
+        ),
+        (throttled("1"), &[("groups --verbose --max-wait 1", ""), ("groups", "")]),
+    ];
+    insta::assert_snapshot!(seen_of(&rows).await);
+}
+
+/// Whatever fails is one line on standard error, with exit code and advice, and nothing on standard output.
+#[tokio::test(flavor = "multi_thread")]
+async fn failures() {
+    let rejection = r#"{"code":40001,"message":"no","requestId":"trace-1"}"#;
+    let cut = Reply::Raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{".to_vec());
+    let rows: [Row; 9] = [
+        (vec![ok(r#"{"code":7,"message":"no"}"#)], &[("groups", "")]),
+        (vec![reply(400, &[], rejection)], &[("groups", ""), ("groups --json", ""), ("extract 1", "")]),
+        (vec![ok("garbage")], &[("groups", ""), ("search 192.0.2.1", ""), ("extract 1", "")]),
+        (
+            vec![reply(429, &[("retry-after", "9000")], "")],
+            &[("groups", ""), ("groups --max-wait 30", ""), ("groups --format json", ""), ("extract 1", "")],
+        ),
+        (vec![Reply::Raw(Vec::new())], &[("groups --retries 0", "")]),
+        (vec![Reply::Hang], &[("extract 1 --timeout 1", ""), ("extract 1 --timeout 1 --json", "")]),
+        (vec![cut], &[("extract 1 --retries 0", "")]),
+        (vec![reply(503, &[], "")], &[("extract 1 --retries 0", "")]),
+        (vec![ok(r#"{"code":0,"data":[]}"#)], &[("extract 2", ""), ("extract 2 --json", "")]),
+    ];
+    insta::assert_snapshot!(seen_of(&rows).await);
+}
+
+/// Nothing of what is wrong with a command line is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_usage() {
+    let rows: [Row; 1] = [(
+        vec![no_groups()],
+        &[
+            ("extract", ""),
+            ("extract abc", ""),
+            ("extract 101", ""),
+            ("extract -1", ""),
+            ("extract 0 --json", ""),
+            ("extract 0 --format json", ""),
+            ("extract 1 --json --format json", ""),
+            ("extract 1 --format xml", ""),
+            ("extract 1 --protocol https", ""),
+            ("extract 1 --request-id ''", ""),
+            ("extract 1 --request-id= --json", ""),
+            ("extract 1 --region ''", ""),
+            ("extract 1 --retries -1", ""),
+            ("groups --timeout 0", ""),
+            ("groups --timeout 99999999999", ""),
+            ("groups --format csv", ""),
+            ("groups --base-url http://api.invalid", ""),
+            ("groups --base-url https://api.invalid?k=v", ""),
+            ("groups --token T", ""),
+            ("groups --api-key T", ""),
+            ("groups --tokn T", ""),
+            ("groups --json --api-key-file FOLDER/missing", ""),
+            ("groups --api-key-file FOLDER/binary", ""),
+            ("groups --api-key-file -", "\n"),
+            ("groups --api-key-file -", "two T0kens"),
+            ("SALLYPORT_BASE_URL= groups", ""),
+            ("SALLYPORT_API_KEY= groups", ""),
+            ("search", ""),
+            ("search --format=jsonl", ""),
+            ("search nowhere --json", ""),
+            ("search 192.0.2.1 --group all", ""),
+            ("search 192.0.2.1 --group -1", ""),
+            ("search 192.0.2.1 --country ''", ""),
+            ("search 192.0.2.1 --order ''", ""),
+            ("search 192.0.2.1 --status gone", ""),
+            ("search 192.0.2.1 --page 0", ""),
+            ("search 192.0.2.1 --page-size 1001", ""),
+            ("search 192.0.2.1 --format xml", ""),
+            (
+                "search 192.0.2.1 --activated-from 2026-02-01T00:00:00Z --activated-to 2026-01-01T00:00:00Z",
+                "",
+            ),
+            ("search --file FOLDER/bad --file - first", "\u{feff}\u{feff}192.0.2.3\n"),
+            ("search --file FOLDER/many", ""),
+            ("search --file FOLDER/none", ""),
+            ("search --file FOLDER/binary", ""),
+            ("search --file FOLDER/missing", ""),
+            ("search --file - --api-key-file -", "192.0.2.1"),
+            ("search --file - --file -", "192.0.2.1"),
+            ("completions dos", ""),
+        ],
+    )];
+    let seen = seen_of(&rows).await;
+    assert!(!seen.contains("\n> ") && !seen.contains("[exit 0]"), "{seen}");
+    insta::assert_snapshot!(seen);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn completions_and_man_pages_need_no_service() {
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    assert!(stdout(&run(command(&["completions", "bash"]), "").await).contains("_sallyport"));
+    let folder = tempfile::tempdir().unwrap();
+    stdout(&run(command(&["man", folder.path().to_str().unwrap()]), "").await);
+    assert!(folder.path().join("sallyport-search.1").is_file());
 }
 
 /// What a hostile service may put into any text: ESC, BEL, CSI as a C1 control, DEL, line ends, reordering.
 const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\u{2028}\u{202e}\u{2066}";
 
-#[track_caller]
-fn assert_harmless(output: &Output) {
+/// Runs the program, whose output steers no terminal.
+async fn harmless(reply: &Reply, arguments: &[&str]) -> Output {
+    let server = FaultyServer::start(vec![reply.clone()]).await;
+    let output = run(program(&server, arguments), "").await;
     for text in [&output.stdout, &output.stderr] {
-        // The program's own lines end so.
-        let text = std::str::from_utf8(text).unwrap().replace("\r\n", "\n");
         let odd = |letter: char| !(letter.is_ascii_graphic() || " \n北京…".contains(letter));
-        assert!(!text.contains(odd), "{text:?}");
+        assert!(!std::str::from_utf8(text).unwrap().contains(odd), "{output:?}");
     }
+    output
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_text_of_the_service_steers_the_terminal() {
-    let page = serde_json::json!({
+    let page = json!({
         "code": 200, "message": STEERING, "requestId": STEERING,
         "data": {"items": [{
             "instanceId": 1, "offerId": 1, "status": STEERING, "ip": STEERING, "port": 1, "protocols": [STEERING],
@@ -170,35 +305,29 @@ async fn no_text_of_the_service_steers_the_terminal() {
             "capabilities": {}, "groupId": null,
         }], "page": 1, "pageSize": 1000, "total": 1},
     });
-    let groups = serde_json::json!({
+    let groups = json!({
         "code": 200, "message": STEERING, "requestId": STEERING,
         "data": {"items": [{"groupId": 1, "name": STEERING, "createdAt": "2026-01-01T00:00:00Z",
                             "updatedAt": "2026-01-01T00:00:00Z"}]},
     });
-    let gateways = serde_json::json!({
-        "code": 0, "success": true, "msg": STEERING, "data": [{"ip": STEERING, "port": 80}], "request_ip": STEERING,
-    });
-    let rejection =
-        serde_json::json!({"code": STEERING, "message": STEERING, "requestId": STEERING}).to_string();
-    for (script, arguments, lines) in [
-        (ok(&page.to_string()), vec!["search", "192.0.2.1"], 2),
-        (ok(&page.to_string()), vec!["search", "192.0.2.1", "--format", "jsonl"], 1),
-        (ok(&groups.to_string()), vec!["groups"], 2),
-        (ok(&groups.to_string()), vec!["groups", "--format", "json"], 1),
-        (ok(&gateways.to_string()), vec!["extract", "1"], 1),
-        (ok(&gateways.to_string()), vec!["extract", "1", "--format", "json"], 1),
+    let gateways =
+        json!({"code": 0, "msg": STEERING, "data": [{"ip": STEERING, "port": 80}], "request_ip": STEERING});
+    for (body, arguments, lines) in [
+        (&page, &["search", "192.0.2.1"][..], 2),
+        (&page, &["search", "192.0.2.1", "--json"], 1),
+        (&groups, &["groups"], 2),
+        (&groups, &["groups", "--format", "json"], 1),
+        (&gateways, &["extract", "1"], 1),
+        (&gateways, &["extract", "1", "--json"], 1),
     ] {
-        let server = FaultyServer::start(vec![script]).await;
-        let output = run(&server, &arguments, "").await;
-        assert_harmless(&output);
-        let text = stdout(&output);
+        let text = stdout(&harmless(&ok(&body.to_string()), arguments).await);
         assert!(text.lines().count() == lines && text.contains("北京"), "{arguments:?}: {text}");
-        if text.starts_with(['{', '[']) {
-            let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-            let steering = ["/ip", "/0/name", "/endpoints/0/ip"].into_iter().find_map(|at| value.pointer(at));
-            assert_eq!(steering, Some(&STEERING.into()), "{text}");
+        if let Ok(value) = serde_json::from_str::<Value>(&text) {
+            let shown = ["/ip", "/0/name", "/endpoints/0/ip"].into_iter().find_map(|at| value.pointer(at));
+            assert_eq!(shown, Some(&STEERING.into()), "{text}");
         }
     }
+    let rejection = json!({"code": STEERING, "message": STEERING, "requestId": STEERING}).to_string();
     for script in [
         reply(400, &[], &rejection),
         reply(429, &[("retry-after", "9000")], &rejection),
@@ -209,189 +338,87 @@ async fn no_text_of_the_service_steers_the_terminal() {
         reply(302, &[("location", "https://else.invalid")], STEERING),
     ] {
         for command in [["groups"].as_slice(), &["search", "192.0.2.1"], &["extract", "1"]] {
-            let server = FaultyServer::start(vec![script.clone()]).await;
-            let output = run(&server, &[command, &["--retries", "0"]].concat(), "").await;
-            assert_harmless(&output);
-            let text = stderr(&output);
-            assert!(!output.status.success() && text.lines().count() == 1, "{command:?}: {text}");
+            let output = harmless(&script, &[command, &["--retries", "0"]].concat()).await;
+            assert!(!output.status.success() && stderr(&output).lines().count() == 1, "{output:?}");
         }
     }
-    let server = FaultyServer::start(vec![no_groups()]).await;
     let long = STEERING.repeat(20);
     for arguments in [
-        vec!["search", STEERING],
-        vec!["search", "192.0.2.1", "--status", STEERING],
-        vec!["search", "--file", STEERING],
-        vec!["extract", "1", "--protocol", STEERING],
-        vec!["extract", "1", "--request-id", &long],
-        vec![STEERING],
+        &["search", STEERING][..],
+        &["search", "192.0.2.1", "--status", STEERING],
+        &["search", "--file", STEERING],
+        &["extract", "1", "--protocol", STEERING],
+        &["extract", "1", "--request-id", &long],
+        &[STEERING],
     ] {
-        let output = run(&server, &arguments, "").await;
-        assert_harmless(&output);
-        assert!(!output.status.success() && !output.stderr.is_empty(), "{output:?}");
+        let output = harmless(&no_groups(), arguments).await;
+        assert!(output.status.code() == Some(2) && !output.stderr.is_empty(), "{output:?}");
     }
-    assert!(server.requests().is_empty(), "{:?}", server.requests());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proxy_of_the_environment_sees_nothing_of_this_machine() {
-    let (server, proxy) =
+async fn a_proxy_of_the_environment_is_used_but_for_this_machine() {
+    let (server, unused) =
         (FaultyServer::start(vec![no_groups()]).await, FaultyServer::start(vec![no_groups()]).await);
     let mut command = program(&server, &["groups"]);
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
-        command.env(variable, proxy.base_url());
+        command.env(variable, unused.base_url());
     }
-    command.env_remove("NO_PROXY").env_remove("no_proxy");
-    stdout(&start(command, String::new()).await);
-    assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
-}
+    stdout(&run(command, "").await);
+    assert_eq!((unused.requests().len(), server.requests().len()), (0, 1));
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_socks_proxy_of_the_environment_is_used_and_one_of_an_unknown_scheme_is_an_error() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
     let proxy = server.socks_proxy().await;
-    let start_with = |variable: &str, scheme: &str, host: &str| {
+    let run_with = |variable: &str, scheme: &str, host: &str| {
         let mut command = program(&server, &["groups", "--allow-http", "--base-url", host]);
-        for name in ["ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"] {
-            command.env_remove(name);
-        }
         command.env(variable, format!("{scheme}://{proxy}"));
-        start(command, String::new())
+        run(command, "")
     };
-    stdout(&start_with("ALL_PROXY", "socks5h", "http://api.invalid").await);
-    stdout(&start_with("HTTP_PROXY", "socks5", "http://203.0.113.7:8080").await);
-    let seen = server.requests();
-    assert!(seen.len() == 2 && seen.iter().all(|request| request.starts_with("GET /openapi")), "{seen:?}");
+    stdout(&run_with("ALL_PROXY", "socks5h", "http://api.invalid").await);
+    stdout(&run_with("HTTP_PROXY", "socks5", "http://203.0.113.7:8080").await);
+    assert!(server.requests().iter().all(|request| request.starts_with("GET /openapi")));
+    assert_eq!(server.requests().len(), 3);
     for (variable, scheme) in [("ALL_PROXY", "socks"), ("http_proxy", "ftp")] {
-        let output = start_with(variable, scheme, "http://api.invalid").await;
-        let text = failed(&output, 2, &format!("unknown scheme in the environment variable {variable}"));
+        let output = run_with(variable, scheme, "http://api.invalid").await;
+        let (text, expected) =
+            (stderr(&output), format!("unknown scheme in the environment variable {variable}"));
+        assert!(output.status.code() == Some(2) && text.contains(&expected), "{text}");
         assert!(text.contains("socks5h") && !text.contains(&proxy.to_string()), "{text}");
     }
-    assert_eq!(server.requests().len(), 2);
+    assert_eq!(server.requests().len(), 3);
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn missing_settings_are_named() {
-    for (variable, expected) in
-        [("SALLYPORT_BASE_URL", "--base-url"), ("SALLYPORT_API_KEY", "SALLYPORT_API_KEY")]
-    {
-        for is_empty in [false, true] {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-            command.env("SALLYPORT_BASE_URL", "http://127.0.0.1:9").env("SALLYPORT_API_KEY", CANARY);
-            command.env(variable, "").arg("groups");
-            if !is_empty {
-                command.env_remove(variable);
+async fn gateways_that_cannot_be_written_are_not_lost() {
+    for format in ["lines", "json"] {
+        let server = FaultyServer::start(vec![one_gateway()]).await;
+        let mut command = program(&server, &["extract", "1", "--format", format]);
+        command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+        let output = run(command, "").await;
+        let (text, id) = (stderr(&output), sent_id(&server));
+        assert!(output.status.code() == Some(4) && text.contains("cannot write the output"), "{output:?}");
+        assert!(text.contains(&format!("repeat it with --request-id {id}")), "{text}");
+        let error = serde_json::from_str::<Value>(&text).map(|value| value["error"]["requestId"].clone());
+        assert_eq!(error.ok(), (format == "json").then(|| id.into()), "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_prints_the_request_id_of_the_extraction() {
+    for (signal, code, message) in [("-INT", 130, "interrupted"), ("-TERM", 143, "terminated")] {
+        let server = FaultyServer::start(vec![Reply::Hang]).await;
+        let child = program(&server, &["extract", "1"]).spawn().unwrap();
+        for _ in 0..1000 {
+            if !server.requests().is_empty() {
+                break;
             }
-            let text = failed(&start(command, String::new()).await, 2, expected);
-            assert!(text.starts_with("sallyport: missing "), "{text}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let output = tokio::task::spawn_blocking(move || child.wait_with_output().unwrap()).await.unwrap();
+        let advice = "to receive the gateways of this extraction, repeat it with --request-id";
+        let expected = format!("sallyport: {message}; {advice} {}\n", sent_id(&server));
+        assert_eq!((output.status.code(), stderr(&output)), (Some(code), expected));
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn completions_need_no_service() {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sallyport"));
-    command.args(["completions", "bash"]);
-    assert!(stdout(&start(command, String::new()).await).contains("_sallyport"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_partial_result_is_reported_on_standard_error() {
-    let server = FaultyServer::start(vec![one_gateway()]).await;
-    let output = run(&server, &["extract", "3"], "").await;
-    assert_eq!(stdout(&output), "gw.invalid:80\n");
-    assert_eq!(stderr(&output), "sallyport: partial result: 1 of 3 requested gateways\n");
-    let output = run(&server, &["extract", "1"], "").await;
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    // What the service says about waiting is passed on.
-    let waiting = reply(200, &[("retry-after", "7")], r#"{"code":0,"data":[{"ip":"gw.invalid","port":80}]}"#);
-    let server = FaultyServer::start(vec![waiting]).await;
-    let output = run(&server, &["extract", "2", "--json"], "").await;
-    assert!(stderr(&output).contains("1 of 2 requested gateways; retry after 7s"), "{output:?}");
-    let value: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!((&value["partial"], &value["retryAfter"]), (&true.into(), &7.into()));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_empty_result_is_a_failure_in_every_format() {
-    let server = FaultyServer::start(vec![ok(r#"{"code":0,"data":[]}"#)]).await;
-    for format in [vec![], vec!["--json"]] {
-        failed(&run(&server, &[vec!["extract", "2"], format].concat(), "").await, 3, "0 of 2");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_command_prints_json() {
-    let group =
-        r#"{"groupId":1,"name":"a","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}"#;
-    let groups = ok(&format!(r#"{{"code":200,"data":{{"items":[{group},{group}]}}}}"#));
-    for (script, arguments, lines) in [
-        (one_gateway(), vec!["extract", "1"], 1),
-        (groups, vec!["groups"], 2),
-        (ok(PAGE), vec!["search", "203.0.113.7"], 1),
-    ] {
-        let server = FaultyServer::start(vec![script]).await;
-        let text = stdout(&run(&server, &[arguments.as_slice(), &["--json"]].concat(), "").await);
-        assert_eq!(text.lines().count(), lines, "{text}");
-        for line in text.lines() {
-            assert!(serde_json::from_str::<serde_json::Value>(line).unwrap().is_object(), "{line}");
-        }
-        let output =
-            run(&server, &[arguments.as_slice(), &["--json", "--format", "json"]].concat(), "").await;
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_token_comes_from_a_file_under_either_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("sallyport-cli-token");
-    std::fs::write(&path, format!("{CANARY}\n")).unwrap();
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    let start_with = |option: &str, path: &std::path::Path| {
-        let mut command = program(&server, &["groups", option]);
-        command.env_remove("SALLYPORT_API_KEY").arg(path);
-        start(command, String::new())
-    };
-    for option in ["--api-key-file", "--token-file"] {
-        stdout(&start_with(option, &path).await);
-    }
-    assert!(
-        server.requests().iter().all(|request| request.contains("canary%2FT0ken%2B9")),
-        "{:?}",
-        server.requests()
-    );
-    std::fs::remove_file(&path).unwrap();
-    failed(&start_with("--api-key-file", &path).await, 2, "sallyport-cli-token");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn retry_after_is_waited_for_within_the_timeout_unless_max_wait_is_shorter() {
-    let throttled = || reply(429, &[("retry-after", "31")], "");
-    for arguments in [["groups", "--timeout", "30"], ["groups", "--max-wait", "30"]] {
-        let server = FaultyServer::start(vec![throttled(), no_groups()]).await;
-        let output = run(&server, &arguments, "").await;
-        assert_eq!((output.status.code(), server.requests().len()), (Some(3), 1), "{output:?}");
-    }
-    let server = FaultyServer::start(vec![reply(429, &[("retry-after", "1")], ""), no_groups()]).await;
-    stdout(&run(&server, &["groups", "--max-wait", "1"], "").await);
-    assert_eq!(server.requests().len(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn errors_list_the_values_of_an_argument() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    let known = |values: &[&str]| format!("[possible values: {}]", values.join(", "));
-    let (protocols, statuses) = (known(Protocol::KNOWN), known(InstanceStatus::KNOWN));
-    for (arguments, values) in [
-        (vec!["extract", "1", "--protocol", "https"], protocols.as_str()),
-        (vec!["search", "192.0.2.1", "--status", "gone"], statuses.as_str()),
-        (vec!["extract", "1", "--format", "xml"], "possible values: lines, json"),
-        (vec!["groups", "--format", "csv"], "possible values: table, json, jsonl"),
-        (vec!["search", "192.0.2.1", "--format", "xml"], "possible values: table, jsonl"),
-        (vec!["completions", "dos"], "possible values: bash, elvish, fish, powershell, zsh"),
-    ] {
-        failed(&run(&server, &arguments, "").await, 2, values);
-    }
-    assert!(server.requests().is_empty());
 }

@@ -30,8 +30,12 @@ fn collect(folder: &Path, module: &str, lines: &mut Vec<String>) {
             }
             continue;
         }
-        let module =
-            if name == "lib" || name == "mod" { module.to_owned() } else { format!("{module}{name}::") };
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let is_module_of_its_own =
+            !["lib", "mod"].contains(&&*name) && (&*name, module) != ("generated", "contract::");
+        let module = if is_module_of_its_own { format!("{module}{name}::") } else { module.to_owned() };
         let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
         items(&file.items, &module, lines);
     }
@@ -47,7 +51,9 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
                 lines.push(format!("{module} const {}: {}", item.ident, text(&item.ty)));
             }
             Item::Struct(item) if is_public(&item.vis) => {
-                lines.push(format!("{module} struct {}", item.ident));
+                let is_marked = item.attrs.iter().any(|attribute| attribute.path().is_ident("must_use"));
+                let marked = if is_marked { "#[must_use] " } else { "" };
+                lines.push(format!("{module} {marked}struct {}", item.ident));
                 fields(&item.fields, &format!("{module}{}", item.ident), true, lines);
             }
             Item::Enum(item) if is_public(&item.vis) => {

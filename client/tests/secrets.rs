@@ -6,14 +6,16 @@ mod faulty;
 
 use std::{
     io,
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Mutex, OnceLock},
 };
 
 use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
-use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
 use tracing::Level;
+
+fn groups_path() -> &'static str {
+    &sallyport_contract::operation("listStaticGroups").unwrap().path
+}
 
 /// Spellings of the canary that a reader could use: as it is, as a query has it, as base64, and its tail alone.
 const SPELLINGS: [&str; 5] =
@@ -146,23 +148,10 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
 }
 
 #[tokio::test]
-async fn a_token_with_odd_characters_does_not_leak_either() {
-    for token in ["a~b/canary*c+%25", "~canary*\"\\"] {
-        let url = reqwest::Url::parse_with_params("http://x.invalid/", [("key", token)]).unwrap();
-        let sent = url.query().unwrap();
-        let body = format!("no such page: ?{sent} {}", sent.to_ascii_lowercase());
-        let server = FaultyServer::start(vec![reply(404, &[], &body)]).await;
-        let error = server.builder().token(token).build().unwrap().groups().await.unwrap_err();
-        let shown = format!("{error} {error:?}");
-        assert!(shown.contains("<API_KEY>") && !shown.contains("canary"), "{shown}");
-    }
-}
-
-#[tokio::test]
 async fn a_redirect_is_not_followed() {
     let other = FaultyServer::start(vec![no_groups()]).await;
     for status in [301, 302, 303, 307, 308] {
-        let target = format!("{}{}?page=2", other.base_url(), ListStaticGroups::PATH);
+        let target = format!("{}{}?page=2", other.base_url(), groups_path());
         let server = FaultyServer::start(vec![reply(status, &[("location", &target)], "")]).await;
         for error in every_call(&server.client()).await {
             assert!(matches!(error, Error::UnexpectedResponse(_)), "{error:?}");
@@ -223,14 +212,4 @@ async fn debug_of_everything_holds_no_token() {
     ] {
         assert_clean("Debug", &text);
     }
-}
-
-#[tokio::test]
-async fn a_panic_holds_no_token() {
-    let server = FaultyServer::start(vec![reply(400, &[], CANARY)]).await;
-    let outcome = server.client().groups().await;
-    let panic = catch_unwind(AssertUnwindSafe(|| outcome.unwrap())).unwrap_err();
-    let message = panic.downcast_ref::<String>().unwrap();
-    assert!(message.contains("<API_KEY>"), "{message}");
-    assert_clean("the panic", message);
 }

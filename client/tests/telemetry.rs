@@ -19,7 +19,10 @@ use opentelemetry_sdk::{
     trace::{InMemorySpanExporter, SdkTracerProvider, SpanData},
 };
 use sallyport_client::RetryPolicy;
-use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
+
+fn groups_path() -> &'static str {
+    &sallyport_contract::operation("listStaticGroups").unwrap().path
+}
 
 type Attributes = BTreeMap<String, String>;
 
@@ -89,12 +92,12 @@ async fn calls_are_spans_metrics_and_trace_context() {
     assert_eq!(calls[0].name, "listStaticGroups");
     assert_eq!(calls[0].span_context.trace_id().to_string(), trace, "the caller's trace goes on");
     for span in &requests[..2] {
-        assert_eq!(span.name, format!("GET {}", ListStaticGroups::PATH));
+        assert_eq!(span.name, format!("GET {}", groups_path()));
         assert_eq!(span.parent_span_id, calls[0].span_context.span_id());
         let attributes = attributes(&span.attributes);
         assert!(has(&attributes, "http.request.method", "GET"));
         assert!(has(&attributes, "server.address", "127.0.0.1"));
-        let url = format!("{}{}", server.base_url(), ListStaticGroups::PATH);
+        let url = format!("{}{}", server.base_url(), groups_path());
         assert!(has(&attributes, "url.full", &url), "{attributes:?}");
     }
     let [first, second] = [requests[0], requests[1]].map(|span| attributes(&span.attributes));

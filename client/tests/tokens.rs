@@ -5,7 +5,7 @@ mod faulty;
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -14,8 +14,7 @@ use std::{
 
 use faulty::{FaultyServer, Reply, no_groups, reply};
 use sallyport_client::{
-    Client, ClientBuilder, Error, RetryPolicy, TokenFile, TokenFuture, TokenSource, TokenVariable,
-    secrecy::SecretString,
+    Client, ClientBuilder, Error, RetryPolicy, TokenFile, TokenFuture, TokenSource, secrecy::SecretString,
 };
 
 /// A folder of one test, removed with it.
@@ -48,26 +47,6 @@ fn tokens(server: &FaultyServer) -> Vec<String> {
         request.split("api_key=").nth(1).unwrap().split([' ', '&']).next().unwrap().to_owned()
     };
     server.requests().into_iter().map(token).collect()
-}
-
-#[tokio::test]
-async fn a_rejected_token_is_replaced_at_once_by_that_of_the_file() {
-    let folder = Folder::new();
-    folder.replace("first\n");
-    let file = folder.token();
-    // The file is replaced when the service does not know its token any more.
-    let respond = move |_: usize, request: &str| {
-        if request.contains("api_key=first") {
-            fs::write(&file, "second\n").unwrap();
-            return reply(401, &[], r#"{"code":1,"message":"no"}"#);
-        }
-        no_groups()
-    };
-    let server = FaultyServer::with(respond).await;
-    let client = builder(&server).token_file(folder.token()).build().unwrap();
-    client.groups().await.unwrap();
-    client.clone().groups().await.unwrap();
-    assert_eq!(tokens(&server), ["first", "second", "second"]);
 }
 
 #[tokio::test]
@@ -150,14 +129,15 @@ async fn no_text_holds_a_token_of_a_source() {
     let shown = format!("{error} {error:?} {client:?} {:?}", client.generated());
     assert!(!shown.contains("canary"), "{shown}");
 
-    // Files without a valid token, whose error names the file, and a source whose error repeats its last token.
-    for invalid in ["canary token", "canary\u{e9}", "canary\ncanary", &"canary".repeat(4000)] {
+    // A file without a valid token is named, and a source whose error repeats its last token does not show it.
+    for invalid in ["canary token", "canary\u{e9}", "canary\ncanary", &"canary".repeat(4000), " \n"] {
         folder.replace(invalid);
         let error = TokenFile::open(folder.token()).unwrap_err();
         let (Error::Configuration(message), path) = (&error, folder.token()) else { panic!("{error:?}") };
         assert!(message.contains(&*path.to_string_lossy()) && !message.contains("canary"), "{message}");
         assert!(message.contains("expected") && !message.contains("trailing line break"), "{message}");
     }
+    assert!(TokenFile::open("/").is_err());
     let source = || async { Ok(SecretString::from("canary token")) };
     let error = self::builder(&server).token_source(source).build().unwrap().groups().await.unwrap_err();
     assert!(matches!(error, Error::Configuration(_)), "{error:?}");
@@ -177,33 +157,6 @@ async fn no_text_holds_a_token_of_a_source() {
     client.groups().await.unwrap();
     let error = client.groups().await.unwrap_err();
     assert_eq!(error.to_string(), "cannot obtain the token: no token after <API_KEY>");
-}
-
-#[test]
-fn a_missing_file_is_named_when_the_client_is_built() {
-    let folder = Folder::new();
-    for (path, content) in [(folder.token(), None), (folder.0.path().join("empty"), Some(" \n"))] {
-        if let Some(content) = content {
-            fs::write(&path, content).unwrap();
-        }
-        let error = Client::builder().base_url("https://api.invalid").token_file(&path).build().unwrap_err();
-        let Error::Configuration(message) = &error else { panic!("{error:?}") };
-        assert!(message.contains(&*path.to_string_lossy()), "{message}");
-    }
-    assert!(TokenFile::open(Path::new("/")).is_err());
-}
-
-#[tokio::test]
-async fn a_variable_that_is_not_set_is_named() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    let client =
-        builder(&server).token_source(TokenVariable::new("SALLYPORT_NO_SUCH_VARIABLE")).build().unwrap();
-    let error = client.groups().await.unwrap_err();
-    assert!(error.to_string().contains("SALLYPORT_NO_SUCH_VARIABLE"), "{error}");
-    // `CARGO_PKG_NAME` is set for every test.
-    let client = builder(&server).token_source(TokenVariable::new("CARGO_PKG_NAME")).build().unwrap();
-    client.groups().await.unwrap();
-    assert_eq!(tokens(&server), ["sallyport-client"]);
 }
 
 /// Gives one token after another, the next one after each that was rejected.

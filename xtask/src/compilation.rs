@@ -14,9 +14,7 @@ pub mod api { pub mod generated; }";
 /// The crate around the generated files of the client. What sends is a stand-in, since it knows the operations of our document.
 const CLIENT: &str = r#"
 #[path = "ROOT/client/src/lenient.rs"] mod lenient;
-#[path = "ROOT/client/src/validate.rs"] mod validate;
-pub use sallyport_client::printable;
-mod contract;
+#[path = "contract/generated.rs"] mod contract;
 pub mod generated;
 mod operation {
     pub struct Operation {
@@ -27,14 +25,21 @@ mod operation {
     pub enum Retry { Safe, IdempotencyKey, Never }
     pub enum Credential { Query(&'static str), Header(&'static str), Bearer }
 }
-mod hooks {
-    use progenitor_client::{ClientHooks, Error, ResponseValue};
-    #[derive(Clone, Debug)]
-    pub struct Hooks;
-    impl ClientHooks<Hooks> for crate::generated::Client {}
-    pub async fn read<T: serde::de::DeserializeOwned>(response: reqwest::Response) -> Result<ResponseValue<T>, Error<()>> {
-        ResponseValue::from_response(response).await
+pub use sallyport_client::{Error, TextEntry};
+pub struct WithResponse<T>(T);
+#[derive(Clone, Debug)]
+pub struct Sender;
+impl Sender {
+    pub(crate) async fn send<T>(
+        &self, _: reqwest::Result<reqwest::Request>, _: &'static operation::Operation, read: fn() -> T,
+    ) -> Result<WithResponse<T>, Error> {
+        Ok(WithResponse(read()))
     }
+}
+mod response {
+    pub fn json<T: serde::de::DeserializeOwned>() -> T { todo!() }
+    pub fn text() -> Vec<crate::TextEntry> { todo!() }
+    pub fn ignore() {}
 }"#;
 
 #[test]
@@ -106,7 +111,7 @@ fn compile(folder: &Path, crates: &BTreeMap<String, String>) -> Result<(), Strin
     command.arg("--out-dir").arg(folder).arg(folder.join("lib.rs"));
     let used =
         ["dropshot", "http", "jiff", "progenitor_client", "reqwest", "schemars", "serde", "serde_json"];
-    for name in used.into_iter().chain(["sallyport_client", "sallyport_server", "thiserror"]) {
+    for name in used.into_iter().chain(["sallyport_client", "sallyport_contract", "sallyport_server"]) {
         let Some(file) = crates.get(name) else { continue };
         command.arg("--extern").arg(format!("{name}={file}"));
     }

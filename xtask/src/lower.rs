@@ -1,7 +1,7 @@
 //! Writes the document that progenitor generates the client from, out of the contract.
 //!
 //! progenitor drops parts of an OpenAPI document, generates others incorrectly or panics on them. So it gets a document that holds
-//! only what it can do; the comments say why something is left out or written otherwise. The rest is done by the client's hooks and
+//! only what it can do; the comments say why something is left out or written otherwise. The rest is done by the client when it sends and
 //! its validation: tokens, rejections, limits and defaults, aliases of parameters.
 
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ impl Lowering<'_> {
     }
 
     /// The named schemas. progenitor supports one error type per operation, and the form of a rejection is largely unspecified: one
-    /// schema with the fields of all error schemas, none required and each of any type, lets the hooks read every rejection.
+    /// schema with the fields of all error schemas, none required and each of any type, lets the client read every rejection.
     fn schemas(&self) -> Map<String, Value> {
         let errors = self.contract.operations.iter().flat_map(|operation| &operation.errors);
         let errors: Vec<&Schema> = errors.filter_map(|response| response.json()).collect();
@@ -216,7 +216,7 @@ impl Lowering<'_> {
             Kind::Object { properties } => {
                 let inner = properties.iter().map(|one| (one.name.clone(), self.schema(&one.schema, side)));
                 lowered["properties"] = inner.collect();
-                // A missing description would lose the data beside it. The business code stays required; the hooks read it.
+                // A missing description would lose the data beside it. The business code stays required; the client reads it.
                 let is_optional = |schema: &Schema| {
                     schema.name.is_none() && matches!(schema.kind, Kind::String { .. } | Kind::Boolean)
                 };

@@ -3,7 +3,7 @@
 mod batch;
 mod pages;
 
-use std::{future::IntoFuture, pin::Pin};
+use std::future::IntoFuture;
 
 use futures_util::{TryStreamExt, stream};
 use jiff::Timestamp;
@@ -12,12 +12,12 @@ use serde::Serialize;
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, Integer, InvalidArgument, WithResponse,
-    contract,
+    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, WithResponse,
+    contract::{self, SEARCH_STATIC_INSTANCES},
     generated::types,
-    options::{CallOptions, call_options},
+    integer::to_i64,
+    options::{CallOptions, PendingCall, call_options},
     validate,
-    with_response::Recorder,
 };
 
 /// A search of the account's static instances that is not sent yet; see [`Client::search`].
@@ -42,11 +42,11 @@ use crate::{
 pub struct Search {
     client: Client,
     addresses: Result<Vec<Address>, InvalidArgument>,
-    filters: Filters,
-    page_size: Option<i64>,
+    group: GroupFilter,
+    /// The filters and the page size; each request adds its addresses and its page.
+    request: types::SearchRequest,
     in_batches: bool,
     options: CallOptions,
-    recorder: Option<Recorder>,
 }
 
 call_options!(Search, options);
@@ -81,33 +81,32 @@ pub struct SearchPage {
     pub trace_id: Option<String>,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Filters {
-    order_number: Option<String>,
-    group: GroupFilter,
-    country: Option<String>,
-    city: Option<String>,
-    status: Option<InstanceStatus>,
-    activated_from: Option<Timestamp>,
-    activated_to: Option<Timestamp>,
-}
-
 impl Search {
     pub(crate) fn new(client: Client, addresses: Result<Vec<Address>, InvalidArgument>) -> Self {
         Self {
             client,
             addresses,
-            filters: Filters::default(),
-            page_size: None,
+            group: GroupFilter::All,
+            request: types::SearchRequest {
+                ips: Vec::new(),
+                order_no: None,
+                group_id: None,
+                country_code: None,
+                city_code: None,
+                status: None,
+                page: None,
+                page_size: None,
+                activated_from: None,
+                activated_to: None,
+            },
             in_batches: false,
             options: CallOptions::default(),
-            recorder: None,
         }
     }
 
     /// Only instances of the order with this platform order number; an exact match.
     pub fn order_number(mut self, number: impl Into<String>) -> Self {
-        self.filters.order_number = Some(number.into());
+        self.request.order_no = Some(number.into());
         self
     }
 
@@ -115,38 +114,43 @@ impl Search {
     ///
     /// [`GroupFilter::Id`] of an id that is not positive is an [`Error::InvalidArgument`].
     pub fn group(mut self, group: GroupFilter) -> Self {
-        self.filters.group = group;
+        self.group = group;
+        self.request.group_id = match group {
+            GroupFilter::All => None,
+            GroupFilter::Ungrouped => Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM),
+            GroupFilter::Id(id) => Some(id),
+        };
         self
     }
 
     /// Only instances of the country with this three-letter code from the country directory.
     pub fn country(mut self, code: impl Into<String>) -> Self {
-        self.filters.country = Some(code.into());
+        self.request.country_code = Some(code.into());
         self
     }
 
     /// Only instances of the city with this code from the city directory.
     pub fn city(mut self, code: impl Into<String>) -> Self {
-        self.filters.city = Some(code.into());
+        self.request.city_code = Some(code.into());
         self
     }
 
     /// Only instances with this status. [`InstanceStatus::Other`] is an [`Error::InvalidArgument`] (`search.status`).
     pub fn status(mut self, status: InstanceStatus) -> Self {
-        self.filters.status = Some(status);
+        self.request.status = Some(status);
         self
     }
 
     /// Only instances activated at this time or later (`search.activated-range`).
     pub fn activated_from(mut self, time: Timestamp) -> Self {
-        self.filters.activated_from = Some(time);
+        self.request.activated_from = Some(time);
         self
     }
 
     /// Only instances activated at this time or earlier; not before [`activated_from`](Self::activated_from)
     /// (`search.activated-order`).
     pub fn activated_to(mut self, time: Timestamp) -> Self {
-        self.filters.activated_to = Some(time);
+        self.request.activated_to = Some(time);
         self
     }
 
@@ -155,8 +159,8 @@ impl Search {
     /// [`PAGE_SIZE_MAXIMUM`](contract::SearchStaticInstances::PAGE_SIZE_MAXIMUM) (`search.page-size`).
     ///
     /// Default: that of the service for [`page`](Self::page), and the maximum for the other ways to send a search.
-    pub fn page_size(mut self, size: impl Integer) -> Self {
-        self.page_size = Some(size.to_i64());
+    pub fn page_size(mut self, size: impl TryInto<i64>) -> Self {
+        self.request.page_size = Some(to_i64(size));
         self
     }
 
@@ -175,13 +179,8 @@ impl Search {
     /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
     /// for a [`header`](Self::header) or a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
     /// [`Error`] but [`Error::Shortage`].
-    pub async fn page(self, number: impl Integer) -> Result<SearchPage, Error> {
-        let batches = self.batches()?;
-        let number = number.to_i64();
-        match batches.as_slice() {
-            [only] => self.send(only, number, self.page_size).await,
-            several => self.merged(several, number).await,
-        }
+    pub async fn page(self, number: impl TryInto<i64>) -> Result<SearchPage, Error> {
+        Ok(self.page_with_response(number).await?.value)
     }
 
     /// Sends the search for one page and returns it together with the response; of several requests, that of the last.
@@ -189,13 +188,16 @@ impl Search {
     /// # Errors
     /// As [`page`](Self::page).
     pub async fn page_with_response(
-        mut self,
-        number: impl Integer,
+        self,
+        number: impl TryInto<i64>,
     ) -> Result<WithResponse<SearchPage>, Error> {
-        let recorder = Recorder::default();
-        self.recorder = Some(recorder.clone());
-        let page = self.page(number).await?;
-        Ok(recorder.attach(page))
+        let batches = self.batches()?;
+        let number = to_i64(number);
+        match batches.as_slice() {
+            [] => self.send(&[], number, self.request.page_size).await,
+            [only] => self.send(only, number, self.request.page_size).await,
+            [first, others @ ..] => self.merged(first, others, number).await,
+        }
     }
 
     /// Sends the search for one page after another, each when it is asked for.
@@ -219,10 +221,16 @@ impl Search {
 
     /// The addresses of each request.
     fn batches(&self) -> Result<Vec<Vec<Address>>, Error> {
-        if let GroupFilter::Id(id) = self.filters.group {
+        if let GroupFilter::Id(id) = self.group {
             // The lowest value means "no group".
             let lowest = contract::SearchStaticInstances::GROUP_ID_MINIMUM + 1;
-            validate::minimum("group", contract::SearchStaticInstances::GROUP_ID_MINIMUM_CLAUSE, lowest, id)?;
+            if id < lowest {
+                let part = sallyport_contract::operation(SEARCH_STATIC_INSTANCES.id)
+                    .and_then(|operation| operation.part("body.groupId"));
+                let clause = part.map_or("", |part| part.schema.clauses());
+                let expected = format!("an integer of at least {lowest}");
+                return Err(InvalidArgument::new("group", clause, expected, format!("`{id}`")).into());
+            }
         }
         let addresses = self.addresses.clone()?;
         let max = contract::SearchStaticInstances::IPS_MAX_DISTINCT;
@@ -233,82 +241,74 @@ impl Search {
     }
 
     /// A page over all batches, whose results follow one another.
-    async fn merged(&self, batches: &[Vec<Address>], number: i64) -> Result<SearchPage, Error> {
-        let mut size = self.page_size;
+    async fn merged(
+        &self,
+        first: &[Address],
+        others: &[Vec<Address>],
+        number: i64,
+    ) -> Result<WithResponse<SearchPage>, Error> {
         // `number` must be valid although every batch is asked for smaller ones.
-        if let Some(first) = batches.first() {
-            self.input(first, number, size).validate()?;
-        }
-        let mut merged =
-            SearchPage { items: Vec::new(), page: number, page_size: 0, total: 0, trace_id: None };
-        for addresses in batches {
-            let head = self.send(addresses, 1, size).await?;
-            let length = size.unwrap_or(head.page_size).max(1);
-            size = Some(length);
-            let from = (number - 1).saturating_mul(length).saturating_sub(merged.total).max(0);
-            let to = number.saturating_mul(length).saturating_sub(merged.total).min(head.total);
-            merged.total = merged.total.saturating_add(head.total);
-            merged.page_size = length;
-            merged.trace_id.clone_from(&head.trace_id);
+        validate::part(&SEARCH_STATIC_INSTANCES, "body.page", number)?;
+        let mut last = self.send(first, 1, self.request.page_size).await?;
+        let length = self.request.page_size.unwrap_or(last.value.page_size).max(1);
+        let (mut items, mut total) = (Vec::new(), 0i64);
+        for (index, addresses) in std::iter::once(first).chain(others.iter().map(Vec::as_slice)).enumerate() {
+            if index > 0 {
+                last = self.send(addresses, 1, Some(length)).await?;
+            }
+            let from = (number - 1).saturating_mul(length).saturating_sub(total).max(0);
+            let to = number.saturating_mul(length).saturating_sub(total).min(last.value.total);
+            total = total.saturating_add(last.value.total);
             if from >= to {
                 continue;
             }
-            let mut head = Some(head);
             for own_number in from / length + 1..=(to - 1) / length + 1 {
-                let page = match head.take() {
-                    Some(head) if own_number == 1 => head,
-                    _ => self.send(addresses, own_number, size).await?,
-                };
+                if own_number > 1 {
+                    last = self.send(addresses, own_number, Some(length)).await?;
+                }
                 // `own_number` is at most `to / length + 1`, so this is at most `to`.
                 let before = (own_number - 1) * length;
                 let wanted = (from - before).max(0)..to - before;
-                let numbered = (0i64..).zip(page.items);
-                merged.items.extend(numbered.filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item));
+                let numbered = (0i64..).zip(std::mem::take(&mut last.value.items));
+                items.extend(numbered.filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item));
             }
         }
-        Ok(merged)
+        Ok(last.map(|SearchPage { trace_id, .. }| SearchPage {
+            items,
+            page: number,
+            page_size: length,
+            total,
+            trace_id,
+        }))
     }
 
-    async fn send(&self, addresses: &[Address], page: i64, size: Option<i64>) -> Result<SearchPage, Error> {
-        let generated = self.client.generated_for(None, self.options.clone(), self.recorder.clone());
-        let call = self.input(addresses, page, size).call(&generated).map_err(with_batch_advice)?;
-        let response = match call.send().await {
-            Ok(response) => response.into_inner(),
-            Err(error) => return Err(generated.failure(error)),
+    async fn send(
+        &self,
+        addresses: &[Address],
+        page: i64,
+        size: Option<i64>,
+    ) -> Result<WithResponse<SearchPage>, Error> {
+        let generated = self.client.generated_for(self.options.clone());
+        let body = types::SearchRequest {
+            ips: addresses.to_vec(),
+            page: Some(page),
+            page_size: size,
+            ..self.request.clone()
         };
-        let types::SearchSuccess { data, request_id, code: _, message: _ } = response;
-        let types::SearchData { items, page, page_size, total } = data;
-        // The sums over batches rely on totals that are not negative.
-        Ok(SearchPage { items, page, page_size, total: total.max(0), trace_id: request_id })
-    }
-
-    fn input(&self, addresses: &[Address], page: i64, size: Option<i64>) -> contract::SearchStaticInstances {
-        let Filters { order_number, group, country, city, status, activated_from, activated_to } =
-            self.filters.clone();
-        contract::SearchStaticInstances {
-            body: types::SearchRequest {
-                ips: addresses.to_vec(),
-                order_no: order_number,
-                group_id: match group {
-                    GroupFilter::All => None,
-                    GroupFilter::Ungrouped => Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM),
-                    GroupFilter::Id(id) => Some(id),
-                },
-                country_code: country,
-                city_code: city,
-                status,
-                page: Some(page),
-                page_size: size,
-                activated_from,
-                activated_to,
+        let call = generated.search_static_instances().body(body);
+        Ok(call.send().await.map_err(with_batch_advice)?.map(
+            |types::SearchSuccess { data, request_id, code: _, message: _ }| {
+                let types::SearchData { items, page, page_size, total } = data;
+                // The sums over batches rely on totals that are not negative.
+                SearchPage { items, page, page_size, total: total.max(0), trace_id: request_id }
             },
-        }
+        ))
     }
 }
 
 impl IntoFuture for Search {
     type Output = Result<Vec<Instance>, Error>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+    type IntoFuture = PendingCall<Vec<Instance>>;
 
     /// Sends the search and collects the instances of all pages. Use [`stream`](Search::stream) for results that should not
     /// be held in memory at once. Fails with [`Error::UnexpectedResponse`] instead of returning fewer instances than the service
@@ -319,12 +319,12 @@ impl IntoFuture for Search {
 }
 
 /// Says how to search for more addresses than one request takes.
-fn with_batch_advice(error: InvalidArgument) -> InvalidArgument {
-    use contract::SearchStaticInstances as Limits;
-    let is_too_many = [Limits::IPS_MAX_DISTINCT_CLAUSE, Limits::IPS_MAX_ITEMS_CLAUSE].contains(&error.clause)
-        && !error.found.starts_with("0 ");
-    InvalidArgument {
-        help: is_too_many.then_some("call `in_batches()` to split them over several requests").or(error.help),
-        ..error
+fn with_batch_advice(mut error: Error) -> Error {
+    if let Error::InvalidArgument(argument) = &mut error
+        && argument.argument == "body ips"
+        && !argument.found.starts_with("0 ")
+    {
+        argument.help = Some("call `in_batches()` to split them over several requests");
     }
+    error
 }

@@ -4,10 +4,7 @@ use futures_util::stream::{self, Stream};
 use reqwest::StatusCode;
 
 use super::{Search, SearchPage};
-use crate::{
-    Address, Error, Instance, contract::SearchStaticInstances, integer::sealed::ToI64,
-    response::bare_unexpected_response,
-};
+use crate::{Address, Error, Instance, UnexpectedResponse, contract::SearchStaticInstances, integer::to_i64};
 
 /// The pages of a search, each requested when it is asked for.
 ///
@@ -104,14 +101,20 @@ impl Walk {
 }
 
 fn invalid(page: &SearchPage, found: &str) -> Error {
-    let reason = format!("{found}; the pages overlap or leave gaps");
-    bare_unexpected_response(reason, StatusCode::OK, page.trace_id.clone())
+    Error::UnexpectedResponse(Box::new(UnexpectedResponse {
+        status: StatusCode::OK,
+        headers: Vec::new(),
+        reason: format!("{found}; the pages overlap or leave gaps"),
+        excerpt: String::new(),
+        request_id: None,
+        trace_id: page.trace_id.clone(),
+    }))
 }
 
 impl Pages {
     /// `keeps_ids` keeps the ids of all instances, to notice repetitions on any two pages.
     pub(super) fn new(search: Search, has_total: bool, keeps_ids: bool) -> Self {
-        let size = search.page_size.unwrap_or(SearchStaticInstances::PAGE_SIZE_MAXIMUM);
+        let size = search.request.page_size.unwrap_or(SearchStaticInstances::PAGE_SIZE_MAXIMUM);
         Self {
             search,
             size,
@@ -148,8 +151,8 @@ impl Pages {
                 let is_over = self.buffered.is_empty() && self.returned > 0;
                 return Ok((!is_over).then(|| self.buffered_page()));
             };
-            let mut page = self.search.send(addresses, self.page, Some(self.size)).await?;
-            let count = page.items.len().to_i64();
+            let mut page = self.search.send(addresses, self.page, Some(self.size)).await?.value;
+            let count = to_i64(page.items.len());
             let received = self.received.saturating_add(count);
             let is_last = count == 0 || received >= page.total;
             self.walk.add(&page, received, is_last)?;
@@ -201,8 +204,8 @@ impl Pages {
     async fn count(&self, batches: &[Vec<Address>]) -> Result<i64, Error> {
         let mut total = 0i64;
         for addresses in batches {
-            let page = self.search.send(addresses, 1, Some(SearchStaticInstances::PAGE_SIZE_MINIMUM)).await?;
-            total = total.saturating_add(page.total);
+            let smallest = Some(SearchStaticInstances::PAGE_SIZE_MINIMUM);
+            total = total.saturating_add(self.search.send(addresses, 1, smallest).await?.value.total);
         }
         Ok(total)
     }

@@ -26,8 +26,6 @@ pub(crate) enum Reply {
     Hang,
     /// Sends these pieces, with this pause after each, and closes.
     Pieces(Vec<Vec<u8>>, Duration),
-    /// Sends a success head and then a body of this many bytes.
-    Flood(usize),
     /// Sends these bytes after this pause, and keeps the connection for the next request.
     Kept(Vec<u8>, Duration),
 }
@@ -166,7 +164,6 @@ async fn serve(
                 stream.read(&mut end).await.map(|_| ())
             }
             Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
-            Reply::Flood(length) => flood(&mut stream, *length).await,
             Reply::Kept(bytes, pause) => {
                 tokio::time::sleep(*pause).await;
                 let _ = stream.write_all(bytes).await;
@@ -223,18 +220,6 @@ async fn send_pieces(stream: &mut TcpStream, pieces: &[Vec<u8>], pause: Duration
     for piece in pieces {
         stream.write_all(piece).await?;
         tokio::time::sleep(pause).await;
-    }
-    Ok(())
-}
-
-async fn flood(stream: &mut TcpStream, length: usize) -> std::io::Result<()> {
-    stream.write_all(format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n").as_bytes()).await?;
-    let block = vec![b' '; 1 << 16];
-    let mut left = length;
-    while left > 0 {
-        let count = left.min(block.len());
-        stream.write_all(&block[..count]).await?;
-        left -= count;
     }
     Ok(())
 }

@@ -1,31 +1,12 @@
 //! Arguments: what is valid is sent as it was given, everything else is not sent.
 
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances as Limits};
-use sallyport_client::{Address, Error, GroupFilter, Separator};
+use sallyport_client::{Address, Error, GroupFilter, Separator, testing::Replies};
 
 use crate::{
     addresses,
-    faulty::{FaultyServer, items, no_groups, one_gateway, reply},
+    faulty::{FaultyServer, items, one_gateway, reply},
 };
-
-#[tokio::test]
-async fn a_request_id_over_the_limit_is_not_sent() {
-    const MAX: usize = ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
-    let server = FaultyServer::start(vec![one_gateway()]).await;
-    for (id, is_sent) in
-        [("x".repeat(MAX), true), ("x".repeat(MAX + 1), false), ("é".repeat(MAX / 2 + 1), false)]
-    {
-        let outcome = server.client().extract(1).request_id(id).await;
-        match outcome {
-            Ok(_) => assert!(is_sent),
-            Err(Error::InvalidArgument(error)) => {
-                assert!(!is_sent && error.clause == "open.extract.request-id-length", "{error}")
-            }
-            Err(error) => panic!("{error}"),
-        }
-    }
-    assert_eq!(server.requests().len(), 1);
-}
 
 #[tokio::test]
 async fn addresses_come_in_every_type_and_go_as_they_were_written() {
@@ -60,64 +41,72 @@ async fn an_empty_request_id_is_replaced_by_a_new_one() {
     let number = format!("request_id={}", extraction.request_id);
     assert!(seen.len() == 2 && seen.iter().all(|request| request.contains(&number)), "{seen:?}");
     assert!(!seen[0].contains("regions="), "{}", seen[0]);
-
-    let server = FaultyServer::start(vec![one_gateway()]).await;
-    server.client().generated().extract_proxies().num(1).request_id("").send().await.unwrap();
-    let request = server.requests()[0].to_ascii_lowercase();
-    assert!(request.contains("x-request-id: "), "{request}");
-    assert!(!request.contains("request_id="), "{request}");
-    assert!(request.contains("num=1"), "{request}");
 }
 
+/// The values at both sides of each limit. What is sent has no response, so that a row is either the message of the limit, or `sent`.
 #[tokio::test]
-async fn invalid_arguments_are_not_sent() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    let client = server.client();
-    let many = addresses(Limits::IPS_MAX_DISTINCT + 1);
-    let far = std::iter::repeat_n("192.0.2.1", Limits::IPS_MAX_ITEMS + 1);
-    let long = "é".repeat(ExtractProxies::SB_MAX_UTF8_BYTES / 2 + 1);
+async fn values_beyond_a_limit_are_not_sent() {
+    let replies = Replies::new();
+    let client = replies.builder().build().unwrap();
+    let mut rows = Vec::new();
+    let mut row = |value: String, outcome: Result<(), Error>| {
+        let outcome = match outcome {
+            Err(Error::InvalidArgument(error)) => error.to_string(),
+            Err(Error::Configuration(text)) if text.starts_with("the test has no reply") => "sent".to_owned(),
+            other => panic!("{value}: {other:?}"),
+        };
+        rows.push(format!("{value}: {outcome}"));
+    };
+    for num in [i64::MIN, 0, 1, ExtractProxies::NUM_MAXIMUM, ExtractProxies::NUM_MAXIMUM + 1, i64::MAX] {
+        row(format!("num {num}"), client.extract(num).await.map(drop));
+    }
+    let id = ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES;
+    for (name, id) in
+        [("id of", "x".repeat(id)), ("id of", "x".repeat(id + 1)), ("é id of", "é".repeat(id / 2 + 1))]
+    {
+        row(format!("{name} {}", id.len()), client.extract(1).request_id(id).await.map(drop));
+    }
+    let most = ExtractProxies::SB_MAX_UTF8_BYTES;
+    for separator in [String::new(), "|".repeat(most), "|".repeat(most + 1), "é".repeat(most / 2 + 1)] {
+        let outcome = client.extract_text(1, Separator::Custom(separator.clone())).await;
+        row(format!("separator `{separator}`"), outcome.map(drop));
+    }
+    let different = addresses(Limits::IPS_MAX_DISTINCT + 1);
+    for (raw, distinct) in [
+        (0, 1),
+        (1, 1),
+        (Limits::IPS_MAX_ITEMS, Limits::IPS_MAX_DISTINCT),
+        (Limits::IPS_MAX_ITEMS + 1, 1),
+        (Limits::IPS_MAX_DISTINCT + 1, Limits::IPS_MAX_DISTINCT + 1),
+        (Limits::IPS_MAX_ITEMS + 1, Limits::IPS_MAX_DISTINCT + 1),
+    ] {
+        let search = client.search(different[..distinct].iter().cycle().take(raw));
+        row(format!("{raw} addresses, {distinct} distinct"), search.page(1).await.map(drop));
+    }
     let search = || client.search(["192.0.2.1"]);
-    let (early, late) = ("2026-01-01T00:00:00Z".parse().unwrap(), "2026-01-02T00:00:00Z".parse().unwrap());
-    let errors: Vec<(&str, Error)> = vec![
-        ("extract.num-range", client.extract(0).await.unwrap_err()),
-        ("extract.num-range", client.extract(ExtractProxies::NUM_MAXIMUM + 1).await.unwrap_err()),
-        ("extract.sb-required", client.extract_text(1, Separator::Custom(String::new())).await.unwrap_err()),
-        ("extract.sb-length", client.extract_text(1, Separator::Custom(long)).await.unwrap_err()),
-        ("search.ips-raw-limit", client.search::<[&str; 0]>([]).page(1).await.unwrap_err()),
-        ("search.ips-raw-limit", client.search(far).page(1).await.unwrap_err()),
-        ("search.ips-dedup-limit", client.search(&many).page(1).await.unwrap_err()),
-        ("search.ips-item", client.search(["192.0.2.0/24"]).page(1).await.unwrap_err()),
-        ("search.ips-port", client.search(["192.0.2.1:0"]).page(1).await.unwrap_err()),
-        ("search.group", search().group(GroupFilter::Id(0)).page(1).await.unwrap_err()),
-        ("search.group", search().group(GroupFilter::Id(-1)).page(1).await.unwrap_err()),
-        ("search.page", search().page(0).await.unwrap_err()),
-        ("search.page", search().page(Limits::PAGE_MAXIMUM + 1).await.unwrap_err()),
-        ("search.page-size", search().page_size(Limits::PAGE_SIZE_MAXIMUM + 1).page(1).await.unwrap_err()),
-        ("search.status", search().status("gone".into()).page(1).await.unwrap_err()),
-        (
-            "search.activated-order",
-            search().activated_from(late).activated_to(early).page(1).await.unwrap_err(),
-        ),
-    ];
-    for (clause, error) in errors {
-        let Error::InvalidArgument(argument) = &error else { panic!("{clause}: {error:?}") };
-        assert_eq!(argument.clause, clause, "{error}");
+    for address in
+        ["192.0.2.0/24", "192.0.2.1:0", "192.0.2.1:65536", "192.0.2", "fe80::1%1", "[192.0.2.1]", ""]
+    {
+        row(format!("address `{address}`"), client.search([address]).page(1).await.map(drop));
     }
-    assert_eq!(server.requests().len(), 0);
-}
-
-#[tokio::test]
-async fn the_error_for_too_many_addresses_names_in_batches() {
-    let server = FaultyServer::start(vec![no_groups()]).await;
-    let client = server.client();
-    let addresses = addresses(Limits::IPS_MAX_DISTINCT + 1);
-    let most = Limits::IPS_MAX_ITEMS;
-    let duplicated: Vec<String> = addresses.iter().cycle().take(most + 1).cloned().collect();
-    for addresses in [addresses, duplicated] {
-        let error = client.search(&addresses).await.unwrap_err();
-        assert!(error.to_string().contains("`in_batches()`"), "{error}");
+    for group in [-1, 0, 1] {
+        row(format!("group {group}"), search().group(GroupFilter::Id(group)).page(1).await.map(drop));
     }
-    let error = client.search::<[&str; 0]>([]).await.unwrap_err();
-    assert!(!error.to_string().contains("in_batches"), "{error}");
-    assert!(server.requests().is_empty());
+    for page in [0, 1, Limits::PAGE_MAXIMUM, Limits::PAGE_MAXIMUM + 1] {
+        row(format!("page {page}"), search().page(page).await.map(drop));
+    }
+    for size in [0, 1, Limits::PAGE_SIZE_MAXIMUM, Limits::PAGE_SIZE_MAXIMUM + 1] {
+        row(format!("page size {size}"), search().page_size(size).page(1).await.map(drop));
+    }
+    for status in ["active", "gone", "", "\u{1b}[2J"] {
+        row(format!("status {status:?}"), search().status(status.into()).page(1).await.map(drop));
+    }
+    let times = ["2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"].map(|time| time.parse().unwrap());
+    for (from, to) in [(0, 0), (0, 1), (1, 0)] {
+        let search = search().activated_from(times[from]).activated_to(times[to]);
+        row(format!("activated from {} to {}", times[from], times[to]), search.page(1).await.map(drop));
+    }
+    let sent = rows.iter().filter(|row| row.ends_with(": sent")).count();
+    assert_eq!(replies.requests().len(), sent);
+    insta::assert_snapshot!(rows.join("\n"));
 }

@@ -17,7 +17,7 @@ fn a_changed_limit_reaches_client_server_and_the_embedded_document_and_nothing_e
         changed,
         [
             "client/src/generated.rs",
-            "client/src/contract.rs",
+            "client/src/contract/generated.rs",
             "server/src/api/generated.rs",
             "openapi/src/generated/contract.json",
         ]

@@ -1,8 +1,9 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValuesParser, TypedValueParser},
+    Args, Parser, Subcommand,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+    value_parser,
 };
 use clap_complete::Shell;
 use jiff::Timestamp;
@@ -70,15 +71,15 @@ pub(crate) struct Connection {
     pub(crate) allow_http: bool,
     /// End a call after this time, in seconds, retries and waits included.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
-    #[arg(value_parser = parse::at_least(1), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub(crate) timeout: u32,
     /// Retry a failed request up to this many times.
     #[arg(long, value_name = "COUNT", default_value_t = 3, global = true)]
-    #[arg(value_parser = parse::at_least(0), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32), allow_negative_numbers = true)]
     pub(crate) retries: u32,
     /// Wait at most this long for a Retry-After of the service, in seconds, such as 30 [default: limited by --timeout only].
     #[arg(long, value_name = "SECONDS", global = true)]
-    #[arg(value_parser = parse::at_least(0), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u32), allow_negative_numbers = true)]
     pub(crate) max_wait: Option<u32>,
     /// Report each wait before a retry on standard error, as is done on a terminal anyway.
     #[arg(long, global = true)]
@@ -111,7 +112,7 @@ pub(crate) enum Command {
 #[derive(Args)]
 pub(crate) struct ExtractOptions {
     #[arg(help = format!("Extract this many gateways, from {COUNT_MINIMUM} to {COUNT_MAXIMUM}, such as 5"))]
-    #[arg(value_parser = parse::number::<i64>(COUNT_MINIMUM, COUNT_MAXIMUM), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(i64).range(COUNT_MINIMUM..=COUNT_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) count: i64,
     /// Extract gateways of this country, by its code, which is sent in upper case, such as USA [default: any country].
     #[arg(long, value_name = "CODE", value_parser = parse::country)]
@@ -120,11 +121,11 @@ pub(crate) struct ExtractOptions {
     #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
-    #[arg(long, value_name = "ID", value_parser = parse::request_id)]
+    #[arg(long, value_name = "ID", value_parser = parse::text)]
     pub(crate) request_id: Option<String>,
     /// Choose the output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: ExtractFormat,
+    #[arg(long, default_value = "lines", value_parser = Format::parser(&[Format::Lines, Format::Json]))]
+    pub(crate) format: Format,
     /// Print one JSON object; short for --format json.
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
@@ -133,8 +134,8 @@ pub(crate) struct ExtractOptions {
 #[derive(Args)]
 pub(crate) struct GroupsOptions {
     /// Choose the output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: GroupsFormat,
+    #[arg(long, default_value = "table", value_parser = Format::parser(&[Format::Table, Format::Json, Format::Jsonl]))]
+    pub(crate) format: Format,
     /// Print JSON lines; short for --format jsonl.
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
@@ -170,78 +171,64 @@ pub(crate) struct SearchOptions {
     pub(crate) activated_to: Option<Timestamp>,
     #[arg(help = format!("Print only the page with this number, from {PAGE_MINIMUM} to {PAGE_MAXIMUM} [default: all pages]"))]
     #[arg(long, value_name = "NUMBER")]
-    #[arg(value_parser = parse::number::<i64>(PAGE_MINIMUM, PAGE_MAXIMUM), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(i64).range(PAGE_MINIMUM..=PAGE_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) page: Option<i64>,
     #[arg(help = format!(
         "Request this many instances per page, from {PAGE_SIZE_MINIMUM} to {PAGE_SIZE_MAXIMUM}, such as 100 \
          [default: {PAGE_SIZE_MAXIMUM}; with --page, the service's own]"
     ))]
     #[arg(long, value_name = "COUNT")]
-    #[arg(value_parser = parse::number::<i64>(PAGE_SIZE_MINIMUM, PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(i64).range(PAGE_SIZE_MINIMUM..=PAGE_SIZE_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) page_size: Option<i64>,
     /// Choose the output format.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: SearchFormat,
+    #[arg(long, default_value = "table", value_parser = Format::parser(&[Format::Table, Format::Jsonl]))]
+    pub(crate) format: Format,
     /// Print JSON lines; short for --format jsonl.
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum ExtractFormat {
-    /// One host:port per line; a partial result is reported on standard error
-    #[default]
+/// How a command prints its result; each command has some of these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// One host:port per line.
     Lines,
-    /// One JSON object
-    Json,
-}
-
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum GroupsFormat {
-    /// Columns for a terminal
-    #[default]
+    /// Columns for a terminal.
     Table,
-    /// One JSON array
+    /// One JSON value.
     Json,
-    /// One JSON object per line
+    /// One JSON object per line.
     Jsonl,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum SearchFormat {
-    /// Columns for a terminal
-    #[default]
-    Table,
-    /// One JSON object per line
-    Jsonl,
-}
+impl Format {
+    const ALL: [(&'static str, Self, &'static str); 4] = [
+        ("lines", Self::Lines, "One host:port per line; a partial result is reported on standard error"),
+        ("table", Self::Table, "Columns for a terminal"),
+        ("json", Self::Json, "One JSON value"),
+        ("jsonl", Self::Jsonl, "One JSON object per line"),
+    ];
 
-impl ExtractOptions {
-    pub(crate) fn format(&self) -> ExtractFormat {
-        if self.json { ExtractFormat::Json } else { self.format }
-    }
-}
-
-impl GroupsOptions {
-    pub(crate) fn format(&self) -> GroupsFormat {
-        if self.json { GroupsFormat::Jsonl } else { self.format }
-    }
-}
-
-impl SearchOptions {
-    pub(crate) fn format(&self) -> SearchFormat {
-        if self.json { SearchFormat::Jsonl } else { self.format }
+    /// Reads the name of one of these formats.
+    fn parser(formats: &'static [Self]) -> impl TypedValueParser<Value = Self> {
+        let of_command = move |(_, format, _): &&(&str, Self, &str)| formats.contains(format);
+        let values =
+            Self::ALL.iter().filter(of_command).map(|(name, _, help)| PossibleValue::new(*name).help(*help));
+        PossibleValuesParser::new(values).map(|name| {
+            Self::ALL.iter().find(|(own, ..)| *own == name).map_or(Self::Json, |(_, format, _)| *format)
+        })
     }
 }
 
 impl Command {
     /// Whether the output is JSON, and so the error too.
     pub(crate) fn is_json(&self) -> bool {
-        match self {
-            Command::Extract(options) => matches!(options.format(), ExtractFormat::Json),
-            Command::Groups(options) => matches!(options.format(), GroupsFormat::Json | GroupsFormat::Jsonl),
-            Command::Search(options) => matches!(options.format(), SearchFormat::Jsonl),
-            Command::Completions { .. } | Command::Man { .. } => false,
-        }
+        let (format, json) = match self {
+            Command::Extract(options) => (options.format, options.json),
+            Command::Groups(options) => (options.format, options.json),
+            Command::Search(options) => (options.format, options.json),
+            Command::Completions { .. } | Command::Man { .. } => return false,
+        };
+        json || matches!(format, Format::Json | Format::Jsonl)
     }
 }

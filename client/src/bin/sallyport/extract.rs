@@ -7,33 +7,30 @@ use futures_util::future::{Either, select};
 use sallyport_client::{Client, Extract, Extraction, new_request_id};
 
 use crate::{
-    args::{ExtractFormat, ExtractOptions},
+    args::{ExtractOptions, Format},
     failure::Failure,
     output, print_error, set, signals,
 };
 
 /// Extracts gateways and writes them.
 pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), Failure> {
-    let format = options.format();
-    let ExtractOptions { count, region, protocol, request_id, .. } = options;
+    let ExtractOptions { count, region, protocol, request_id, format, json } = options;
     let call = set(client.extract(count), region, |call, region| call.region(region));
     let call = set(call, protocol, Extract::protocol);
     let request_id = request_id.unwrap_or_else(new_request_id);
     let extraction = send(call.request_id(request_id.as_str()), &request_id).await?;
     // The service has extracted the gateways: when they cannot be written, the request id returns them again.
-    write(&extraction, format).map_err(|error| Failure::from(error).of_extraction(&request_id))?;
+    write(&extraction, json || format == Format::Json)
+        .map_err(|error| Failure::from(error).of_extraction(&request_id))?;
     report(&extraction)
 }
 
-fn write(extraction: &Extraction, format: ExtractFormat) -> io::Result<()> {
+fn write(extraction: &Extraction, is_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    match format {
-        ExtractFormat::Lines => {
-            for endpoint in &extraction.endpoints {
-                output::line(&mut out, &endpoint.to_string())?;
-            }
-        }
-        ExtractFormat::Json => output::json(&mut out, extraction)?,
+    if is_json {
+        output::json(&mut out, extraction)?;
+    } else {
+        extraction.endpoints.iter().try_for_each(|endpoint| output::line(&mut out, &endpoint.to_string()))?;
     }
     out.flush()
 }

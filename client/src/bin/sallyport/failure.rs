@@ -1,7 +1,7 @@
 use std::{fmt, io};
 
 use sallyport_client::{BusinessCode, Error, printable};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::signals::Signal;
 
@@ -64,7 +64,7 @@ impl Failure {
             Failure::Empty(_) => 3,
             Failure::Client(_) => 1,
             Failure::Output { .. } => 4,
-            Failure::Interrupted { signal, .. } => signal.exit_code(),
+            Failure::Interrupted { signal: (_, code), .. } => *code,
         }
     }
 
@@ -85,34 +85,34 @@ impl Failure {
 
     /// One JSON object; unknown fields are omitted.
     pub(crate) fn json(&self) -> Value {
-        let message = without(&self.to_string(), "request id", self.request_id());
-        let mut fields = Map::new();
-        let mut add = |name: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                fields.insert(name.to_owned(), value);
-            }
+        let error = match self {
+            Failure::Client(error) => Some(error),
+            _ => None,
         };
-        add("kind", Some(self.kind().into()));
-        if let Failure::Client(error) = self {
-            add("message", Some(without(&message, "trace id", error.trace_id()).into()));
-            add("status", error.status().map(|status| status.as_u16().into()));
-            add(
-                "code",
-                error.code().map(|code| match code {
-                    BusinessCode::Number(number) => (*number).into(),
-                    text => text.to_string().into(),
-                }),
-            );
-            add("retryAfter", error.retry_after().map(|wait| wait.as_secs().into()));
-            add("traceId", error.trace_id().map(Value::from));
-        } else {
-            add("message", Some(message.into()));
+        let message = without(&self.to_string(), "request id", self.request_id());
+        let message = without(&message, "trace id", error.and_then(Error::trace_id));
+        let code = error.and_then(Error::code).map(|code| match code {
+            BusinessCode::Number(number) => json!(number),
+            text => json!(text.to_string()),
+        });
+        let details = match self {
+            Failure::Usage { details, .. } if !details.is_empty() => Some(details),
+            _ => None,
+        };
+        let mut fields = json!({
+            "kind": self.kind(),
+            "message": message,
+            "status": error.and_then(Error::status).map(|status| status.as_u16()),
+            "code": code,
+            "retryAfter": error.and_then(Error::retry_after).map(|wait| wait.as_secs()),
+            "traceId": error.and_then(Error::trace_id),
+            "details": details,
+            "requestId": self.request_id(),
+            "advice": self.advice(),
+        });
+        if let Value::Object(fields) = &mut fields {
+            fields.retain(|_, value| !value.is_null());
         }
-        if let Failure::Usage { details, .. } = self {
-            add("details", (!details.is_empty()).then(|| json!(details)));
-        }
-        add("requestId", self.request_id().map(Value::from));
-        add("advice", self.advice().map(Value::from));
         json!({ "error": fields })
     }
 
@@ -172,7 +172,7 @@ impl fmt::Display for Failure {
             Failure::Client(error) => error.fmt(out),
             Failure::Usage { message, .. } | Failure::Empty(message) => out.write_str(message),
             Failure::Output { error, .. } => write!(out, "cannot write the output: {error}"),
-            Failure::Interrupted { signal, .. } => out.write_str(signal.name()),
+            Failure::Interrupted { signal: (name, _), .. } => out.write_str(name),
         }
     }
 }

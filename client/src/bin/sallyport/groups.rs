@@ -3,7 +3,7 @@ use std::io::{self, Write};
 use sallyport_client::Client;
 
 use crate::{
-    args::{GroupsFormat, GroupsOptions},
+    args::{Format, GroupsOptions},
     failure::Failure,
     output::{json, table},
 };
@@ -12,8 +12,10 @@ use crate::{
 pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), Failure> {
     let groups = client.groups().await?;
     let mut out = io::stdout().lock();
-    match options.format() {
-        GroupsFormat::Table => {
+    match if options.json { Format::Jsonl } else { options.format } {
+        Format::Jsonl => groups.iter().try_for_each(|group| json(&mut out, group))?,
+        Format::Json => json(&mut out, &groups)?,
+        Format::Table | Format::Lines => {
             let rows: Vec<Vec<String>> = groups
                 .iter()
                 .map(|group| {
@@ -27,8 +29,6 @@ pub(crate) async fn run(client: &Client, options: GroupsOptions) -> Result<(), F
                 .collect();
             table(&mut out, &["ID", "NAME", "CREATED", "UPDATED"], &rows)?;
         }
-        GroupsFormat::Json => json(&mut out, &groups)?,
-        GroupsFormat::Jsonl => groups.iter().try_for_each(|group| json(&mut out, group))?,
     }
     Ok(out.flush()?)
 }

@@ -1,26 +1,6 @@
 //! Values of arguments.
 
-use sallyport_client::{
-    GroupFilter,
-    contract::{ExtractProxies, SearchStaticInstances},
-};
-
-/// Reads a number within limits, those of the contract where it has some.
-pub(crate) fn number<T: TryFrom<i64>>(
-    minimum: i64,
-    maximum: i64,
-) -> impl Fn(&str) -> Result<T, String> + Clone {
-    move |text| {
-        let number = text.parse().ok().filter(|number| (minimum..=maximum).contains(number));
-        let number = number.and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| format!("expected a number from {minimum} to {maximum}"))
-    }
-}
-
-/// Reads a number that has no upper limit of its own.
-pub(crate) fn at_least(minimum: i64) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    number(minimum, u32::MAX.into())
-}
+use sallyport_client::{GroupFilter, contract::SearchStaticInstances};
 
 /// Reads a text. An empty one is a mistake, such as a variable of a script that is not set, and must not count as absent.
 pub(crate) fn text(text: &str) -> Result<String, String> {
@@ -34,22 +14,6 @@ pub(crate) fn text(text: &str) -> Result<String, String> {
 /// gateways, which is waited for in vain.
 pub(crate) fn country(code: &str) -> Result<String, String> {
     text(code).map(|code| code.to_ascii_uppercase())
-}
-
-/// Reads a request id.
-pub(crate) fn request_id(id: &str) -> Result<String, String> {
-    let (length, maximum) = (id.len(), ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES);
-    if id.is_empty() {
-        return Err(
-            "expected the request id of an extraction, found an empty value; leave the option out for a new \
-                    extraction"
-                .to_owned(),
-        );
-    }
-    if length > maximum {
-        return Err(format!("expected at most {maximum} bytes of UTF-8, found {length}"));
-    }
-    Ok(id.to_owned())
 }
 
 /// Reads the groups of a search.

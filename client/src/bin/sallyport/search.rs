@@ -4,7 +4,7 @@ use sallyport_client::{Client, Instance, Search};
 
 use crate::{
     addresses,
-    args::{SearchFormat, SearchOptions},
+    args::{Format, SearchOptions},
     failure::Failure,
     output::{json, table},
     set,
@@ -26,18 +26,18 @@ const COLUMNS: [&str; 11] = [
 
 /// Searches instances and writes them.
 pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<(), Failure> {
-    let format = options.format();
+    let is_json = options.json || options.format == Format::Jsonl;
     let page = options.page;
     let search = search(client, *options)?;
     let mut out = io::stdout().lock();
     // A table is written at the end, because the widths of its columns depend on all rows.
     let mut rows = Vec::new();
-    let mut write = |instances: &[Instance]| match format {
-        SearchFormat::Table => {
-            rows.extend(instances.iter().map(cells));
-            Ok(())
+    let mut write = |instances: &[Instance]| {
+        if is_json {
+            return instances.iter().try_for_each(|one| json(&mut out, one));
         }
-        SearchFormat::Jsonl => instances.iter().try_for_each(|one| json(&mut out, &serde_json::json!(one))),
+        rows.extend(instances.iter().map(cells));
+        Ok(())
     };
     match page {
         Some(number) => write(&search.page(number).await?.items)?,
@@ -48,20 +48,13 @@ pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<
             }
         }
     }
-    if let SearchFormat::Table = format {
+    if !is_json {
         table(&mut out, &COLUMNS, &rows)?;
     }
     Ok(out.flush()?)
 }
 
 fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
-    if let (Some(from), Some(to)) = (options.activated_from, options.activated_to)
-        && to < from
-    {
-        return Err(Failure::usage(format!(
-            "--activated-to: expected a time not before --activated-from, which is {from}, found {to}"
-        )));
-    }
     let addresses = addresses::read(&options.addresses, &options.file)?;
     let search = client.search(addresses).in_batches().group(options.group.unwrap_or_default());
     let search = set(search, options.order, |search, order| search.order_number(order));

@@ -1,32 +1,14 @@
 //! Signals that end an extraction early.
 
-/// A signal that ends an extraction, with the request id that repeats it.
-#[derive(Clone, Copy)]
-pub(crate) enum Signal {
-    /// Ctrl-C.
-    Interrupt,
-    /// SIGTERM, as cron, containers and `timeout` send it.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has it"))]
-    Terminate,
-}
+/// A signal that ends an extraction, with the request id that repeats it: what happened, and the exit code that a shell gives it.
+pub(crate) type Signal = (&'static str, u8);
 
-impl Signal {
-    /// 128 and the number of the signal, as a shell has it.
-    pub(crate) fn exit_code(self) -> u8 {
-        match self {
-            Signal::Interrupt => 130,
-            Signal::Terminate => 143,
-        }
-    }
+/// Ctrl-C.
+const INTERRUPT: Signal = ("interrupted", 130);
 
-    /// What happened.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Signal::Interrupt => "interrupted",
-            Signal::Terminate => "terminated",
-        }
-    }
-}
+/// SIGTERM, as cron, containers and `timeout` send it.
+#[cfg(unix)]
+const TERMINATE: Signal = ("terminated", 143);
 
 /// Catches the signals from now on, and waits for one. A signal that cannot be caught ends the program by itself.
 #[cfg(unix)]
@@ -38,9 +20,7 @@ pub(crate) fn catch() -> impl Future<Output = Signal> {
 
     async fn next(signal: Option<unix::Signal>) {
         match signal {
-            Some(mut signal) => {
-                signal.recv().await;
-            }
+            Some(mut signal) => drop(signal.recv().await),
             None => future::pending().await,
         }
     }
@@ -49,8 +29,8 @@ pub(crate) fn catch() -> impl Future<Output = Signal> {
     let terminate = unix::signal(SignalKind::terminate()).ok();
     async {
         match select(pin!(next(interrupt)), pin!(next(terminate))).await {
-            Either::Left(_) => Signal::Interrupt,
-            Either::Right(_) => Signal::Terminate,
+            Either::Left(_) => INTERRUPT,
+            Either::Right(_) => TERMINATE,
         }
     }
 }
@@ -61,5 +41,5 @@ pub(crate) async fn catch() -> Signal {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }
-    Signal::Interrupt
+    INTERRUPT
 }

@@ -8,10 +8,7 @@ use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
 use serde_json::{Value, json};
 
-use super::{
-    docs::{self, Docs},
-    postprocess,
-};
+use super::{docs::Docs, postprocess};
 use crate::{
     document::{Document, join},
     lower,
@@ -33,8 +30,7 @@ pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Ve
             "rename what is not a Rust identifier in the document",
         )]
     })?;
-    postprocess::postprocess(&mut file, &lower::reachable_from_responses(&contract));
-    docs::document(&mut file, docs);
+    postprocess::postprocess(&mut file, docs, &lower::reachable_from_responses(&contract));
     Ok(file)
 }
 
@@ -44,7 +40,10 @@ fn settings(contract: &Contract) -> GenerationSettings {
     settings
         .with_interface(InterfaceStyle::Builder)
         .with_hooks(HooksMode::Expected)
-        .with_inner_type(quote!(crate::hooks::Hooks))
+        .with_inner_type(quote!(crate::Sender))
+        .with_derive("PartialEq")
+        .with_derive("Eq")
+        .with_derive("Hash")
         .with_conversion(date_time(), "::jiff::Timestamp", impls());
     for name in lower::opened_enums(contract) {
         settings.with_replacement(&name, format!("crate::contract::{name}"), impls());

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use syn::{
-    Attribute, Expr, ExprLit, ImplItem, ImplItemFn, Item, ItemImpl, ItemMod, Lit, LitStr, Variant,
-    parse_quote,
-};
+use proc_macro2::Ident;
+use syn::{Attribute, ImplItem, ItemEnum, ItemImpl, ItemStruct, parse_quote, visit_mut::VisitMut};
 
 use super::{name, postprocess::name_of};
 use crate::{
@@ -14,7 +12,7 @@ use crate::{
     model::{Contract, Operation, Schema},
 };
 
-/// Lines of documentation by the name of a type and the name of its field or setter, or the value of a variant.
+/// Lines of documentation by the name of a type and the name of its field, setter or variant.
 #[derive(Default)]
 pub(super) struct Docs(BTreeMap<(String, String), Vec<String>>);
 
@@ -44,7 +42,8 @@ impl Docs {
             self.add(owner, field.name(), lines);
         }
         for (value, words) in field::values(contract, schema) {
-            self.0.insert((owner.to_owned(), value.to_owned()), vec![format!("{words}.")]);
+            let variant = name::pascal(value).to_string();
+            self.0.insert((owner.to_owned(), variant), vec![format!("{words}.")]);
         }
     }
 
@@ -75,12 +74,41 @@ impl Docs {
         self.0.get(&(owner.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
     }
 
-    /// The names that `owner` has docs for, each with its first line.
-    pub(super) fn summaries(&self, owner: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .filter(move |((of, _), _)| of == owner)
-            .filter_map(|((_, name), lines)| Some((name.as_str(), lines.first()?.as_str())))
+    /// Puts the lines for `name` of `owner` in place of the docs; leaves them where there are none.
+    fn replace(&self, owner: &str, name: &Ident, attributes: &mut Vec<Attribute>) {
+        let lines = self.lines(owner, &name.to_string());
+        if !lines.is_empty() {
+            attributes.retain(|attribute| !attribute.path().is_ident("doc"));
+            attributes.splice(0..0, self::attributes(lines));
+        }
+    }
+}
+
+/// Adds limits and clauses to the documentation that progenitor writes.
+impl VisitMut for &Docs {
+    fn visit_item_struct_mut(&mut self, structure: &mut ItemStruct) {
+        let owner = structure.ident.to_string();
+        for field in &mut structure.fields {
+            if let Some(name) = &field.ident {
+                self.replace(&owner, name, &mut field.attrs);
+            }
+        }
+    }
+
+    fn visit_item_enum_mut(&mut self, choice: &mut ItemEnum) {
+        let owner = choice.ident.to_string();
+        for variant in &mut choice.variants {
+            self.replace(&owner, &variant.ident, &mut variant.attrs);
+        }
+    }
+
+    fn visit_item_impl_mut(&mut self, block: &mut ItemImpl) {
+        let owner = name_of(&block.self_ty);
+        for item in &mut block.items {
+            if let ImplItem::Fn(function) = item {
+                self.replace(&owner, &function.sig.ident, &mut function.attrs);
+            }
+        }
     }
 }
 
@@ -91,152 +119,4 @@ pub(super) fn attributes<S: AsRef<str>>(lines: &[S]) -> Vec<Attribute> {
         text => format!(" {text}"),
     });
     lines.map(|line| parse_quote!(#[doc = #line])).collect()
-}
-
-/// What the generated module is, in its own documentation.
-const MODULE: [&str; 3] = [
-    "The client that progenitor generates from the document: a builder for each operation, and the types of bodies.",
-    "",
-    "It changes whenever the document does, and checks no limit; [`Client`](crate::Client) does.",
-];
-
-/// Adds limits and clauses to the documentation that progenitor writes, and links in place of its lists of arguments.
-pub(super) fn document(file: &mut syn::File, docs: &Docs) {
-    for line in MODULE {
-        let line = if line.is_empty() { String::new() } else { format!(" {line}") };
-        file.attrs.push(parse_quote!(#![doc = #line]));
-    }
-    for item in &mut file.items {
-        match item {
-            Item::Mod(module) if module.ident == "builder" => document_builders(module, docs),
-            Item::Mod(module) if module.ident == "types" => document_types(module, docs),
-            Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
-                functions(block).for_each(|function| document_operation(function, docs));
-            }
-            _ => {}
-        }
-    }
-}
-
-fn document_builders(module: &mut ItemMod, docs: &Docs) {
-    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
-        let Item::Impl(block) = item else { continue };
-        let owner = name_of(&block.self_ty);
-        for function in functions(block) {
-            let name = function.sig.ident.to_string();
-            let lines = match name.as_str() {
-                "send" => {
-                    function.attrs.iter().filter_map(doc_of).map(|line| without_fragment(&line)).collect()
-                }
-                "new" => vec!["A request without arguments; `Client` has a method for it.".to_owned()],
-                "body_map" => vec!["Changes the builder of the body.".to_owned()],
-                _ => docs.lines(&owner, &name).to_vec(),
-            };
-            replace(&mut function.attrs, &lines);
-        }
-    }
-}
-
-fn document_types(module: &mut ItemMod, docs: &Docs) {
-    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
-        match item {
-            Item::Struct(structure) => {
-                let owner = structure.ident.to_string();
-                for field in &mut structure.fields {
-                    let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-                    replace(&mut field.attrs, docs.lines(&owner, &name));
-                }
-            }
-            Item::Enum(choice) => {
-                let owner = choice.ident.to_string();
-                for variant in &mut choice.variants {
-                    let lines = docs.lines(&owner, &value_of(variant));
-                    replace(&mut variant.attrs, lines);
-                }
-            }
-            Item::Impl(block) if block.trait_.is_none() => {
-                let builders = functions(block).filter(|function| function.sig.ident == "builder");
-                let lines = ["A builder with a setter for each field.".to_owned()];
-                builders.for_each(|function| replace(&mut function.attrs, &lines));
-            }
-            Item::Mod(inner) if inner.ident == "builder" => document_body_builders(inner, docs),
-            _ => {}
-        }
-    }
-}
-
-fn document_body_builders(module: &mut ItemMod, docs: &Docs) {
-    for item in module.content.iter_mut().flat_map(|(_, items)| items) {
-        let Item::Struct(structure) = item else { continue };
-        let name = structure.ident.to_string();
-        let line = format!(
-            "Builds a [`{name}`](super::{name}); a missing required field is an error when it is sent."
-        );
-        replace(&mut structure.attrs, &[line]);
-    }
-    document_builders(module, docs);
-}
-
-/// The value of the document that a variant stands for.
-fn value_of(variant: &Variant) -> String {
-    let mut value = variant.ident.to_string();
-    for attribute in variant.attrs.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        // It fails on a key with a value of its own, beside which progenitor puts no `rename`.
-        let _ = attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("rename") {
-                value = meta.value()?.parse::<LitStr>()?.value();
-            }
-            Ok(())
-        });
-    }
-    value
-}
-
-/// Replaces the list of arguments, and drops the fragment that distinguishes the text variant of an operation.
-fn document_operation(function: &mut ImplItemFn, docs: &Docs) {
-    let builder = name::pascal(&function.sig.ident.to_string()).to_string();
-    for attribute in &mut function.attrs {
-        let Some(text) = doc_of(attribute) else { continue };
-        let Some((before, example)) = text.split_once("```ignore") else { continue };
-        let (before, _) = before.split_once("Arguments:").unwrap_or((before, ""));
-        let list: String = docs
-            .summaries(&builder)
-            .map(|(name, summary)| format!("- [`{name}`](builder::{builder}::{name}): {summary}\n"))
-            .collect();
-        let lines: String = before.lines().map(|line| format!("{}\n", without_fragment(line))).collect();
-        let heading = if list.is_empty() { "" } else { "Arguments:\n" };
-        let text = format!("{lines}{heading}{list}\n```ignore{example}");
-        *attribute = parse_quote!(#[doc = #text]);
-    }
-}
-
-/// "Sends a `GET` request to `/path#operation`" with the path alone.
-fn without_fragment(line: &str) -> String {
-    match line.split_once('#') {
-        Some((path, _)) if line.starts_with("Sends a `") => format!("{path}`"),
-        _ => line.to_owned(),
-    }
-}
-
-pub(super) fn functions(block: &mut ItemImpl) -> impl Iterator<Item = &mut ImplItemFn> {
-    block.items.iter_mut().filter_map(|item| match item {
-        ImplItem::Fn(function) => Some(function),
-        _ => None,
-    })
-}
-
-/// Puts `lines` in place of the docs; leaves them where there are none.
-fn replace(attributes: &mut Vec<Attribute>, lines: &[String]) {
-    if !lines.is_empty() {
-        attributes.retain(|attribute| !attribute.path().is_ident("doc"));
-        attributes.splice(0..0, self::attributes(lines));
-    }
-}
-
-fn doc_of(attribute: &Attribute) -> Option<String> {
-    let value = &attribute.meta.require_name_value().ok().filter(|pair| pair.path.is_ident("doc"))?.value;
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-        _ => None,
-    }
 }

@@ -2,26 +2,18 @@
 
 use crate::model::{Constraint, LIMITS, Side};
 
-/// Whether `validate` of the operation's input checks the constraint. A test of this folder changes each and requires the emitted
-/// validation to change.
-pub(super) fn validates(constraint: &Constraint) -> bool {
-    let is_checked = LIMITS.contains(&constraint.keyword) || constraint.keyword == "x-rules";
-    constraint.side == Side::Request && !constraint.credential && is_checked
-}
-
-/// Whether the client enforces the constraint.
+/// Whether the client enforces the constraint. The table of `sallyport-contract` checks each request before it is sent; the client
+/// sends the token itself, one name of a parameter, and one transport, and omits an absent value.
 pub(crate) fn enforces(constraint: &Constraint) -> bool {
+    const CHECKED: [&str; 10] = [
+        "required", "type", "enum", "format", "nullable", "content", "default", "x-format", "x-port",
+        "x-rules",
+    ];
+    const SENT: [&str; 5] =
+        ["x-separators", "x-credentials-agree", "x-alias-of", "x-aliases-agree", "x-falls-back-to"];
     match constraint.side {
-        // The client sends the token itself, one name of a parameter, and one transport; it omits an absent value.
         Side::Request => {
-            let types = [
-                "required", "type", "enum", "format", "nullable", "content", "default", "x-format", "x-port",
-            ];
-            let names =
-                ["x-separators", "x-credentials-agree", "x-alias-of", "x-aliases-agree", "x-falls-back-to"];
-            constraint.credential
-                || validates(constraint)
-                || [&types[..], &names].concat().contains(&constraint.keyword)
+            constraint.credential || [&LIMITS[..], &CHECKED, &SENT].concat().contains(&constraint.keyword)
         }
         Side::Response => reads(constraint),
     }

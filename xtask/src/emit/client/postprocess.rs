@@ -4,24 +4,29 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::{
-    Attribute, ExprPath, Field, ImplItem, Item, ItemMod, ItemStruct, Meta, Token, Type, parse_quote,
-    punctuated::Punctuated, visit_mut::VisitMut,
+    Attribute, Expr, ExprPath, Field, GenericArgument, ImplItem, ImplItemFn, Item, ItemMod, ItemStruct, Meta,
+    Pat, PathArguments, ReturnType, Stmt, Token, Type, UseGroup, UseTree, parse_quote,
+    punctuated::Punctuated,
+    visit_mut::{self, VisitMut},
 };
+
+use super::{docs::Docs, name};
 
 /// Changes `file`. `responses` are the names of the types that a response can hold.
 ///
+/// - Requests are sent by `crate::Sender`, and their errors are those of the client: progenitor loses status and headers when it
+///   cannot parse a body.
 /// - Integers and times of responses are read by `crate::lenient`: some services send ports as text.
-/// - Bodies are read by `crate::hooks`: progenitor loses status and headers when it cannot parse a body.
-/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change. They can be compared, and
-///   hashed unless they hold a float or any JSON.
+/// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
 /// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
 /// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
-pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
+pub(super) fn postprocess(file: &mut syn::File, docs: &Docs, responses: &BTreeSet<String>) {
     let bodies = body_types(file);
+    // It asserts that there are hooks.
+    file.items.retain(|item| !matches!(item, Item::Const(_)));
     for item in &mut file.items {
         match item {
             Item::Mod(module) if module.ident == "types" => postprocess_types(module, responses, &bodies),
-            Item::Mod(module) if module.ident == "builder" => ReadByHooks.visit_item_mod_mut(module),
             Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
                 block
                     .items
@@ -30,6 +35,8 @@ pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
             _ => {}
         }
     }
+    Senders::default().visit_file_mut(file);
+    (&*docs).visit_file_mut(file);
 }
 
 /// The types that the builders of operations take as a body.
@@ -52,15 +59,9 @@ fn body_types(file: &syn::File) -> BTreeSet<String> {
 
 fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
     let Some((_, items)) = &mut module.content else { return };
-    let without_eq = without_eq(items);
     for item in items.iter_mut() {
         match item {
             Item::Struct(structure) if responses.contains(&structure.ident.to_string()) => {
-                structure.attrs.push(if without_eq.contains(&structure.ident.to_string()) {
-                    parse_quote!(#[derive(PartialEq)])
-                } else {
-                    parse_quote!(#[derive(PartialEq, Eq, Hash)])
-                });
                 structure.attrs.push(parse_quote!(#[non_exhaustive]));
                 structure.fields.iter_mut().for_each(read_leniently);
             }
@@ -82,27 +83,6 @@ fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies:
     );
 }
 
-/// The structs that hold, themselves or in a field of a struct, what is not `Eq` and `Hash`.
-fn without_eq(items: &[Item]) -> BTreeSet<String> {
-    let mut found: BTreeSet<String> = ["f32", "f64", "Map", "HashMap", "Value"].map(str::to_owned).into();
-    loop {
-        let before = found.len();
-        for item in items {
-            let Item::Struct(ItemStruct { ident, fields, .. }) = item else { continue };
-            let names_one = |field: &Field| {
-                let text = field.ty.to_token_stream().to_string();
-                text.split([' ', '<', '>', ':', ',']).any(|word| found.contains(word))
-            };
-            if fields.iter().any(names_one) {
-                found.insert(ident.to_string());
-            }
-        }
-        if found.len() == before {
-            return found;
-        }
-    }
-}
-
 fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {
     match item {
         Item::Struct(structure) => bodies.contains(&structure.ident.to_string()),
@@ -121,15 +101,76 @@ pub(super) fn name_of(ty: &Type) -> String {
     }
 }
 
-/// Replaces progenitor's reader of bodies.
-struct ReadByHooks;
+/// Replaces the end of each `send`, from the built request on.
+#[derive(Default)]
+struct Senders {
+    /// The builder whose functions are visited.
+    builder: String,
+}
 
-impl VisitMut for ReadByHooks {
+impl VisitMut for Senders {
+    /// What is only for progenitor's own end of a call.
+    fn visit_use_group_mut(&mut self, group: &mut UseGroup) {
+        let unused = ["ByteStream", "ClientHooks", "Error", "OperationInfo", "ResponseValue"];
+        let is_used = |tree: &UseTree| !matches!(tree, UseTree::Name(one) if unused.iter().any(|name| one.ident == name));
+        group.items = std::mem::take(&mut group.items).into_iter().filter(is_used).collect();
+    }
+
+    fn visit_item_impl_mut(&mut self, block: &mut syn::ItemImpl) {
+        self.builder = name_of(&block.self_ty);
+        visit_mut::visit_item_impl_mut(self, block);
+    }
+
+    fn visit_impl_item_fn_mut(&mut self, function: &mut ImplItemFn) {
+        visit_mut::visit_impl_item_fn_mut(self, function);
+        let statements = &mut function.block.stmts;
+        let is_info = |one: &Stmt| matches!(one, Stmt::Local(one) if is_named(&one.pat, "info"));
+        let (Some(end), ReturnType::Type(_, output)) =
+            (statements.iter().position(is_info), &mut function.sig.output)
+        else {
+            return;
+        };
+        statements.truncate(end);
+        if let Some(Stmt::Local(request)) = statements.last_mut()
+            && let Some(init) = &mut request.init
+            && let Expr::Try(built) = &*init.expr
+        {
+            init.expr = built.expr.clone();
+        }
+        let success = argument(output).and_then(argument).map(|ty| ty.to_token_stream().to_string());
+        let (success, read): (Type, Expr) = match success.as_deref() {
+            Some("ByteStream") => (parse_quote!(Vec<crate::TextEntry>), parse_quote!(crate::response::text)),
+            Some("()") | None => (parse_quote!(()), parse_quote!(crate::response::ignore)),
+            Some(json) => {
+                let ty = syn::parse_str(json).unwrap_or_else(|_| parse_quote!(()));
+                (ty, parse_quote!(crate::response::json))
+            }
+        };
+        let operation = name::constant(&self.builder);
+        **output = parse_quote!(Result<crate::WithResponse<#success>, crate::Error>);
+        let send = parse_quote!(client.inner.send(request, &crate::contract::#operation, #read).await);
+        statements.push(Stmt::Expr(send, None));
+    }
+
     fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
-        if path.to_token_stream().to_string().replace(' ', "") == "ResponseValue::from_response" {
-            *path = parse_quote!(crate::hooks::read);
+        if path.to_token_stream().to_string().replace(' ', "") == "Error::InvalidRequest" {
+            *path = parse_quote!(crate::Error::Configuration);
         }
     }
+}
+
+fn is_named(pattern: &Pat, name: &str) -> bool {
+    matches!(pattern, Pat::Ident(pattern) if pattern.ident == name)
+}
+
+/// The first generic argument of a type.
+fn argument(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
 }
 
 /// Reads numbers and times leniently. A required field stays required, even when it is nullable: progenitor marks such a

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{name, validate};
+use super::name;
 use crate::{
     document::Document,
     lower,
@@ -11,17 +11,14 @@ use crate::{
     problem::Problem,
 };
 
-/// The properties of each operation, by the name that progenitor gives it.
+/// The properties of each operation, named as the builder that progenitor makes for it.
 pub(super) fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
-    let mut statics = Vec::new();
-    let (mut arms, mut all) = (Vec::new(), Vec::new());
+    let (mut statics, mut all) = (Vec::new(), Vec::new());
     for operation in &contract.operations {
         for (id, text) in lower::builder_ids(operation).into_iter().zip([false, true]) {
-            let (constant, key) = (name::constant(&id), name::snake(&id).to_string());
-            let properties = properties(document, operation, text)?;
-            statics.push(quote!(static #constant: Operation = #properties;));
+            let (constant, properties) = (name::constant(&id), properties(document, operation, text)?);
+            statics.push(quote!(pub(crate) static #constant: Operation = #properties;));
             all.push(quote!(&#constant));
-            arms.push(quote!(#key => Some(&#constant)));
         }
     }
     let header = request_id_header(document, contract)?;
@@ -37,11 +34,6 @@ pub(super) fn operations(document: &Document, contract: &Contract) -> Result<Tok
 
         /// The operations, in each form of their response.
         pub(crate) static OPERATIONS: &[&Operation] = &[#(#all),*];
-
-        /// The operation that progenitor calls `name`.
-        pub(crate) fn operation(name: &str) -> Option<&'static Operation> {
-            match name { #(#arms,)* _ => None }
-        }
     })
 }
 
@@ -56,50 +48,6 @@ fn path_prefix(contract: &Contract) -> String {
         before.into_iter().zip(next).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
     };
     contract.operations.iter().map(folder).reduce(common).unwrap_or_default().join("/")
-}
-
-/// The minimum length of a token.
-pub(super) fn token(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
-    let parameters = contract.operations.iter().flat_map(|operation| &operation.parameters);
-    let bound = parameters.filter(|parameter| parameter.credential).find_map(|parameter| {
-        let limits = parameter.schema.kind.limits();
-        let (keyword, length) = limits.into_iter().find(|(keyword, _)| *keyword == "minLength")?;
-        Some((validate::size(length), validate::clause(&parameter.schema, keyword)))
-    });
-    let Some((length, clause)) = bound else {
-        let help = "add `minLength` to the parameter with `x-credential`";
-        return Err(vec![document.problem(
-            "/components/parameters",
-            "the minimum length of a token is missing",
-            help,
-        )]);
-    };
-    Ok(quote! {
-        /// Minimum length of a token, in characters.
-        pub const TOKEN_MIN_LENGTH: usize = #length;
-        pub(crate) const TOKEN_CLAUSE: &str = #clause;
-    })
-}
-
-/// The bounds of a port in an address.
-pub(super) fn ports(contract: &Contract) -> TokenStream {
-    let mut found: Vec<(&Schema, (u16, u16))> = Vec::new();
-    for operation in &contract.operations {
-        for property in operation.body.iter().flat_map(|body| body.schema.properties()) {
-            let schema = property.schema.items().unwrap_or(&property.schema);
-            if let Kind::String { format: Some(Format::IpEndpoint { port }), .. } = schema.kind {
-                found.push((schema, port));
-            }
-        }
-    }
-    let Some((schema, (minimum, maximum))) = found.first().copied() else { return TokenStream::new() };
-    let (item, port) = (validate::clause(schema, "x-format"), validate::clause(schema, "x-port"));
-    quote! {
-        /// The ports that an address may have.
-        pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
-        pub(crate) const ADDRESS_CLAUSE: &str = #item;
-        pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
-    }
 }
 
 /// An open enum for each named enum that a response can hold.
@@ -135,9 +83,6 @@ pub(super) fn open_enums(contract: &Contract) -> TokenStream {
                     match self { #(Self::#variants => #values,)* Self::Other(value) => value }
                 }
 
-                pub(crate) fn unknown(&self) -> Option<(&str, &'static [&'static str])> {
-                    match self { Self::Other(value) => Some((value, Self::KNOWN)), _ => None }
-                }
             }
 
             impl From<&str> for #title {
@@ -259,6 +204,77 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
             }
         }
     })
+}
+
+/// The bounds of a port in an address, and the clauses of both.
+pub(super) fn addresses(contract: &Contract) -> TokenStream {
+    let bodies = contract.operations.iter().filter_map(|operation| operation.body.as_ref());
+    let schemas = bodies.flat_map(|body| body.schema.properties()).map(|property| &property.schema);
+    let mut found = schemas.filter_map(|schema| {
+        let schema = schema.items().unwrap_or(schema);
+        match schema.kind {
+            Kind::String { format: Some(Format::IpEndpoint { port }), .. } => Some((schema, port)),
+            _ => None,
+        }
+    });
+    let Some((schema, (minimum, maximum))) = found.next() else { return TokenStream::new() };
+    let [item, port] = ["x-format", "x-port"].map(|keyword| schema.citation.clauses_for(keyword).join(", "));
+    quote! {
+        /// The ports that an address may have.
+        pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = #minimum..=#maximum;
+        pub(crate) const ADDRESS_CLAUSE: &str = #item;
+        pub(crate) const ADDRESS_PORT_CLAUSE: &str = #port;
+    }
+}
+
+/// A type with a constant for each limit of each request, such as `ExtractProxies::NUM_MAXIMUM`, for the hand-written code and its
+/// docs.
+pub(super) fn limits(contract: &Contract) -> TokenStream {
+    let mut made = TokenStream::new();
+    for operation in &contract.operations {
+        let parameters =
+            operation.distinct_parameters().map(|parameter| (&parameter.name, &parameter.schema));
+        let properties = operation.body.iter().flat_map(|body| body.schema.properties());
+        let properties = properties.map(|property| (&property.name, &property.schema));
+        let constants: Vec<_> =
+            parameters.chain(properties).flat_map(|(part, schema)| constants(part, schema)).collect();
+        if !constants.is_empty() {
+            let (title, doc) =
+                (name::pascal(&operation.id), format!(" Limits of what `{}` sends.", operation.id));
+            made.extend(quote! {
+                #[doc = #doc]
+                #[derive(Clone, Copy, Debug)]
+                pub enum #title {}
+
+                impl #title { #(#constants)* }
+            });
+        }
+    }
+    made
+}
+
+fn constants(part: &str, schema: &Schema) -> Vec<TokenStream> {
+    let constant = |(keyword, bound): (&str, i64)| {
+        let meaning = match keyword {
+            "minimum" => "Minimum",
+            "maximum" => "Maximum",
+            "minLength" => "Minimum length, in characters,",
+            "maxLength" => "Maximum length, in characters,",
+            "x-max-utf8-bytes" => "Maximum length, in bytes of UTF-8,",
+            "minItems" => "Minimum number of items",
+            "maxItems" => "Maximum number of items, duplicates included,",
+            _ => "Maximum number of distinct items",
+        };
+        let (ty, value) = match usize::try_from(bound) {
+            Ok(size) if !matches!(schema.kind, Kind::Integer { .. }) => (quote!(usize), quote!(#size)),
+            _ => (quote!(i64), quote!(#bound)),
+        };
+        let clause = schema.citation.clauses_for(keyword).join("`, `");
+        let name = name::constant(&format!("{part}_{}", keyword.trim_start_matches("x-")));
+        let doc = format!(" {meaning} of `{part}` (`{clause}`).");
+        quote!(#[doc = #doc] pub const #name: #ty = #value;)
+    };
+    schema.kind.limits().into_iter().map(constant).collect()
 }
 
 /// A struct for the headers of each success response that has any.
