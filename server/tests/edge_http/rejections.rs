@@ -110,7 +110,7 @@ fn batches_within_and_outside_their_limits() {
         "{message}"
     );
     // `open.addresses.ipv4-mapped`: another spelling of the IPv4 address, which counts as that.
-    let both = |index: usize| if index % 2 == 0 { item(index / 2) } else { mapped(index / 2) };
+    let both = |index: usize| if index.is_multiple_of(2) { item(index / 2) } else { mapped(index / 2) };
     assert_eq!(batch(2 * distinct, &both).status, 200);
     for more in [batch(distinct + 1, &item), batch(2 * distinct + 1, &both)] {
         let message = rejected(&more, ErrorCode::Invalid);
