@@ -58,9 +58,7 @@ pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
 #[cfg(feature = "embedded")]
-pub use sallyport_server::sandbox::{
-    Description, Sandbox as SandboxServer, SandboxTokens, TokenDescription,
-};
+pub use sallyport_server::sandbox::{Description, Sandbox as SandboxServer, SandboxTokens, TokenDescription};
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{

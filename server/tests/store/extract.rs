@@ -5,7 +5,7 @@ use std::{collections::HashSet, net::Ipv4Addr, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use sallyport_server::{
     Config,
-    api::generated::RequestId,
+    api::generated::ExtractProxies,
     data::{
         import,
         seed::{Sample, seed},
@@ -19,6 +19,7 @@ use sallyport_server::{
         service::Service,
         token::Token,
     },
+    edge::operation::Operation as _,
     start,
     store::Store,
 };
@@ -191,7 +192,9 @@ async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
 async fn the_longest_request_id_and_a_longer_one_are_stored(database: Database) {
     let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
     let command = command(&sample.tokens.main, 20, &sample.plentiful_region);
-    for length in [RequestId::MAX_UTF8_BYTES, 8 * RequestId::MAX_UTF8_BYTES] {
+    let request_id = ExtractProxies::document().part("request_id").unwrap();
+    let longest = usize::try_from(request_id.schema.limit("x-max-utf8-bytes").unwrap()).unwrap();
+    for length in [longest, 8 * longest] {
         let extract = || service.extract(with_id(&"é".repeat(length / 2), command.clone()));
         assert_eq!(extract().await.unwrap(), extract().await.unwrap());
     }
