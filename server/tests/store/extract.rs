@@ -18,6 +18,7 @@ use sallyport_server::{
         service::Service,
         token::Token,
     },
+    edge::operation::Operation as _,
     start,
     store::Store,
 };
