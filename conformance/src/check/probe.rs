@@ -192,6 +192,14 @@ impl<'a> Probe<'a> {
         value(self.facts()).ok_or_else(|| self.skip(&format!("supply {fact} to run this")))
     }
 
+    /// The secret of a fact, or that one of its list.
+    ///
+    /// # Errors
+    /// Skip when it was not supplied.
+    pub(crate) fn secret(&self, fact: Fact, index: usize) -> Result<&'a Secret, Stop> {
+        self.required(fact, |facts| facts.secrets_of(fact).into_iter().nth(index))
+    }
+
     /// Ends the case as skipped, because the supplied data does not contain what it needs: `lacks` says what that is, and
     /// `add` what to add to the fact, such as "addresses of such instances".
     pub(crate) fn skip_lacking(&self, lacks: &str, add: &str, fact: Fact) -> Stop {

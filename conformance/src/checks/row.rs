@@ -17,7 +17,7 @@ use crate::contract::part::{LB, NUM, PAGE, PAGE_SIZE, REQUEST_ID_HEADER, SB};
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::grammar::Spelling;
 use crate::response::operation_of;
-use crate::target::{Fact, Facts, RejectionReason, Secret};
+use crate::target::{Fact, RejectionReason, Secret};
 use crate::wire::Request;
 
 /// One case of a rule.
@@ -139,7 +139,7 @@ pub(super) enum Credential {
     Own,
     Wrong(WrongToken),
     /// One that the tester supplied.
-    Supplied(Fact, fn(&Facts) -> Option<&Secret>),
+    Supplied(Fact),
     /// One of the list of rejected tokens.
     Rejected(usize),
 }
@@ -665,12 +665,6 @@ impl Edit {
 }
 
 impl Credential {
-    pub(super) const SECOND: Self = Self::Supplied(Fact::SecondToken, |facts| facts.second_token.as_ref());
-    pub(super) const EMPTY: Self = Self::Supplied(Fact::EmptyToken, |facts| facts.empty_token.as_ref());
-    pub(super) const LINK: Self =
-        Self::Supplied(Fact::LinkCredential, |facts| facts.link_credential.as_ref());
-    pub(super) const REVOKED: Self = Self::Supplied(Fact::RevokedToken, |facts| facts.revoked_token.as_ref());
-
     /// The credential as it is sent.
     ///
     /// # Errors
@@ -685,10 +679,8 @@ impl Credential {
     fn secret<'a>(self, probe: &Probe<'a>) -> Result<&'a Secret, Stop> {
         match self {
             Self::Own | Self::Wrong(_) => Ok(probe.token()),
-            Self::Supplied(fact, secret) => probe.required(fact, secret),
-            Self::Rejected(index) => {
-                probe.required(Fact::RejectedTokens, |facts| Some(&facts.rejected_tokens.get(index)?.token))
-            }
+            Self::Supplied(fact) => probe.secret(fact, 0),
+            Self::Rejected(index) => probe.secret(Fact::RejectedTokens, index),
         }
     }
 
@@ -708,7 +700,7 @@ impl Credential {
     pub(super) const fn fact(self) -> Option<Fact> {
         match self {
             Self::Own | Self::Wrong(_) => None,
-            Self::Supplied(fact, _) => Some(fact),
+            Self::Supplied(fact) => Some(fact),
             Self::Rejected(_) => Some(Fact::RejectedTokens),
         }
     }

@@ -146,8 +146,8 @@ pub(super) async fn accepts_other_spellings(
     probe: &Probe<'_>,
     clause: Clause,
     good: &Request,
-    name: &str,
 ) -> Result<(), Stop> {
+    let name = token_parameter(probe.contract(), good);
     probe.control_once(good).await?;
     let encoded = good.clone().spelling(QuerySpelling::Encoded);
     probe.accepts(clause, "each byte of the query is percent-encoded", &encoded).await?;

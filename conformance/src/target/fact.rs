@@ -56,6 +56,11 @@ macro_rules! facts {
                 [$(self.$field.secrets()),+].into_iter().flatten()
             }
 
+            /// The secrets of a fact.
+            pub(crate) fn secrets_of(&self, fact: Fact) -> Vec<&Secret> {
+                match fact { $(Fact::$fact => self.$field.secrets(),)+ }
+            }
+
             /// These facts, and those of `under` that are missing here.
             #[must_use]
             pub fn over(self, under: Self) -> Self {

@@ -120,7 +120,7 @@ fn judge_none(probe: &Probe<'_>, of: &str, found: &AcceptedResponse, before: &[&
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search(probe.own_addresses(SAMPLE));
-    let other = by(probe, Credential::EMPTY, &request)?;
+    let other = by(probe, Credential::Supplied(Fact::EmptyToken), &request)?;
     let own = probe.control(&request).await?;
     let found = probe.control(&other).await?;
     let others = shared(&found.response, &own.response, &probe.contract().search.instance_fields);
@@ -143,7 +143,7 @@ async fn concurrent_searches(probe: &Probe<'_>) -> Result<(), Stop> {
 
 /// Two concurrent calls that differ only in their token each get the response that they get alone.
 async fn concurrent(probe: &Probe<'_>, own: &Request) -> Result<(), Stop> {
-    let other = by(probe, Credential::SECOND, own)?;
+    let other = by(probe, Credential::Supplied(Fact::SecondToken), own)?;
     let data = |response: &Response| response.at("/data").cloned().unwrap_or_default();
     let alone = [probe.control(own).await?, probe.control(&other).await?];
     let expected = alone.each_ref().map(|alone| data(&alone.response));
@@ -190,7 +190,7 @@ async fn not_found_by_port(
     addresses: Vec<&str>,
     own: &BTreeSet<String>,
 ) -> Result<(), Stop> {
-    let theirs = by(probe, Credential::SECOND, &probe.search(addresses))?;
+    let theirs = by(probe, Credential::Supplied(Fact::SecondToken), &probe.search(addresses))?;
     let theirs = probe.control(&theirs).await?;
     let items: Vec<String> = endpoints(&theirs.response).difference(own).take(SAMPLE).cloned().collect();
     if items.is_empty() {
@@ -261,7 +261,7 @@ async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
         );
         return Err(probe.inconclusive(&reason));
     }
-    let other = probe.control(&by(probe, Credential::SECOND, &probe.groups())?).await?;
+    let other = probe.control(&by(probe, Credential::Supplied(Fact::SecondToken), &probe.groups())?).await?;
     match group_of_foreign_id(probe, &other) {
         None => {
             Err(probe.inconclusive("the second account does not list the group of SALLYPORT_FOREIGN_GROUP; supply a group of that account"))
@@ -284,7 +284,7 @@ fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> 
 }
 
 async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let other = by(probe, Credential::EMPTY, &probe.groups())?;
+    let other = by(probe, Credential::Supplied(Fact::EmptyToken), &probe.groups())?;
     let own = probe.control(&probe.groups()).await?;
     judge_shared_groups(probe, &own, &probe.control(&other).await?);
     Ok(())
@@ -302,7 +302,7 @@ fn judge_shared_groups(probe: &Probe<'_>, own: &AcceptedResponse, other: &Accept
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let request = probe.search(probe.own_addresses(SAMPLE)).field(PAGE_SIZE, *search.page_sizes.end());
-    let other = by(probe, Credential::SECOND, &request)?;
+    let other = by(probe, Credential::Supplied(Fact::SecondToken), &request)?;
     let first = probe.control(&request).await?;
     let why = "the same search by a second account";
     let Some(seen) = probe.accepts(Clause::AllOwnAccount, why, &other).await? else { return Ok(()) };
@@ -317,7 +317,7 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
 
 async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
     let own = probe.control(&probe.groups()).await?;
-    let other = probe.control(&by(probe, Credential::SECOND, &probe.groups())?).await?;
+    let other = probe.control(&by(probe, Credential::Supplied(Fact::SecondToken), &probe.groups())?).await?;
     let again = probe.control(&probe.groups()).await?;
     judge_shared_groups(probe, &own, &other);
     judge_shared_groups(probe, &again, &other);

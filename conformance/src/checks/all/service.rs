@@ -85,7 +85,7 @@ pub(super) static CHECKS: &[Check] = &[
                 Fact::RevokedToken
             );
             let revoked = OPERATIONS.map(|(name, base)| {
-                reject("", &why, [Edit::By(Credential::REVOKED)]).labelled(name).of(base)
+                reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
             });
             // `extract.whitelist.rejected-tokens` tests extraction.
             let others = OPERATIONS.into_iter().filter(|(_, base)| !base.extracts());

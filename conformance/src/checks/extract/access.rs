@@ -11,7 +11,7 @@ use crate::checks::row::{
 use crate::checks::token::{UNKNOWN, rejected_alike};
 use crate::contract::Clause;
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
-use crate::target::{Fact, Facts, RejectionReason, Secret};
+use crate::target::{Fact, RejectionReason, Secret};
 use crate::wire::{Request, is_loopback};
 
 /// A requirement that an account does not meet, and the token of such an account.
@@ -21,12 +21,15 @@ pub(super) struct UnmetRequirement {
     pub(super) clause: Clause,
     pub(super) fact: Fact,
     pub(super) reason: &'static str,
-    pub(super) token: fn(&Facts) -> Option<&Secret>,
 }
 
 impl UnmetRequirement {
+    const fn new(label: &'static str, clause: Clause, fact: Fact, reason: &'static str) -> Self {
+        Self { label, clause, fact, reason }
+    }
+
     pub(super) const fn credential(self) -> Credential {
-        Credential::Supplied(self.fact, self.token)
+        Credential::Supplied(self.fact)
     }
 
     /// An extraction of such an account, which must be rejected.
@@ -35,29 +38,26 @@ impl UnmetRequirement {
     }
 }
 
-pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement {
-    label: "not whitelisted",
-    clause: Clause::ExtractWhitelist,
-    fact: Fact::TokenNotWhitelisted,
-    reason: "an account whose whitelist lacks the caller",
-    token: |facts| facts.token_not_whitelisted.as_ref(),
-};
+pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement::new(
+    "not whitelisted",
+    Clause::ExtractWhitelist,
+    Fact::TokenNotWhitelisted,
+    "an account whose whitelist lacks the caller",
+);
 
-pub(super) const NO_VERIFICATION: UnmetRequirement = UnmetRequirement {
-    label: "not verified",
-    clause: Clause::ExtractRealName,
-    fact: Fact::TokenNotVerified,
-    reason: "an account without real-name verification",
-    token: |facts| facts.token_not_verified.as_ref(),
-};
+pub(super) const NO_VERIFICATION: UnmetRequirement = UnmetRequirement::new(
+    "not verified",
+    Clause::ExtractRealName,
+    Fact::TokenNotVerified,
+    "an account without real-name verification",
+);
 
-pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement {
-    label: "not entitled",
-    clause: Clause::ExtractEntitlement,
-    fact: Fact::TokenNotEntitled,
-    reason: "an account without the entitlement",
-    token: |facts| facts.token_not_entitled.as_ref(),
-};
+pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement::new(
+    "not entitled",
+    Clause::ExtractEntitlement,
+    Fact::TokenNotEntitled,
+    "an account without the entitlement",
+);
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -307,7 +307,7 @@ async fn forged(
 
 /// The responses show which protocols the account is entitled to: some must be accepted, but not all.
 async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
+    let token = probe.secret(Fact::TokenPartlyEntitled, 0)?;
     let extract = &probe.contract().extract;
     let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
     for protocol in &extract.protocols {

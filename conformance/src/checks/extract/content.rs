@@ -315,11 +315,14 @@ pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) 
     entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
+/// The text of `Retry-After`, whatever its form.
+pub(super) fn retry_after(exchange: &Exchange) -> Option<String> {
+    exchange.result.as_ref().ok()?.header("Retry-After")
+}
+
 /// Whether a response has a valid `Retry-After`.
 pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
-    let response = exchange.result.as_ref().ok();
-    let header = response.and_then(|response| response.header("Retry-After"));
-    header.is_some_and(|value| RetryAfter::parse(&value).is_some())
+    retry_after(exchange).is_some_and(|value| RetryAfter::parse(&value).is_some())
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.

@@ -202,27 +202,22 @@ async fn least(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     if class.decision() != Decision::Rejected {
         return Err(no_shortage(probe));
     }
-    let id = probe.fresh_request_id();
     let second = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-    let protocol = extract.protocol.default_text();
-    for (clause, name, value) in [
-        (Clause::ExtractRequestIdSource, REQUEST_ID, id),
-        (Clause::ExtractReturnType, RETURN_TYPE, extract.json.clone()),
-        (Clause::ExtractProtocol, PROTOCOL, protocol),
-        (Clause::ExtractNumRange, NUM, second.to_string()),
-    ] {
-        let (other, _) = send(probe, &form.request(probe).query(name, value)).await?;
+    let with = |name: &str, value: &str| form.request(probe).query(name, value);
+    let others = [
+        (Clause::ExtractRequestIdSource, REQUEST_ID, with(REQUEST_ID, &probe.fresh_request_id())),
+        (Clause::ExtractReturnType, RETURN_TYPE, with(RETURN_TYPE, &extract.json)),
+        (Clause::ExtractProtocol, PROTOCOL, with(PROTOCOL, &extract.protocol.default_text())),
+        (Clause::ExtractNumRange, NUM, with(NUM, &second.to_string())),
+        (Clause::ExtractTokenTransport, "transport", form.sent_in(Transport::Header).request(probe)),
+    ];
+    for (clause, name, request) in others {
+        let (other, _) = send(probe, &request).await?;
         if has_retry_after(&other) && !rejected_alike(&plain, &other) {
             let expected = format!("accepted without another {name}, {}", form.name());
             probe.finding(clause, &expected, class.description(), &[&plain, &other]);
             return Ok(());
         }
-    }
-    let (other, _) = send(probe, &form.sent_in(Transport::Header).request(probe)).await?;
-    if has_retry_after(&other) && !rejected_alike(&plain, &other) {
-        let expected = format!("accepted, {}, as it is in X-API-Key", form.name());
-        probe.finding(Clause::ExtractTokenTransport, &expected, class.description(), &[&plain, &other]);
-        return Ok(());
     }
     Err(no_shortage(probe))
 }
@@ -330,7 +325,7 @@ fn values(scope: &Scope<'_>, part: &'static str, default: String, clause: Clause
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.
 async fn link(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
+    let credential = probe.secret(Fact::LinkCredential, 0)?;
     let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
     let (extract, why) = (&probe.contract().extract, format!("a link credential, {}", form.name()));
     control(probe).await?;

@@ -74,28 +74,25 @@ impl Transport {
         }
     }
 
-    const fn alone(self) -> &'static [Self] {
+    /// It alone, its label, and its name.
+    const fn parts(self) -> (&'static [Self], &'static str, &'static str) {
         match self {
-            Self::Query => &[Self::Query],
-            Self::Header => &[Self::Header],
-            Self::Bearer => &[Self::Bearer],
+            Self::Query => (&[Self::Query], "query", "the query"),
+            Self::Header => (&[Self::Header], "header", "the header of its own"),
+            Self::Bearer => (&[Self::Bearer], "bearer", "Authorization: Bearer"),
         }
     }
 
-    pub(in crate::checks) const fn label(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Header => "header",
-            Self::Bearer => "bearer",
-        }
+    const fn alone(self) -> &'static [Self] {
+        self.parts().0
+    }
+
+    pub(super) const fn label(self) -> &'static str {
+        self.parts().1
     }
 
     pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Query => "the query",
-            Self::Header => "the header of its own",
-            Self::Bearer => "Authorization: Bearer",
-        }
+        self.parts().2
     }
 
     pub(super) fn names(transports: &[Self]) -> String {
@@ -369,6 +366,25 @@ impl Extraction {
     pub(in crate::checks) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
         case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
     }
+}
+
+/// Two requests that mean the same must be accepted. Each is the control of the other: the second one needs none if the first one is
+/// accepted.
+pub(super) async fn accepts_both(
+    probe: &Probe<'_>,
+    clause: Clause,
+    form: &Extraction,
+    (why_first, first): (&str, &Request),
+    (why_second, second): (&str, &Request),
+) -> Result<(), Stop> {
+    let (why, request) = match probe.control(first).await {
+        Ok(_) => (why_second, second),
+        Err(_) => {
+            form.accepted(probe, second).await?;
+            (why_first, first)
+        }
+    };
+    probe.accepts(clause, why, request).await.map(drop)
 }
 
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a

@@ -53,7 +53,7 @@ pub(super) static CHECKS: &[Check] = &[
 
 /// The contract does not define the transport of the credential, so one that works is enough.
 async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
+    let credential = probe.secret(Fact::LinkCredential, 0)?;
     if form != Extraction::PLAIN {
         form.control(probe).await?;
     }
@@ -137,7 +137,7 @@ fn control_label(form: &Extraction) -> String {
 /// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
 /// each form.
 pub(in crate::checks) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
-    let credential = probe.required(Fact::LinkCredential, |facts| facts.link_credential.as_ref())?;
+    let credential = probe.secret(Fact::LinkCredential, 0)?;
     let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
     let find_out = async {
         for transport in Transport::ALL {

@@ -142,8 +142,7 @@ async fn maximum_of_default(probe: &Probe<'_>, context: Extraction) -> Result<()
         return Ok(());
     }
     // Another check judges the form of the header.
-    let is_short = exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some());
-    if class.decision() != Decision::Rejected || is_short {
+    if class.decision() != Decision::Rejected || content::retry_after(&exchange).is_some() {
         return Err(probe.skip("the default region has fewer gateways than the maximum"));
     }
     let (beyond, _) = probe.send_once(&base.query(NUM, max + 1).as_invalid()).await?;

@@ -4,12 +4,11 @@ use serde_json::Value;
 
 use super::EXTRACT;
 use super::content::THROTTLED;
-use super::extraction::Transport;
+use super::extraction::Extraction;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
-use crate::checks::Requests;
 use crate::checks::token::UNKNOWN;
 use crate::contract::Clause;
-use crate::contract::part::{NUM, RETURN_TYPE};
+use crate::contract::part::NUM;
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.post-error-envelope.json",
@@ -17,17 +16,17 @@ pub(super) static CHECKS: &[Check] = &[Check {
     why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
     clauses: &[Clause::ExtractPostErrorEnvelope],
     run: Run::Cases(|_| {
-        let case = |(label, data): (&'static str, Payload)| {
+        let case = |data: Payload| {
             // Reserves one gateway, since a service that violates the contract may return gateways.
-            Case::for_data(label, Cost::extraction(1, 1), data, error)
+            Case::for_data(data.0, Cost::extraction(1, 1), data, error)
         };
         [
-            ("absent token", Payload { has_token: false, has_body: false, is_text: false }),
-            ("absent token with a body", Payload { has_token: false, has_body: true, is_text: false }),
-            ("unknown token", Payload { has_token: true, has_body: false, is_text: false }),
-            ("unknown token with a body", Payload { has_token: true, has_body: true, is_text: false }),
-            ("absent token in text", Payload { has_token: false, has_body: false, is_text: true }),
-            ("unknown token in text", Payload { has_token: true, has_body: false, is_text: true }),
+            ("absent token", false, false, Extraction::PLAIN),
+            ("absent token with a body", false, true, Extraction::PLAIN),
+            ("unknown token", true, false, Extraction::PLAIN),
+            ("unknown token with a body", true, true, Extraction::PLAIN),
+            ("absent token in text", false, false, Extraction::TEXT),
+            ("unknown token in text", true, false, Extraction::TEXT),
         ]
         .map(case)
         .into()
@@ -35,26 +34,16 @@ pub(super) static CHECKS: &[Check] = &[Check {
     ..EXTRACT
 }];
 
-/// The content of a POST. It never has a valid token, so the response is an error whatever the payload should be.
-#[derive(Debug, Clone, Copy)]
-struct Payload {
-    has_token: bool,
-    has_body: bool,
-    is_text: bool,
-}
+/// A POST: its label, whether it has a token and a body, and the form. It never has a valid token, so the response is an error
+/// whatever the payload should be.
+type Payload = (&'static str, bool, bool, Extraction);
 
 /// Only responses with a JSON object are judged.
-async fn error(probe: &Probe<'_>, sent: Payload) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let mut request = probe.extract_without_token().method("POST").giving_nothing();
-    if sent.has_token {
-        request = Transport::Query.carry(probe, request, UNKNOWN);
-    }
-    if sent.has_body {
-        request = request.field(NUM, *extract.num_range.start());
-    }
-    if sent.is_text {
-        request = request.query(RETURN_TYPE, &extract.text);
+async fn error(probe: &Probe<'_>, (_, has_token, has_body, form): Payload) -> Result<(), Stop> {
+    let request = if has_token { form.with_token(probe, UNKNOWN) } else { form.without_token(probe) };
+    let mut request = request.method("POST").giving_nothing();
+    if has_body {
+        request = request.field(NUM, *probe.contract().extract.num_range.start());
     }
     let (exchange, class) = probe.send(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {

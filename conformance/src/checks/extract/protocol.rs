@@ -46,7 +46,7 @@ pub(super) static CHECKS: &[Check] = &[
 
 /// The account is entitled to some protocols only, so one protocol is accepted and another is not.
 async fn default(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let token = probe.required(Fact::TokenPartlyEntitled, |facts| facts.token_partly_entitled.as_ref())?;
+    let token = probe.secret(Fact::TokenPartlyEntitled, 0)?;
     let protocol = &probe.contract().extract.protocol;
     let default = protocol.default_text();
     // The valid extraction of the account names its own protocol if it may not use the default one.

@@ -2,7 +2,7 @@
 
 use super::EXTRACT;
 use super::content::{self, THROTTLED, entries, gives_gateways, matching};
-use super::extraction::{Extraction, named_region};
+use super::extraction::{Extraction, accepts_both, named_region};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
 use crate::checks::row::{Drop, Edit, accept, cases, controlled_flow, each, flow, reject, set};
 use crate::checks::{Requests, State};
@@ -219,22 +219,14 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::ExtractCountryEqual, rows)
 }
 
-/// The default by its name is the control of the absent parameter. When it is not accepted, the absent one is its control.
 async fn both_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let regions = &probe.contract().extract.regions;
-    let default = regions.default_text();
-    let named = form.request(probe).query(&regions.name, &default);
-    let absent = || form.request(probe).without_query(&regions.name);
-    if probe.control(&named).await.is_ok() {
-        let why = format!("without {}, {}", regions.name, form.name());
-        probe.accepts(Clause::ExtractRegionsDefault, &why, &absent()).await?;
-        return Ok(());
-    }
-    form.accepted(probe, &absent()).await?;
-    let why = format!("{}={default}, {}", regions.name, form.name());
-    let named = form.request(probe).query(&regions.name, default);
-    probe.accepts(Clause::ExtractRegionsDefault, &why, &named).await?;
-    Ok(())
+    let default = probe.contract().extract.regions.default_text();
+    let named = form.request(probe).query(REGIONS, &default);
+    let absent = form.request(probe).without_query(REGIONS);
+    let why_named = format!("{REGIONS}={default}, {}", form.name());
+    let why_absent = format!("without {REGIONS}, {}", form.name());
+    let (named, absent) = ((&*why_named, &named), (&*why_absent, &absent));
+    accepts_both(probe, Clause::ExtractRegionsDefault, &form, named, absent).await
 }
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return

@@ -32,7 +32,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
         clauses: &[Clause::ExtractIdempotent],
         run: Run::Cases(|_| {
-            let case = |pair: IdPair| Case::for_data(pair.label, Cost::extraction(3, 5), pair, distinct);
+            let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
             ID_PAIRS.map(case).into()
         }),
         ..EXTRACT
@@ -84,46 +84,22 @@ fn replays() -> Vec<Row> {
     forms.into_iter().flat_map(of_form).collect()
 }
 
-/// Two request ids that are nearly the same.
-#[derive(Debug, Clone, Copy)]
-struct IdPair {
-    label: &'static str,
-    /// Length of each in characters; a service may have any limit.
-    length: usize,
-    /// The characters in which they differ, at the end unless `at_beginning`.
-    characters: [&'static str; 2],
-    at_beginning: bool,
-    /// A violation is a warning, since the contract does not mention the letter case of ids.
-    is_doubtful: bool,
-}
+/// Two request ids that are nearly the same: label, length in characters, and the characters in which they differ, at the beginning
+/// and at the end. A service may have any limit on the length.
+type IdPair = (&'static str, usize, [&'static str; 2], [&'static str; 2]);
 
 const ID_PAIRS: [IdPair; 7] = [
-    IdPair::new("last of 22", 22, ["1", "2"]),
-    IdPair::new("last of 36", 36, ["1", "2"]),
-    IdPair::new("last of 65", 65, ["1", "2"]),
-    IdPair::new("last of 129", 129, ["1", "2"]),
-    IdPair { at_beginning: true, ..IdPair::new("first of 22", 22, ["1", "2"]) },
-    IdPair::new("a hyphen more", 22, ["", "-"]),
-    IdPair { is_doubtful: true, ..IdPair::new("letter case", 22, ["a", "A"]) },
+    ("last of 22", 22, ["", ""], ["1", "2"]),
+    ("last of 36", 36, ["", ""], ["1", "2"]),
+    ("last of 65", 65, ["", ""], ["1", "2"]),
+    ("last of 129", 129, ["", ""], ["1", "2"]),
+    ("first of 22", 22, ["1", "2"], ["", ""]),
+    ("a hyphen more", 22, ["", ""], ["", "-"]),
+    ("letter case", 22, ["", ""], ["a", "A"]),
 ];
 
-impl IdPair {
-    const fn new(label: &'static str, length: usize, characters: [&'static str; 2]) -> Self {
-        Self { label, length, characters, at_beginning: false, is_doubtful: false }
-    }
-
-    /// The pair, with `fresh` as their common part.
-    fn ids(&self, fresh: &str) -> [String; 2] {
-        let common: String =
-            fresh.chars().chain("-".repeat(self.length).chars()).take(self.length - 1).collect();
-        self.characters.map(|character| {
-            if self.at_beginning { format!("{character}{common}") } else { format!("{common}{character}") }
-        })
-    }
-}
-
 /// A known id with another `num` is unspecified, but a new id is a new extraction.
-async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
+async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let two = || probe.extract().query(NUM, extract.num_range.start() + 1);
     let fresh = two().query(REQUEST_ID, probe.fresh_request_id());
@@ -131,10 +107,14 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     if content::count(probe, &control.response) < 2 {
         return Err(probe.skip("the service returned fewer than two gateways"));
     }
-    let [first_id, second_id] = differing.ids(&probe.fresh_request_id());
+    let fresh = probe.fresh_request_id();
+    let common: String = fresh.chars().chain("-".repeat(length).chars()).take(length - 1).collect();
+    let [first_id, second_id] = [0, 1].map(|which| format!("{}{common}{}", before[which], after[which]));
+    // The contract does not mention the letter case of ids.
+    let is_doubtful = first_id.eq_ignore_ascii_case(&second_id);
     let first = probe.extract().query(REQUEST_ID, first_id);
     let Ok(one) = probe.control(&first).await else {
-        return Err(probe.skip(&format!("a request id of {} characters is not accepted", differing.length)));
+        return Err(probe.skip(&format!("a request id of {length} characters is not accepted")));
     };
     let second = two().query(REQUEST_ID, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
@@ -155,13 +135,13 @@ async fn distinct(probe: &Probe<'_>, differing: IdPair) -> Result<(), Stop> {
     {
         return Err(probe.skip("the service returned a partial result"));
     }
-    let expected = format!("an extraction of its own for a new request id, {}", differing.label);
+    let expected = format!("an extraction of its own for a new request id, {label}");
     let actual = if is_accepted {
         format!("{count} of 2 entries, as many as the request with the other id")
     } else {
         "rejected".to_owned()
     };
-    let report = if differing.is_doubtful { Probe::warning } else { Probe::finding };
+    let report = if is_doubtful { Probe::warning } else { Probe::finding };
     report(probe, Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
     Ok(())
 }

@@ -265,7 +265,7 @@ async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
 }
 
 async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> Result<(), Stop> {
-    let second = probe.required(Fact::SecondToken, |facts| facts.second_token.as_ref())?;
+    let second = probe.secret(Fact::SecondToken, 0)?;
     let id = probe.fresh_request_id();
     let first = place.carry(form.request(probe).query(NUM, SEVERAL), &id);
     let by_second = || form.with_token(probe, second.expose());

@@ -1,7 +1,7 @@
 //! Too few gateways: partial results and shortages.
 
 use super::EXTRACT;
-use super::content::{self, DENIED, Served, gives_gateways, has_retry_after};
+use super::content::{self, DENIED, Served, gives_gateways, has_retry_after, retry_after};
 use super::extraction::Extraction;
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
@@ -210,15 +210,14 @@ async fn shortage(
         return Ok(());
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
-    let has_header = exchange.result.as_ref().is_ok_and(|response| response.header("Retry-After").is_some());
-    if !has_header
+    let header = retry_after(&exchange);
+    if header.is_none()
         && is_like_unknown(probe, &exchange, &short().without_query(name).query(name, UNKNOWN_REGION)).await?
     {
         let seen = format!("an empty region gets the same response as an unknown one, {}", form.name());
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);
         return Err(probe.skip("the empty region gets the same response as an unknown one"));
     }
-    let header = exchange.result.as_ref().ok().and_then(|response| response.header("Retry-After"));
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
     let expected =
         format!("Retry-After with seconds or an HTTP date, {}, with the region in `{name}`", form.name());

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::EXTRACT;
 use super::content::{Judge, is_served_text, judge_separator};
-use super::extraction::{Asked, Extraction};
+use super::extraction::{Asked, Extraction, accepts_both};
 use super::protocol::capitalized;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
 use crate::checks::Requests;
@@ -165,21 +165,13 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// A JSON success has the business code, so an accepted response has the right form. Each of the two requests is the control of
-/// the other.
+/// A JSON success has the business code, so an accepted response has the right form.
 async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
     let absent = probe.extract();
-    let json = absent.clone().query(RETURN_TYPE, &extract.json);
-    if probe.control_once(&json).await.is_err() {
-        probe.control_once(&absent).await?;
-        probe.accepts(Clause::ExtractReturnType, "JSON is requested by name", &json).await?;
-        return Ok(());
-    }
-    probe
-        .accepts(Clause::ExtractReturnType, "no form is requested, so the response is JSON", &absent)
-        .await?;
-    Ok(())
+    let by_name = absent.clone().query(RETURN_TYPE, &probe.contract().extract.json);
+    let by_name = ("JSON is requested by name", &by_name);
+    let absent = ("no form is requested, so the response is JSON", &absent);
+    accepts_both(probe, Clause::ExtractReturnType, &Extraction::PLAIN, by_name, absent).await
 }
 
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.

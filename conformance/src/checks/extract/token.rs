@@ -50,8 +50,12 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let rows = |form: Extraction| {
                 form.other_transports().map(move |other| {
-                    let row =
-                        beside(other, "second account", "the token of another account", Credential::SECOND);
+                    let row = beside(
+                        other,
+                        "second account",
+                        "the token of another account",
+                        Credential::Supplied(Fact::SecondToken),
+                    );
                     row.in_form(form.clone())
                 })
             };
@@ -108,7 +112,10 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|scope| {
             let why = format!("the token was revoked, by {}", Fact::RevokedToken);
             let forms = Extraction::all(&scope.contract.extract);
-            cases(Clause::AllTokenRequired, each(&forms[1..], [reject("", why, []).by(Credential::REVOKED)]))
+            cases(
+                Clause::AllTokenRequired,
+                each(&forms[1..], [reject("", why, []).by(Credential::Supplied(Fact::RevokedToken))]),
+            )
         }),
         ..EXTRACT
     },
@@ -135,7 +142,7 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
         for other in form.other_transports() {
             let near = beside(other, "other case", "the token in the other letter case", other_case);
             let link = "a link credential, which differs from the token,";
-            let link = beside(other, "link credential", link, Credential::LINK);
+            let link = beside(other, "link credential", link, Credential::Supplied(Fact::LinkCredential));
             rows.extend([near, link.needing(Fact::LinkCredential)].map(|row| row.in_form(form.clone())));
         }
     }

@@ -96,7 +96,8 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::GroupsToken],
         run: Run::Cases(|_| {
             let label = "the tokens of two accounts are sent";
-            let two = reject(label, label, [Edit::AddToken(Credential::SECOND)]).of(Base::Groups);
+            let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))])
+                .of(Base::Groups);
             let rows = one_token(&Base::Groups, WrongToken::label).into_iter();
             let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
             let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
@@ -107,7 +108,7 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let token = probe.required(Fact::EmptyToken, |facts| facts.empty_token.as_ref())?;
+    let token = probe.secret(Fact::EmptyToken, 0)?;
     let name = &probe.contract().groups.api_key.name;
     probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
@@ -303,8 +304,7 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
-    let name = &probe.contract().groups.api_key.name;
-    accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups(), name).await
+    accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups()).await
 }
 
 #[cfg(test)]
