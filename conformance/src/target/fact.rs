@@ -56,6 +56,12 @@ macro_rules! facts {
                 [$(self.$field.secrets()),+].into_iter().flatten()
             }
 
+            /// Every secret of a fact.
+            pub(super) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
+                let secrets = match fact { $(Fact::$fact => self.$field.secrets(),)+ };
+                secrets.into_iter()
+            }
+
             /// These facts, and those of `under` that are missing here.
             #[must_use]
             pub fn over(self, under: Self) -> Self {
