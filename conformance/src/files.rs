@@ -76,8 +76,13 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let beside = path.with_file_name(hidden);
     // A process with the same number may have left it. What is there is removed, never followed or written to.
     let _ = std::fs::remove_file(&beside);
-    let file = OpenOptions::new().write(true).create_new(true).open(&beside)?;
+    // First, since a signal may end the process at any moment.
     lock(&UNFINISHED).insert(beside.clone());
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&beside)
+        .inspect_err(|_| finish(&beside, false))?;
     if let Ok(old) = std::fs::symlink_metadata(path)
         && old.is_file()
         && let Err(error) = file.set_permissions(old.permissions())

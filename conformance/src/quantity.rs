@@ -1,6 +1,8 @@
-//! Numbers with their nouns.
+//! Numbers with their nouns, and numbers of arguments.
 
 use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 /// A number with its noun, in the plural unless the number is one: "1 check", "0 requests", "2 entries".
 #[must_use]
@@ -11,6 +13,17 @@ pub fn quantity<N: Display + PartialEq + TryFrom<u8>>(count: N, noun: &str) -> S
         Some(stem) if !stem.ends_with('a') => format!("{count} {stem}ies"),
         _ if noun.ends_with('s') => format!("{count} {noun}es"),
         _ => format!("{count} {noun}s"),
+    }
+}
+
+/// A parser of arguments: a whole number within bounds.
+pub fn integer<T: FromStr>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        let number = number.and_then(|number: u64| number.to_string().parse().ok());
+        number.ok_or_else(|| format!("expected an integer from {} to {}", range.start(), range.end()))
     }
 }
 

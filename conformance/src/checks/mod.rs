@@ -18,6 +18,7 @@ pub use requests::{Requests, UNKNOWN_ADDRESS};
 
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;
+pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 
 use crate::check::{Check, Probe, ProbeContext};
 use crate::target::{Fact, Facts};

@@ -6,7 +6,8 @@ use crate::contract::Clause;
 use crate::target::Secret;
 use crate::wire::{Exchange, QuerySpelling, Request};
 
-pub(super) const UNKNOWN: &str =
+/// A token that no service has issued.
+pub(crate) const UNKNOWN: &str =
     "sallyport-unknown-token-0000000000000000-which-is-longer-than-tokens-usually-are";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

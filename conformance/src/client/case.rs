@@ -188,9 +188,7 @@ impl ClientCase {
         lines.lines().chain(further).map(|line| format!("  {line}\n")).collect()
     }
 
-    /// Every problem of the evidence.
-    #[must_use]
-    pub fn problems(&self, evidence: &Evidence) -> Vec<Problem> {
+    pub(super) fn problems(&self, evidence: &Evidence) -> Vec<Problem> {
         let mut problems = match self.expectation {
             Expectation::Result => evidence.result_problems(self.duty, true),
             Expectation::Error => evidence.error_problems(self.duty),

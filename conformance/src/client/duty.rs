@@ -1,6 +1,5 @@
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The duties, in the order of reports: name, id and section of the prose contract; what a caller does; what goes wrong when it
@@ -8,7 +7,7 @@ use serde::Serialize;
 macro_rules! duties {
     ($($name:ident $id:literal, $section:literal: $text:literal, $why:literal $(, inferred from $from:literal)?;)+) => {
         /// A duty of callers. No response of a server shows it, so the document has no clause for it.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Duty {
             $(#[doc = $text] #[serde(rename = $id)] $name),+
         }

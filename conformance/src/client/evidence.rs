@@ -22,27 +22,23 @@ const TOLERANCE: Duration = Duration::from_millis(30);
 
 /// A request that arrived, and its response.
 #[derive(Debug, Clone)]
-pub struct RecordedRequest {
+pub(super) struct RecordedRequest {
     /// Number of the execution that it belongs to, from 0.
-    pub execution: usize,
+    pub(super) execution: usize,
     /// When it arrived, after the beginning of the case.
-    pub at: Duration,
-    /// When its response was ready.
-    pub replied: Duration,
+    pub(super) at: Duration,
+    pub(super) replied: Duration,
     /// Wall clock at that time, for dates.
-    pub replied_at: std::time::SystemTime,
+    pub(super) replied_at: std::time::SystemTime,
     /// The operation; none for another path.
-    pub operation: Option<OperationId>,
-    /// The request. It holds the token.
-    pub request: ProxiedRequest,
-    /// The response.
-    pub reply: Reply,
+    pub(super) operation: Option<OperationId>,
+    pub(super) request: ProxiedRequest,
+    pub(super) reply: Reply,
 }
 
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Exit {
-    /// By itself.
+pub(super) enum Exit {
     Code(i32),
     /// By a signal that it was not sent here.
     Signal,
@@ -62,23 +58,19 @@ impl fmt::Display for Exit {
 
 /// One execution of the command.
 #[derive(Debug, Clone)]
-pub struct Execution {
-    /// How it ended.
-    pub exit: Exit,
+pub(super) struct Execution {
+    pub(super) exit: Exit,
     /// What it wrote to standard output, up to 1 MiB.
-    pub stdout: Vec<u8>,
+    pub(super) stdout: Vec<u8>,
     /// What it wrote to standard error, up to 1 MiB.
-    pub stderr: Vec<u8>,
-    /// How long it took.
-    pub elapsed: Duration,
+    pub(super) stderr: Vec<u8>,
+    pub(super) elapsed: Duration,
     /// Its answer, or why standard output is not one JSON object of the protocol.
-    pub output: Result<Output, String>,
+    pub(super) output: Result<Output, String>,
 }
 
 impl Execution {
-    /// Whether it reports a result.
-    #[must_use]
-    pub fn has_result(&self) -> bool {
+    pub(super) fn has_result(&self) -> bool {
         let is_result = |output: &Output| output.has_result() && output.error.is_none();
         self.exit == Exit::Code(0) && self.output.as_ref().is_ok_and(is_result)
     }
@@ -86,52 +78,41 @@ impl Execution {
 
 /// What a case leaves behind.
 #[derive(Debug)]
-pub struct Evidence {
-    /// What was asked for.
-    pub operation: Operation,
-    /// The executions of the command, in their order.
-    pub executions: Vec<Execution>,
-    /// The requests that arrived, in their order.
-    pub requests: Vec<RecordedRequest>,
+pub(super) struct Evidence {
+    pub(super) operation: Operation,
+    pub(super) executions: Vec<Execution>,
+    pub(super) requests: Vec<RecordedRequest>,
     /// How many requests arrived at another host with the token.
-    pub leaks: usize,
+    pub(super) leaks: usize,
     /// The ids of the instances that a search finds, on all pages; none where the case searches for what nobody has.
-    pub instances: Vec<i64>,
-    /// The token.
-    pub token: Secret,
+    pub(super) instances: Vec<i64>,
+    pub(super) token: Secret,
     /// The tester's own secrets, which the command must not have.
-    pub secrets: Vec<Secret>,
-    /// The contract.
-    pub contract: &'static Contract,
+    pub(super) secrets: Vec<Secret>,
+    pub(super) contract: &'static Contract,
 }
 
 /// A duty that was not kept. It holds no token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The duty.
-    pub duty: Duty,
-    /// What was expected.
-    pub expected: String,
-    /// What happened.
-    pub actual: String,
+pub(super) struct Problem {
+    pub(super) duty: Duty,
+    pub(super) expected: String,
+    pub(super) actual: String,
     /// The responses before it, where it is a result or an error.
-    pub after: Option<String>,
+    pub(super) after: Option<String>,
     /// A hash of what the command said of its error, which tells two mistakes apart; what it said may hold the token.
     pub(super) said: Option<u64>,
     /// The sentences that presuppose what was expected, where the contract does not state it.
-    pub inferred_from: Option<&'static str>,
+    pub(super) inferred_from: Option<&'static str>,
 }
 
 impl Problem {
-    /// A problem.
-    #[must_use]
-    pub fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+    pub(super) fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         let (expected, actual) = (expected.into(), actual.into());
         Self { duty, expected, actual, after: None, said: None, inferred_from: duty.inferred_from() }
     }
 
     /// Another error of the command would be another problem.
-    #[must_use]
     fn said_by(self, execution: &Execution) -> Self {
         let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
         let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
@@ -139,14 +120,11 @@ impl Problem {
         Self { said: Some(mistake::hash((execution.exit, words))), ..self }
     }
 
-    /// Names the responses before it.
-    #[must_use]
     pub(super) fn after(self, responses: String) -> Self {
         Self { after: Some(responses), ..self }
     }
 
     /// The same where a sentence presupposes it, although the contract states the duty.
-    #[must_use]
     pub(super) fn inferred(self, from: &'static str) -> Self {
         Self { inferred_from: Some(from), ..self }
     }
@@ -154,8 +132,7 @@ impl Problem {
 
 impl Evidence {
     /// The result that an execution has to report; none when no success was sent.
-    #[must_use]
-    pub fn truth(&self, execution: usize) -> Option<Output> {
+    pub(super) fn truth(&self, execution: usize) -> Option<Output> {
         let of_execution = |recorded: &&RecordedRequest| recorded.execution == execution;
         let last = self.requests.iter().filter(of_execution).rfind(|recorded| self.is_success(recorded))?;
         let body = last.reply.json();
@@ -228,8 +205,7 @@ impl Evidence {
     }
 
     /// Problems of an execution that has to report a result, and of a result that is not what was sent.
-    #[must_use]
-    pub fn result_problems(&self, duty: Duty, must: bool) -> Vec<Problem> {
+    pub(super) fn result_problems(&self, duty: Duty, must: bool) -> Vec<Problem> {
         let mut problems = Vec::new();
         for (number, execution) in self.executions.iter().enumerate() {
             if !execution.has_result() {
@@ -254,8 +230,7 @@ impl Evidence {
     }
 
     /// Problems of an execution that has to report an error.
-    #[must_use]
-    pub fn error_problems(&self, duty: Duty) -> Vec<Problem> {
+    pub(super) fn error_problems(&self, duty: Duty) -> Vec<Problem> {
         // A client that never sent the request that fails has no error to report.
         let met_failure = |number| {
             let own = || self.requests.iter().filter(|recorded| recorded.execution == number);
@@ -273,7 +248,6 @@ impl Evidence {
 
     /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
     /// caller dies of it.
-    #[must_use]
     pub(super) fn crashes(&self) -> Vec<Problem> {
         let executions = self.executions.iter().enumerate();
         let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
@@ -303,8 +277,7 @@ impl Evidence {
     }
 
     /// Requests that arrived before the time of Retry-After was over.
-    #[must_use]
-    pub fn early_requests(&self, duty: Duty) -> Vec<Problem> {
+    pub(super) fn early_requests(&self, duty: Duty) -> Vec<Problem> {
         let mut problems = Vec::new();
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
@@ -333,8 +306,7 @@ impl Evidence {
     }
 
     /// More requests of one execution than `most`.
-    #[must_use]
-    pub fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<Problem> {
+    pub(super) fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<Problem> {
         let counts = (0..self.executions.len())
             .map(|number| self.requests.iter().filter(|recorded| recorded.execution == number).count());
         let many = counts.filter(|count| *count > most);
@@ -349,7 +321,6 @@ impl Evidence {
     }
 
     /// More requests of one execution than a limited number of retries.
-    #[must_use]
     pub(super) fn endless_retries(&self) -> Vec<Problem> {
         /// Maximum number of requests of one call; more retries count as unlimited. The contract names no number.
         const MAX_REQUESTS: usize = 30;
@@ -359,8 +330,7 @@ impl Evidence {
     }
 
     /// The request ids of the extractions of an execution; none for one without.
-    #[must_use]
-    pub fn request_ids(&self, execution: usize) -> Vec<Option<String>> {
+    pub(super) fn request_ids(&self, execution: usize) -> Vec<Option<String>> {
         let id = |recorded: &RecordedRequest| {
             recorded.request.request_id(&self.contract.extract).filter(|id| !id.is_empty())
         };
@@ -371,8 +341,7 @@ impl Evidence {
     }
 
     /// Repeats of an extraction without a request id, and under another one.
-    #[must_use]
-    pub fn request_id_problems(&self) -> Vec<Problem> {
+    pub(super) fn request_id_problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for number in 0..self.executions.len() {
             let ids = self.request_ids(number);
@@ -397,8 +366,7 @@ impl Evidence {
     }
 
     /// What was sent to an execution, without any value: "GET groups -> 429, GET groups -> 200".
-    #[must_use]
-    pub fn summary(&self, execution: usize) -> String {
+    pub(super) fn summary(&self, execution: usize) -> String {
         let of_execution = self.requests.iter().filter(|recorded| recorded.execution == execution);
         let lines: Vec<String> = of_execution.map(RecordedRequest::line).collect();
         match lines.as_slice() {
@@ -413,8 +381,7 @@ impl Evidence {
 
 impl RecordedRequest {
     /// Method, operation and status, with what was done to the connection.
-    #[must_use]
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let operation = self.operation.map_or("another path", |operation| operation.prefix());
         let end = match self.reply.framing {
             Framing::Silent(_) => "nothing".to_owned(),
@@ -448,32 +415,11 @@ fn ending(execution: &Execution) -> String {
 
 /// What a result lacks and has too much, in words.
 fn difference(output: &Output, truth: &Output) -> Option<(String, String)> {
-    let texts = |list: &Option<Vec<String>>| {
-        let list = list.iter().flatten().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        let mut list: Vec<String> = list.collect();
-        list.sort_unstable();
-        list
-    };
-    let numbers = |list: &Option<Vec<i64>>| {
-        let mut list: Vec<String> = list.iter().flatten().map(ToString::to_string).collect();
-        list.sort_unstable();
-        list
-    };
-    let of = |output: &Output, which: usize| match which {
-        0 => texts(&output.gateways),
-        1 => texts(&output.entries),
-        2 => numbers(&output.groups),
-        _ => numbers(&output.instances),
-    };
-    let asked = [
-        truth.gateways.is_some(),
-        truth.entries.is_some(),
-        truth.groups.is_some(),
-        truth.instances.is_some(),
-    ];
-    let which = asked.iter().position(|asked| *asked)?;
-    let what = ["gateway", "entry", "group", "instance"].get(which).copied().unwrap_or_default();
-    let (found, sent) = (of(output, which), of(truth, which));
+    let (operation, mut sent) = truth.results().next()?;
+    let found = output.results().find(|(of, _)| *of == operation);
+    let (what, mut found) = (operation.item(), found.map(|(_, items)| items).unwrap_or_default());
+    sent.sort_unstable();
+    found.sort_unstable();
     let count = |list: &[String], one: &String| list.iter().filter(|other| *other == one).count();
     // A service may send a gateway several times, and a caller may drop the repeats.
     let mut distinct = sent.clone();

@@ -34,7 +34,7 @@ pub(super) fn without_numbers(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Exit;
+    use crate::client::evidence::Exit;
 
     #[test]
     fn numbers_make_no_other_mistake() {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,7 +9,7 @@ use serde_json::{Map, Value};
 pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
 /// What a client is asked to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
     /// Extract gateways as JSON. Arguments: those of the document, `num` always.
@@ -37,10 +36,30 @@ impl Operation {
             Self::Search => "search",
         }
     }
+
+    /// The member of an answer that holds the result.
+    const fn member(self) -> &'static str {
+        match self {
+            Self::Extract => "gateways",
+            Self::ExtractText => "entries",
+            Self::Groups => "groups",
+            Self::Search => "instances",
+        }
+    }
+
+    /// One item of the result.
+    pub(super) const fn item(self) -> &'static str {
+        match self {
+            Self::Extract => "gateway",
+            Self::ExtractText => "entry",
+            Self::Groups => "group",
+            Self::Search => "instance",
+        }
+    }
 }
 
 /// A call with its arguments.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Call {
     /// What to do.
     pub operation: Operation,
@@ -49,45 +68,38 @@ pub struct Call {
 }
 
 /// The object on standard input.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Input {
-    /// What to do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Input {
     #[serde(flatten)]
-    pub call: Call,
+    pub(super) call: Call,
     /// Time for the whole call with its retries, in milliseconds.
-    pub time_limit_ms: u64,
+    pub(super) time_limit_ms: u64,
 }
 
 impl Input {
-    /// A call with its time.
-    #[must_use]
-    pub fn new(call: Call, limit: Duration) -> Self {
+    pub(super) fn new(call: Call, limit: Duration) -> Self {
         Self { call, time_limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX) }
     }
 }
 
 /// The object on standard output: what the client understood, or that the call failed. Further members are ignored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Output {
+pub(super) struct Output {
     /// Of `extract`: each gateway as `host:port`.
-    pub gateways: Option<Vec<String>>,
+    pub(super) gateways: Option<Vec<String>>,
     /// Of `extract_text`: each entry as it stands in the text.
-    pub entries: Option<Vec<String>>,
+    pub(super) entries: Option<Vec<String>>,
     /// Of `groups`: the ids.
-    pub groups: Option<Vec<i64>>,
+    pub(super) groups: Option<Vec<i64>>,
     /// Of `search`: the ids of the instances, of all pages.
-    pub instances: Option<Vec<i64>>,
+    pub(super) instances: Option<Vec<i64>>,
     /// Of `search`: the total that the service declares.
-    pub total: Option<i64>,
-    /// Why the call failed.
-    pub error: Option<Failure>,
+    pub(super) total: Option<i64>,
+    pub(super) error: Option<Failure>,
 }
 
 impl Output {
-    /// Reads standard output.
-    ///
-    /// # Errors
-    /// What is wrong with it: its size, its JSON, or the place and type of a member.
+    /// Reads standard output, or says what is wrong with it: its size, its JSON, or the place and type of a member.
     pub(super) fn parse(stdout: &[u8]) -> Result<Self, String> {
         if stdout.len() > MAX_OUTPUT {
             return Err(format!("more than {} MiB", MAX_OUTPUT >> 20));
@@ -121,30 +133,40 @@ impl Output {
     }
 
     /// The same, when it fits the operation: an error, or a result with the operation's own member.
-    ///
-    /// # Errors
-    /// It has the members of other operations only.
     pub(super) fn of(self, operation: Operation) -> Result<Self, String> {
-        let members = [
-            ("gateways", self.gateways.is_some(), Operation::Extract),
-            ("entries", self.entries.is_some(), Operation::ExtractText),
-            ("groups", self.groups.is_some(), Operation::Groups),
-            ("instances", self.instances.is_some(), Operation::Search),
-        ];
-        let own = members.iter().find(|(_, _, of)| *of == operation);
-        match (own, members.iter().find(|(_, is_there, _)| *is_there)) {
-            (Some((wanted, false, _)), Some((found, ..))) if self.error.is_none() => {
-                Err(format!("expected `{wanted}` in the answer to `{}`, found `{found}`", operation.name()))
-            }
+        let is_own = self.results().any(|(of, _)| of == operation);
+        let other = self.results().next().map(|(of, _)| of);
+        match other {
+            Some(other) if !is_own && self.error.is_none() => Err(format!(
+                "expected `{}` in the answer to `{}`, found `{}`",
+                operation.member(),
+                operation.name(),
+                other.member()
+            )),
             _ => Ok(self),
         }
     }
 
-    /// Whether it holds the result of an operation.
-    #[must_use]
-    pub fn has_result(&self) -> bool {
+    /// The results that it holds, each with its items as texts.
+    pub(super) fn results(&self) -> impl Iterator<Item = (Operation, Vec<String>)> {
+        let texts = |list: &Vec<String>| -> Vec<String> {
+            let items = list.iter().map(|text| text.trim().to_owned());
+            items.filter(|text| !text.is_empty()).collect()
+        };
+        let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
         let Self { gateways, entries, groups, instances, total: _, error: _ } = self;
-        gateways.is_some() || entries.is_some() || groups.is_some() || instances.is_some()
+        let results = [
+            (Operation::Extract, gateways.as_ref().map(texts)),
+            (Operation::ExtractText, entries.as_ref().map(texts)),
+            (Operation::Groups, groups.as_ref().map(numbers)),
+            (Operation::Search, instances.as_ref().map(numbers)),
+        ];
+        results.into_iter().filter_map(|(operation, items)| Some((operation, items?)))
+    }
+
+    /// Whether it holds the result of an operation.
+    pub(super) fn has_result(&self) -> bool {
+        self.results().next().is_some()
     }
 
     fn is_answer(&self) -> bool {
@@ -155,9 +177,9 @@ impl Output {
 /// An error as the client reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(expecting = "an object with `class` and `message`")]
-pub struct Failure {
+pub(super) struct Failure {
     /// Its kind in the client's own words, such as `throttled` or `timeout`.
-    pub class: Option<String>,
+    pub(super) class: Option<String>,
     /// What a user would read.
-    pub message: Option<String>,
+    pub(super) message: Option<String>,
 }

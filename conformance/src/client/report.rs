@@ -8,7 +8,6 @@ mod text;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::duty::Duty;
@@ -19,7 +18,7 @@ use crate::report::{Format, RenderError};
 use crate::run::Verdict;
 
 /// The result of all cases.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ClientReport {
     /// Version of this shape.
     pub schema_version: u32,
@@ -44,7 +43,7 @@ pub struct ClientReport {
 }
 
 /// Number of cases by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ClientTotals {
     /// The duty is kept.
     pub passed: usize,

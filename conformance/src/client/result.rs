@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::case::{ClientCase, Expectation, Place};
@@ -13,7 +12,7 @@ use crate::check::{InferredClauses, Severity};
 use crate::quantity::quantity;
 
 /// The result of one case.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub struct ClientCaseResult {
     /// The case.
     pub id: String,
@@ -33,7 +32,7 @@ pub struct ClientCaseResult {
     /// The requests that arrived, without any value: time, operation and response. A long list is cut.
     pub requests: Vec<String>,
     /// What the command was told: operation, arguments and time.
-    pub input: Input,
+    pub(super) input: Input,
     /// How its last execution ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
@@ -48,7 +47,7 @@ pub struct ClientCaseResult {
 }
 
 /// The outcome of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CaseOutcome {
     /// The duty is kept.
@@ -64,7 +63,7 @@ pub enum CaseOutcome {
 }
 
 /// A duty that is not kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClientFinding {
     /// The duty; another one than that of the case where its requests or its output show it.
     pub duty: Duty,

@@ -21,6 +21,7 @@ use super::recorder::{Elsewhere, OwnRequestIds, Recorder};
 use super::report::ClientReport;
 use super::result::{CaseOutcome, ClientCaseResult, ClientFinding};
 use crate::check::InferredClauses;
+use crate::checks::UNKNOWN_TOKEN;
 use crate::contract::Contract;
 use crate::embedded::Reference;
 use crate::lab::{self, Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
@@ -204,7 +205,7 @@ impl World {
         let token = match case.token {
             CaseToken::Plain => self.backend.token.clone(),
             CaseToken::Base64 => Secret::new("API_KEY", "bGFi+token/of+7d1f=="),
-            CaseToken::Unknown => Secret::new("API_KEY", "unknown-token-of-the-lab-7d1f"),
+            CaseToken::Unknown => Secret::new("API_KEY", UNKNOWN_TOKEN),
         };
         let elsewhere = Elsewhere::new(token.clone());
         let other_host =

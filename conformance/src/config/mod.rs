@@ -14,7 +14,10 @@ pub use document::{ConfigError, nearest};
 pub use facts::fact_key;
 pub use template::{Answers, template};
 
+pub use crate::quantity::integer;
 pub use crate::target::quoted;
+
+use clap::Args;
 
 use document::{Document, Item, Section};
 use facts::{beside, facts, secret_text};
@@ -55,21 +58,32 @@ pub struct Config {
     pub inferred: Option<InferredClauses>,
 }
 
-/// Limits that differ from those of the profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Limits that differ from those of the profile: arguments, and keys of `[budget]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Ceilings {
-    /// Maximum number of requests.
+    /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
+    #[arg(long = "max-requests", value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pub requests: Option<u64>,
-    /// Maximum number of gateways.
+    /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
+    #[arg(long = "max-gateways", value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     pub gateways: Option<u64>,
-    /// Maximum number of bytes of requests and responses.
+    /// Send and receive at most N bytes of headers and bodies in all [default: that of the profile]
+    #[arg(long = "max-bytes", value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pub bytes: Option<u64>,
-    /// Maximum time of the run.
+    /// End the run after this time, in seconds [default: that of the profile]
+    #[arg(long = "max-seconds", value_name = "SECONDS", value_parser = seconds)]
     pub wall: Option<Duration>,
-    /// Maximum number of requests per second.
+    /// Send at most N requests per second [default: that of the profile]
+    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub rate: Option<NonZeroU32>,
-    /// Maximum number of concurrent checks.
+    /// Run at most N checks at the same time [default: that of the profile]
+    #[arg(long, value_name = "N", value_parser = integer::<usize>(1..=u8::MAX.into()))]
     pub concurrency: Option<usize>,
+}
+
+/// An argument in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    integer::<u64>(1..=u32::MAX.into())(text).map(Duration::from_secs)
 }
 
 /// Timeout, certificates, proxy and headers.

@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use super::relation::{Compared, Extractions, ORDER, REPEATED};
 use super::traffic::{Traffic, TrafficExchange};
@@ -10,14 +9,10 @@ use crate::check::{
 use crate::checks::registry;
 use crate::checks::relation::{Query, kinds};
 use crate::contract::{Clause, Contract};
-use crate::detection::Detection;
 use crate::quantity::quantity;
-use crate::run::{
-    CheckResult, ClauseSummary, Coverage, NotJudged, Report, Rerun, RunLog, Totals, Verdict,
-    concluded_passive,
-};
+use crate::run::{CheckResult, ClauseSummary, Coverage, NotJudged, Report, Verdict, concluded_passive};
 use crate::target::{Canaries, Facts};
-use crate::wire::{Budget, RecordedExchange, Throttling, Usage};
+use crate::wire::{RecordedExchange, Usage};
 
 const NOT_SHOWN: &str = "the recorded traffic does not show it";
 const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `conformance run`";
@@ -211,47 +206,15 @@ fn report(
         judged: observable.iter().filter(|clause| is_judged(clause)).count(),
         not_judged: not_judged.collect(),
     };
-    let totals = Totals::from_results(&checks);
-    let verdict = Verdict::from_totals(totals, traffic.exchanges.is_empty());
-    let begun = traffic.exchanges.iter().filter_map(|place| place.begun).min();
+    let target = traffic.redactor.redact(&traffic.base);
+    let begun = traffic.exchanges.iter().filter_map(|place| place.begun).min().unwrap_or_default();
     let mut report = Report {
-        schema_version: Report::VERSION,
-        suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
-        target: traffic.redactor.redact(&traffic.base),
-        implementation: None,
-        contract: contract.version.clone(),
-        contract_sha256: contract.sha256.clone(),
-        begun: begun.unwrap_or_default().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        elapsed_ms: 0,
-        busy_ms: 0,
-        profile: Report::RECORDED,
-        budget: Budget {
-            requests: 0,
-            gateways: 0,
-            bytes: 0,
-            wall: Duration::ZERO,
-            rate: None,
-            concurrency: 1,
-        },
+        begun: begun.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         inferred,
-        verdict,
-        conclusion: String::new(),
-        stopped: None,
-        totals,
-        usage: Usage { requests: 0, gateways: 0, bytes },
-        throttling: Throttling::default(),
-        discovered: Vec::new(),
-        run_again: Rerun::default(),
-        explored: None,
-        expectations: Vec::new(),
-        coverage,
-        detection: Detection { known: 0, noticed: 0, clauses: Vec::new(), unlocks: Vec::new() },
-        diagnosis: Vec::new(),
-        unmet: Vec::new(),
-        checks,
-        clauses,
-        log: RunLog::default(),
+        usage: Usage { bytes, ..Usage::default() },
+        ..Report::recorded(contract, target, checks, clauses, coverage)
     };
+    let verdict = Verdict::from_totals(report.totals, traffic.exchanges.is_empty());
     report.conclude(verdict);
     report
 }

@@ -1,25 +1,23 @@
 mod client;
 mod lab;
 mod observe;
-mod selection;
 mod target;
 mod watch;
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use sallyport_conformance::Contract;
+use sallyport_conformance::Selection;
 use sallyport_conformance::check::InferredClauses;
-use sallyport_conformance::run::Glob;
+use sallyport_conformance::config::integer;
+use sallyport_conformance::run::{Gates, Glob};
 
 pub(crate) use self::client::ClientArguments;
 pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
 pub(crate) use self::observe::ObserveArguments;
-pub(crate) use self::selection::SelectionArguments;
 pub(crate) use self::target::TargetArguments;
 pub(crate) use self::watch::WatchArguments;
 use super::reports::ReportRequest;
@@ -144,9 +142,10 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t = ListFormat::Text)]
         format: ListFormat,
     },
-    /// Explain a clause: its text, the meaning of a failure, a sample request, and the checks that cite it.
+    /// Explain a clause: its text, the meaning of a failure, a sample request, and the checks that cite it. Also a check, an
+    /// unspecified behaviour (open.…), or a duty of callers (client.…).
     Explain {
-        /// Id of the clause, for example search.match-port.
+        /// Its id, for example search.match-port, or a pattern such as 'search.*', which lists what it matches.
         clause: String,
     },
     /// Run the check of one finding again.
@@ -273,14 +272,14 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
     #[command(flatten)]
-    pub(crate) selection: SelectionArguments,
+    pub(crate) selection: Selection,
     /// Also write reports: html, json, junit, sarif, md, comment, prometheus or har, for example
     /// html=report.html,json=report.json; json=- writes to standard output. `comment` is md in the length of a pull request
     /// comment. `github` prints annotations and writes the job summary of GitHub Actions.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Run the cheapest set of cases that notices this share, in percent, of the known faults (violations on which the suite was tried), for example 95.
-    #[arg(long, value_name = "PERCENT", value_parser = percent())]
+    #[arg(long, value_name = "PERCENT", value_parser = integer::<u8>(1..=100))]
     pub(crate) detect: Option<u8>,
     /// Also send random searches for up to N seconds after the checks, and check that their results agree with each other, for
     /// example `--explore 60 --seed 7`. A finding is reduced to the smallest requests that show it.
@@ -293,8 +292,8 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "N", requires = "explore", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
     pub(crate) explore_requests: Option<NonZeroU64>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
-    pub(crate) inferred: Option<String>,
+    #[arg(long, value_name = "LEVEL", value_parser = inferred())]
+    pub(crate) inferred: Option<InferredClauses>,
     /// Name what is tested in the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,
@@ -312,47 +311,7 @@ pub(crate) struct RunArguments {
     pub(crate) verbose: bool,
     // Last, because its heading would stand over the arguments after it.
     #[command(flatten)]
-    pub(crate) gates: GateArguments,
-}
-
-/// What a run must show; otherwise it has no verdict (exit code 4). [gates] of the configuration has the same keys without the dashes.
-#[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Gates (a run that does not meet one ends without a verdict, with exit code 4)"
-)]
-pub(crate) struct GateArguments {
-    /// Require that every clause that matches is judged, for example `search.*`; may be repeated.
-    #[arg(long, value_name = "CLAUSE-GLOB")]
-    pub(crate) require: Vec<Glob>,
-    /// Require that at least N clauses are judged, for example 50.
-    #[arg(long, value_name = "N", value_parser = clauses)]
-    pub(crate) min_clauses: Option<u16>,
-    /// Require that the run would have noticed at least this share of the known faults, for example 80.
-    #[arg(long, value_name = "PERCENT", value_parser = percent())]
-    pub(crate) min_detection: Option<u8>,
-    /// Require that no check and no case is skipped.
-    #[arg(long)]
-    pub(crate) fail_on_skip: bool,
-    /// Treat warnings as failures (exit code 1).
-    #[arg(long)]
-    pub(crate) fail_on_warning: bool,
-}
-
-/// A whole number within bounds.
-fn integer<T: std::str::FromStr>(
-    range: RangeInclusive<u64>,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let number = text.parse().ok().filter(|number| range.contains(number));
-        let number = number.and_then(|number| number.to_string().parse().ok());
-        number.ok_or_else(|| format!("expected an integer from {} to {}", range.start(), range.end()))
-    }
-}
-
-/// A number of clauses, of those that a run can judge.
-fn clauses(text: &str) -> Result<u16, String> {
-    let max = Contract::embedded().map_err(|error| error.to_string())?.catalogue.observable().count();
-    integer(1..=max as u64)(text)
+    pub(crate) gates: Gates,
 }
 
 /// An address that only this machine can reach: what is served there has no token to ask for.
@@ -363,9 +322,10 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// A share, from 1 to 100.
-fn percent() -> impl Fn(&str) -> Result<u8, String> + Clone + Send + Sync + 'static {
-    integer(1..=100)
+/// How findings on inferred clauses count.
+fn inferred() -> impl TypedValueParser<Value = InferredClauses> {
+    PossibleValuesParser::new(InferredClauses::NAMES)
+        .try_map(|name| InferredClauses::named(&name).ok_or("unknown level"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `conformance client`.
 
-use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{ClientCase, ClientCaseResult, ClientSuite, Duty, Expectation};
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::report::quantity;
@@ -24,7 +23,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     let suite = ClientSuite {
         only: arguments.only,
         concurrency: arguments.concurrency.get().into(),
-        inferred: arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default(),
+        inferred: arguments.inferred.unwrap_or_default(),
         secrets: setup::secrets_of_environment(),
         ..ClientSuite::new(arguments.command)
     };
@@ -57,10 +56,10 @@ async fn list(only: &[Glob]) -> Result<Verdict, UsageError> {
     Ok(Verdict::Conforms)
 }
 
-/// The ids that [`explained`] knows.
-pub(crate) fn explained_ids() -> Vec<String> {
-    let duties = Duty::ALL.into_iter().map(|duty| duty.id().to_owned());
-    duties.chain(cases().into_iter().map(|case| case.id)).collect()
+/// The ids that [`explained`] knows, each with a sentence.
+pub(crate) fn known() -> impl Iterator<Item = (String, String)> {
+    let duties = Duty::ALL.into_iter().map(|duty| (duty.id().to_owned(), duty.text().to_owned()));
+    duties.chain(cases().into_iter().map(|case| (case.id, case.title)))
 }
 
 fn cases() -> Vec<ClientCase> {

@@ -1,8 +1,9 @@
 use std::fmt::Write as _;
 
-use sallyport_conformance::contract::{Clause, OperationId};
+use sallyport_conformance::contract::{Clause, OperationId, Unspecified};
 use sallyport_conformance::explain::Explanation;
 use sallyport_conformance::report::quantity;
+use sallyport_conformance::run::Glob;
 use sallyport_conformance::{Check, Contract, Verdict, registry};
 
 use super::UsageError;
@@ -41,14 +42,54 @@ pub(crate) fn docs() -> Result<Verdict, UsageError> {
     Err(super::run::NO_EMBEDDED_SERVER.into())
 }
 
-/// `conformance explain`.
+/// `conformance explain`: a clause, an unspecified behaviour, a check, or a duty of callers and its cases; with `*` in the id, a
+/// line for each of these that it matches.
 pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let known = known(contract);
+    let text = if id.contains('*') {
+        let glob = Glob::new(id);
+        let matching = known.iter().filter(|(known, _)| glob.matches(known));
+        Some(matching.map(|(id, text)| format!("{id}  {text}\n")).collect())
+            .filter(|text: &String| !text.is_empty())
+    } else {
+        explained(contract, id)
+    };
+    #[cfg(not(feature = "embedded"))]
+    if text.is_none() && id.starts_with("client.") {
+        return Err(super::run::NO_EMBEDDED_SERVER.into());
+    }
+    let lists = "`conformance explain '*'` lists them";
+    let text = text.ok_or_else(|| {
+        unknown("clause, check or case", id, known.iter().map(|(known, _)| known.as_str()), lists)
+    })?;
+    print(&text);
+    Ok(Verdict::Conforms)
+}
+
+/// The ids that can be explained, each with a sentence.
+fn known(contract: &'static Contract) -> Vec<(String, String)> {
+    let Contract { catalogue, .. } = contract;
+    let clauses = Clause::ALL.iter().map(|id| (id.id(), catalogue.clause(*id).text.as_str()));
+    let open = Unspecified::ALL.iter().map(|id| (id.id(), catalogue.unspecified(*id).text.as_str()));
+    let checks = registry().into_iter().map(|check| (check.id, check.title));
+    let known = clauses.chain(open).chain(checks).map(|(id, text)| (id.to_owned(), text.to_owned()));
+    #[cfg(feature = "embedded")]
+    let known = known.chain(super::client::known());
+    known.collect()
+}
+
+fn explained(contract: &'static Contract, id: &str) -> Option<String> {
     #[cfg(feature = "embedded")]
     if let Some(text) = super::client::explained(id) {
-        print(&text);
-        return Ok(Verdict::Conforms);
+        return Some(text);
     }
-    let contract = Contract::embedded()?;
+    if let Some(open) = Unspecified::from_id(id) {
+        let text = &contract.catalogue.unspecified(open).text;
+        return Some(format!(
+            "{id}\n\n  \u{201c}{text}\u{201d}\n\nThe contract leaves it open: it is recorded and never judged\n"
+        ));
+    }
     if let Some(check) = registry().into_iter().find(|check| check.id == id) {
         let mut text = format!("{id}\n  {}\n\nWhat goes wrong\n  {}\n\nIt cites\n", check.title, check.why);
         for clause in check.clauses {
@@ -58,27 +99,12 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
         if !needs.is_empty() {
             let _ = write!(text, "\nIt needs\n{needs}");
         }
-        print(&text);
-        return Ok(Verdict::Conforms);
+        return Some(text);
     }
-    let Some(clause) = Clause::from_id(id) else {
-        let clauses = Clause::ALL.iter().map(|clause| clause.id().to_owned());
-        let checks = registry().into_iter().map(|check| check.id.to_owned());
-        #[cfg(feature = "embedded")]
-        let (cases, lists) = (
-            super::client::explained_ids(),
-            "`conformance list` names the checks with their clauses, `conformance client --list` the cases of clients",
-        );
-        #[cfg(not(feature = "embedded"))]
-        let (cases, lists) = (Vec::new(), "`conformance list` names the checks with their clauses");
-        #[cfg(not(feature = "embedded"))]
-        if id.starts_with("client.") {
-            return Err(super::run::NO_EMBEDDED_SERVER.into());
-        }
-        let known: Vec<String> = clauses.chain(checks).chain(cases).collect();
-        return Err(unknown("clause, check or case", id, known.iter().map(String::as_str), lists));
-    };
-    let Explanation { clause, sample, checks } = Explanation::new(contract, clause);
+    Some(of_clause(&Explanation::new(contract, Clause::from_id(id)?)))
+}
+
+fn of_clause(Explanation { clause, sample, checks }: &Explanation) -> String {
     let mut text = format!(
         "{} (section {}; openapi/openapi.yaml line {})\n\n  \u{201c}{}\u{201d}\n\n",
         clause.id, clause.section, clause.line, clause.text
@@ -92,17 +118,13 @@ pub(crate) fn explain(id: &str) -> Result<Verdict, UsageError> {
     if let Some(reason) = &clause.reason {
         let _ = writeln!(text, "It cannot be observed over HTTP\n  {reason}\n");
     }
-    let _ = writeln!(
-        text,
-        "A request that a conforming service accepts\n  {sample}\n\n{}",
-        quantity(checks.len(), "check")
-    );
+    let count = quantity(checks.len(), "check");
+    let _ = writeln!(text, "A request that a conforming service accepts\n  {sample}\n\n{count}");
     for check in checks {
         let _ = writeln!(text, "  {}  {}\n      {}", check.id, check.title, check.why);
         for fact in check.needs {
             let _ = writeln!(text, "      needs {fact}");
         }
     }
-    print(&text);
-    Ok(Verdict::Conforms)
+    text
 }

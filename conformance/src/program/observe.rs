@@ -1,14 +1,15 @@
 use std::fs::File;
 
-use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
 use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
+use sallyport_conformance::run::Stopper;
 use sallyport_conformance::{Contract, Report, Verdict};
 
 use super::UsageError;
 use super::arguments::ObserveArguments;
 use super::reports::{self, CommandGuard};
+use super::signals::Signals;
 
 /// `conformance observe`. Nothing is sent.
 pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
@@ -18,6 +19,8 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
                 .into(),
         );
     }
+    // A signal leaves no report that is half written.
+    let signals = Signals::listen(Stopper::default(), Signals::TIME, Verdict::Incomplete)?;
     let contract = Contract::embedded()?;
     let path = arguments.file.display();
     let wrong = |error: &dyn std::fmt::Display| UsageError::from(format!("{path}: {error}"));
@@ -26,12 +29,13 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref())
         .map_err(|error| wrong(&error))?;
     reports::open(&arguments.report)?;
-    let inferred = arguments.inferred.as_deref().and_then(InferredClauses::named).unwrap_or_default();
+    let inferred = arguments.inferred.unwrap_or_default();
     let mut report = observe(contract, &traffic, inferred);
     if arguments.fail_on_warning && report.totals.warned > 0 {
         report.conclude(Verdict::Findings);
     }
 
+    signals.only_write(report.verdict);
     let output = reports::output_beside(&arguments.report);
     let detail = if arguments.verbose { Detail::Verbose } else { Detail::Normal };
     let screen = output.screen(detail);

@@ -8,8 +8,8 @@ use sallyport_conformance::report::{self, Detail};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{RecordedExchange, Redactor, Request};
 use sallyport_conformance::{
-    Budget, Contract, Options, Outcome, Secret, Selection, SilentObserver, Suite, Target, Verdict, files,
-    registry,
+    Budget, Contract, Options, Outcome, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
+    files, registry,
 };
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -162,9 +162,15 @@ pub(super) fn read_report(path: &Path) -> Result<Value, UsageError> {
     let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
     let text = files::read_text(path, MAX_REPORT_BYTES).map_err(|error| wrong(&error.to_string()))?;
     let report: Value = serde_json::from_str(&text).map_err(|_| wrong("expected a report in JSON"))?;
-    match report.get("checks") {
-        Some(Value::Array(_)) => Ok(report),
-        _ => Err(wrong("expected a report in JSON, found no `checks`")),
+    match (report.get("checks"), report.get("schema_version").and_then(Value::as_u64)) {
+        (Some(Value::Array(_)), Some(version)) if version == u64::from(Report::VERSION) => Ok(report),
+        (Some(Value::Array(_)), Some(version)) => {
+            let own = Report::VERSION;
+            Err(wrong(&format!(
+                "expected a report with `schema_version` {own}, found {version}; write it with this version of the suite"
+            )))
+        }
+        _ => Err(wrong("expected a report in JSON, found no `checks` with `schema_version`")),
     }
 }
 

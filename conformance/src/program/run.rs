@@ -1,18 +1,18 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Format, Progress, quantity};
 use sallyport_conformance::run::{Glob, Plan, PlannedCheck};
+use sallyport_conformance::target::Fact;
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 
 use super::UsageError;
 use super::arguments::{RunArguments, SandboxTokens};
 use super::output::{Output, print};
 use super::reports::{self, CommandGuard};
-use super::setup::Setup;
+use super::setup::{Setup, select};
 use super::signals::Signals;
 
 /// `conformance run`.
@@ -94,10 +94,8 @@ pub(crate) async fn with_target<T>(
 /// Applies the arguments that choose what runs.
 fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
-    if let Some(inferred) = arguments.inferred.as_deref().and_then(InferredClauses::named) {
-        setup.options.inferred = inferred;
-    }
-    arguments.gates.over(&mut setup.options.gates);
+    setup.options.inferred = arguments.inferred.unwrap_or(setup.options.inferred);
+    setup.options.gates = arguments.gates.over(std::mem::take(&mut setup.options.gates));
     if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
         return Err(format!(
             "--require {}: it matches no clause that responses can show; `conformance list` names the clauses",
@@ -105,7 +103,7 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
         )
         .into());
     }
-    arguments.selection.over(&mut setup.options.selection)?;
+    select(&arguments.selection, &mut setup.options)?;
     Ok(setup)
 }
 
@@ -121,8 +119,15 @@ async fn print_plan(
     described: &str,
 ) -> Result<Verdict, UsageError> {
     let profile = options.profile;
-    let plan =
-        with_target(target, async |target| Ok(Suite::new(contract, target, options)?.plan().clone())).await?;
+    let planned = with_target(target, async |target| {
+        let suite = Suite::new(contract, target, options)?;
+        // Protocols are looked for only where no extraction is served.
+        let facts = [Fact::OwnAddresses, Fact::EmptyRegion, Fact::ScarceRegion];
+        let looked_for = facts.into_iter().filter(|fact| suite.looks_for(*fact)).map(|fact| fact.to_string());
+        let looked_for = looked_for.collect::<Vec<_>>();
+        Ok((suite.plan().clone(), looked_for))
+    });
+    let (plan, looked_for) = planned.await?;
     let matrix = Matrix::embedded()?;
     let mut text = format!("{described}{:>16} {}\n\n", "profile", profile.name());
     for planned in plan.planned() {
@@ -138,6 +143,10 @@ async fn print_plan(
         text.push_str(&line);
     }
     text.push_str(&sum(&plan));
+    if !looked_for.is_empty() {
+        let facts = looked_for.join(", ");
+        text.push_str(&format!("the run first looks for {facts}; what it finds adds cases\n"));
+    }
     text.push_str(&format!("the run {}\n", report::detected(&plan.detection(matrix), "would notice")));
     print(&text);
     Ok(Verdict::Conforms)

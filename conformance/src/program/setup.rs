@@ -1,17 +1,16 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sallyport_conformance::config::{Ceilings, Config, Connection, fact_key};
+use sallyport_conformance::config::{Config, Connection, fact_key};
 use sallyport_conformance::report::plain;
-use sallyport_conformance::run::{Gates, Profile};
+use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
-use sallyport_conformance::{Options, Secret, Selection, Target, files};
+use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
-use super::arguments::{CONFIG, GateArguments, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
 use super::environment::{self, variable};
 use super::{UsageError, warn};
 
@@ -153,9 +152,9 @@ impl Setup {
                 Some(Target::new(&base_url, token, facts, arguments.allow_http || allow_http)?)
             }
         };
-        let named = arguments.profile.as_deref().and_then(Profile::named).or(profile);
+        let named = arguments.profile.or(profile);
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
-        let budget = given_ceilings(arguments).over(ceilings.over(profile.budget()));
+        let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
         let options = Options {
             selection: Selection { only, skip },
             profile,
@@ -170,16 +169,12 @@ impl Setup {
     }
 }
 
-impl GateArguments {
-    /// These gates where they are given, and those of the configuration where they are not.
-    pub(crate) fn over(&self, gates: &mut Gates) {
-        if !self.require.is_empty() {
-            gates.require.clone_from(&self.require);
-        }
-        gates.min_clauses = self.min_clauses.map(usize::from).or(gates.min_clauses);
-        gates.min_detection = self.min_detection.or(gates.min_detection);
-        gates.fail_on_skip |= self.fail_on_skip;
-        gates.fail_on_warning |= self.fail_on_warning;
+/// Chooses what runs by arguments before the configuration.
+pub(crate) fn select(given: &Selection, options: &mut Options) -> Result<(), UsageError> {
+    options.selection = given.over(std::mem::take(&mut options.selection));
+    match options.selection.idle(&registry()) {
+        None => Ok(()),
+        Some(idle) => Err(format!("`{}` matches no check; see `conformance list`", idle.as_str()).into()),
     }
 }
 
@@ -212,17 +207,6 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
         1 => Ok(Some(token.to_owned())),
         0 => Err("expected the account's token and nothing else, found an empty text".into()),
         lines => Err(format!("expected the account's token on one line, found {lines} lines").into()),
-    }
-}
-
-fn given_ceilings(arguments: &TargetArguments) -> Ceilings {
-    Ceilings {
-        requests: arguments.max_requests.map(NonZeroU64::get),
-        gateways: arguments.max_gateways,
-        bytes: arguments.max_bytes.map(NonZeroU64::get),
-        wall: arguments.max_seconds.map(|seconds| Duration::from_secs(seconds.get().into())),
-        rate: arguments.rate,
-        concurrency: arguments.concurrency.map(|concurrency| concurrency.get().into()),
     }
 }
 

@@ -1,6 +1,6 @@
 use std::io::{self, Write as _};
 
-use schemars::schema::RootSchema;
+use schemars::schema::{RootSchema, Schema};
 
 use super::format::RenderError;
 use super::plain::plain_json;
@@ -22,6 +22,9 @@ pub fn schema() -> Result<String, serde_json::Error> {
     let mut schema: RootSchema = schemars::schema_for!(Report);
     let metadata = schema.schema.metadata();
     metadata.title = Some(format!("Sallyport conformance report, version {}", Report::VERSION));
+    if let Some(Schema::Object(version)) = schema.schema.object().properties.get_mut("schema_version") {
+        version.const_value = Some(Report::VERSION.into());
+    }
     pretty(&schema)
 }
 

@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, causes, consequences, folded, headlines, unresolved, without_cause};
+use super::cause::{Cause, causes, consequences, folded, headlines, without_cause};
 use super::words::{
-    cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
+    cost, coverage, detected, discovered, explored, inferred_from, not_judged, not_noticed,
     profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
 };
 use super::{curl, plain, quantity};
@@ -80,8 +80,14 @@ impl Page {
                 page.finding(report, result, finding);
             }
         }
-        page.list("Without a result", reasons(report));
-        page.list("Checked in part", partly(report));
+        page.cut();
+        expectations(&mut page.text, report);
+        page.list("Without a result", grouped(Unresolved::inconclusive(&report.checks)));
+        page.cut();
+        run(&mut page.text, report);
+        page.folded("Not judged", not_judged(report).map(item).collect());
+        page.folded("Not noticed", not_noticed(report).map(item).collect());
+        page.folded("Skipped", grouped(Unresolved::skipped(&report.checks)));
         page
     }
 
@@ -166,6 +172,22 @@ impl Page {
         }
     }
 
+    /// A list in a `<details>` element.
+    fn folded(&mut self, title: &str, lines: Vec<String>) {
+        if lines.is_empty() {
+            return;
+        }
+        self.cut();
+        let _ = write!(self.text, "\n<details><summary>{title} ({})</summary>\n\n", lines.len());
+        self.is_folded = true;
+        for line in lines {
+            self.cut();
+            self.text.push_str(&line);
+        }
+        self.text.push_str("\n</details>\n");
+        self.is_folded = false;
+    }
+
     /// The text, cut to `max_bytes`, with a note about what is left out.
     fn within(mut self, max_bytes: usize) -> String {
         /// Room for the note at the end, in bytes.
@@ -197,51 +219,46 @@ impl Page {
     }
 }
 
-/// Everything before the findings.
+/// Everything before the findings: what is tested, and why there is no verdict.
 fn head(report: &Report) -> String {
     let mut text = format!("# Conformance: {}\n\n", report.conclusion);
     let _ = writeln!(text, "- target: {}", code(&report.target));
-    if let Some(implementation) = &report.implementation {
-        let _ = writeln!(text, "- tested: {}", escaped(implementation));
-    }
-    let _ = writeln!(text, "- {}", suite_and_contract(report));
-    let _ = writeln!(text, "- profile {}", profile_and_budget(report));
-    let _ = writeln!(text, "- checks: {}: {}", report.totals.all(), counted(report.totals));
-    let _ = writeln!(text, "- clauses: {} of {} judged", report.coverage.judged, report.coverage.clauses);
-    for reason in not_judged(report) {
-        let _ = writeln!(text, "  - not judged: {}", escaped(&reason));
-    }
-    let _ = writeln!(text, "- detection: {}", detected(&report.detection, "would have noticed"));
-    for reason in not_noticed(report) {
-        let _ = writeln!(text, "  - not noticed: {}", escaped(&reason));
-    }
-    for unmet in &report.unmet {
-        let _ = writeln!(text, "- gate not met: {}", escaped(unmet));
-    }
-    let _ = writeln!(text, "- cost: {}", cost(report));
-    let labelled = |label: &'static str| move |line: String| (label, line);
-    let optional = discovered(report)
-        .map(labelled("discovered"))
-        .chain(explored(report).map(labelled("explored")))
-        .chain(throttled(report).map(labelled("throttled")))
-        .chain(run_again(report).map(labelled("run again")))
-        .chain(report.stopped.clone().map(labelled("stopped")));
-    for (label, line) in optional {
-        let _ = writeln!(text, "- {label}: {}", escaped(&line));
-    }
+    let labelled = |label: &'static str| move |line: &String| (label, line.clone());
+    let lines = report.implementation.iter().map(labelled("tested"));
+    let lines = lines.chain(report.stopped.iter().map(labelled("stopped")));
+    write_lines(&mut text, lines.chain(report.unmet.iter().map(labelled("gate not met"))));
     let broken = report.clauses.iter().filter(|clause| clause.failures > 0);
     let rows: Vec<String> = broken
         .map(|clause| format!("| `{}` | {} | {} |", clause.id, escaped(&clause.text), clause.failures))
         .collect();
     if !rows.is_empty() {
-        let _ = write!(
-            text,
-            "\n## Violated clauses\n\n| clause | rule | findings |\n|---|---|---|\n{}\n",
-            rows.join("\n")
-        );
+        let _ = write!(text, "\n| violated clause | rule | findings |\n|---|---|---|\n{}\n", rows.join("\n"));
     }
-    expectations(&mut text, report);
     text
+}
+
+/// What was run, and how much it shows.
+fn run(text: &mut String, report: &Report) {
+    text.push_str("\n## The run\n\n");
+    let labelled = |label: &'static str| move |line: String| (label, line);
+    let lines = [
+        ("coverage", coverage(report)),
+        ("detection", detected(&report.detection, "would have noticed")),
+        ("cost", cost(report)),
+    ];
+    let optional = discovered(report)
+        .map(labelled("discovered"))
+        .chain(explored(report).map(labelled("explored")))
+        .chain(throttled(report).map(labelled("throttled")))
+        .chain(run_again(report).map(labelled("run again")));
+    let rest = [("profile", profile_and_budget(report)), ("suite", suite_and_contract(report))];
+    write_lines(text, lines.into_iter().chain(optional).chain(rest));
+}
+
+fn write_lines(text: &mut String, lines: impl Iterator<Item = (&'static str, String)>) {
+    for (label, line) in lines {
+        let _ = writeln!(text, "- {label}: {}", escaped(&line));
+    }
 }
 
 fn expectations(text: &mut String, report: &Report) {
@@ -270,19 +287,17 @@ fn heading(text: &mut String, report: &Report, result: &CheckResult) {
     }
 }
 
+fn item(text: String) -> String {
+    format!("- {}\n", escaped(&text))
+}
+
 /// A line for each reason without a result.
-fn reasons(report: &Report) -> Vec<String> {
+fn grouped(groups: Vec<Unresolved<'_>>) -> Vec<String> {
     let line = |group: Unresolved<'_>| {
         let ids: Vec<_> = group.ids().map(code).collect();
         format!("- {}: {} — {}\n", group.outcome.name(), escaped(group.reason), ids.join(", "))
     };
-    unresolved(report).into_iter().map(line).collect()
-}
-
-/// Checks of which some cases were skipped.
-fn partly(report: &Report) -> Vec<String> {
-    let line = |result: &CheckResult| Some(format!("- `{}`: {}\n", result.id, result.coverage()?));
-    report.checks.iter().filter_map(line).collect()
+    groups.into_iter().map(line).collect()
 }
 
 /// Escapes text for Markdown, on one line, also in a table. What a reader would take for a mention, a reference or a link, which

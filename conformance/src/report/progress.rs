@@ -101,7 +101,7 @@ impl<W: Write + Send> Observer for Progress<W> {
         // The summary folds skipped checks by their reason.
         let is_shown = match self.screen.detail {
             Detail::Quiet => is_trouble(&result.outcome),
-            Detail::Normal => !matches!(result.outcome, Outcome::Skipped(_)),
+            Detail::Normal => !matches!(result.outcome, Outcome::Passed | Outcome::Skipped(_)),
             Detail::Verbose => true,
         };
         // A check that ran again with more cases has a second line only for other trouble.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_whole_lines_and_nothing_that_moves_the_cursor() {
-        let text = shown(Screen::PLAIN, false);
+        let text = shown(Screen { detail: Detail::Verbose, ..Screen::PLAIN }, false);
         assert_eq!(text.lines().count(), 3, "{text}");
         assert!(!text.contains(['\r', '\u{1b}']), "{text}");
     }
@@ -153,9 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn quiet_tells_failures_only() {
-        let text = shown(Screen { detail: Detail::Quiet, ..Screen::PLAIN }, false);
-        assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.contains("failed"), "{text}");
+    fn passed_checks_have_a_line_in_verbose_output_only() {
+        for (detail, lines) in [(Detail::Quiet, 1), (Detail::Normal, 2)] {
+            let text = shown(Screen { detail, ..Screen::PLAIN }, false);
+            assert_eq!(text.lines().count(), lines, "{text}");
+            assert!(text.contains("failed") && !text.contains("passed "), "{text}");
+        }
     }
 }

@@ -3,12 +3,13 @@ use std::fmt::Write as _;
 use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::words::{
-    accepted, cost, counted, detected, discovered, explored, inferred_from, not_noticed, profile_and_budget,
-    reason_text, rests_on, run_again, seconds, suite_and_contract, throttled,
+    accepted, cost, coverage, detected, discovered, explored, inferred_from, not_as_expected, not_noticed,
+    profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract, throttled,
+    to_judge_more, violated,
 };
 use super::{Detail, Screen, curl, plain, quantity};
-use crate::check::{Evidence, Outcome};
-use crate::run::{CheckResult, ExpectationState, FAIL_ON_SKIP, NotJudged, Report, Unresolved, Verdict};
+use crate::check::{Evidence, Observation, Outcome};
+use crate::run::{CheckResult, NotJudged, Report, Unresolved, Verdict};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -59,89 +60,77 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     text
 }
 
-/// Outcomes counted, broken clauses, cost and verdict.
+/// The verdict, then what it rests on: coverage and detection in words, what would raise them most, and the cost. A verbose report
+/// adds why each clause was not judged.
 #[must_use]
 pub fn summary(report: &Report, screen: &Screen) -> String {
+    let is_verbose = screen.detail == Detail::Verbose;
     let mut text = String::from("\n");
-    let mut add = |tone, label: &str, words: &str| text.push_str(&screen.labelled(tone, label, words));
-    for clause in report.clauses.iter().filter(|clause| clause.failures > 0) {
-        let words = format!("{}: {}", clause.id, quantity(clause.failures, "finding"));
-        add(Tone::Bad, "violated", &words);
-    }
-    for line in accepted(report) {
-        add(Tone::Doubtful, "accepted", &line);
-    }
-    for expectation in &report.expectations {
-        let state = match expectation.state {
-            ExpectationState::Fails => continue,
-            ExpectationState::NoLongerFails => "no longer fails; remove its entry from the configuration",
-            ExpectationState::Expired => {
-                "is still violated, and the last day of the expected failure has passed"
-            }
-            ExpectationState::NotChecked => "was expected to fail, but none of its checks has a result",
-        };
-        add(Tone::Doubtful, "expected", &format!("{} {state}", expectation.clause));
-    }
-    if screen.detail == Detail::Verbose {
-        for result in &report.checks {
-            for observation in &result.observations {
-                let words = format!("{}: {} ({})", observation.unspecified, observation.text, result.id);
-                add(Tone::Faint, "open", &words);
-            }
-        }
-    }
-    let inconclusive = Unresolved::inconclusive(&report.checks);
-    let max = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_REASONS };
-    for line in folded_reasons(inconclusive.iter().map(Unresolved::line).collect(), max) {
-        add(Tone::Doubtful, "without result", &line);
-    }
-    if screen.detail > Detail::Quiet {
-        for line in skipped(report, screen) {
-            add(Tone::Faint, "skipped", &line);
-        }
-        let counts = format!("{}: {}", report.totals.all(), counted(report.totals));
-        add(Tone::Faint, "checks", &counts);
-        if let Some(implementation) = &report.implementation {
-            add(Tone::Faint, "tested", implementation);
-        }
-        add(Tone::Faint, "suite", &suite_and_contract(report));
-        add(Tone::Faint, "profile", &profile_and_budget(report));
-        for discovered in discovered(report) {
-            add(Tone::Faint, "discovered", &discovered);
-        }
-        if let Some(explored) = explored(report) {
-            add(Tone::Faint, "explored", &explored);
-        }
-        let clauses = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
-        add(Tone::Faint, "clauses", &clauses);
-        // Reasons that leave no clause open stand among what was skipped.
-        let open = |reason: &&NotJudged| !reason.clauses.is_empty();
-        let reasons: Vec<_> = report.coverage.not_judged.iter().filter(open).map(reason_text).collect();
-        for line in folded_reasons(reasons, max) {
-            add(Tone::Faint, "not judged", &line);
-        }
-        add(Tone::Faint, "detection", &detected(&report.detection, "would have noticed"));
-        for unlock in not_noticed(report) {
-            add(Tone::Faint, "not noticed", &unlock);
-        }
-        let cost = format!("{} ({:.2} s in checks)", cost(report), seconds(report.busy_ms));
-        add(Tone::Faint, "cost", &cost);
-    }
-    if let Some(line) = throttled(report) {
-        add(Tone::Doubtful, "throttled", &line);
-    }
-    if let Some(line) = run_again(report) {
-        add(Tone::Doubtful, "run again", &line);
-    }
-    if let Some(reason) = &report.stopped {
-        add(Tone::Doubtful, "stopped", reason);
-    }
-    for unmet in &report.unmet {
-        add(Tone::Doubtful, "gate not met", unmet);
-    }
     let verdict = screen.paint(verdict_tone(report), &report.conclusion);
     let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&report.target));
+    let stopped: Vec<String> = report.stopped.iter().cloned().collect();
+    let deciding = [
+        (Tone::Doubtful, "stopped", &stopped),
+        (Tone::Doubtful, "gate not met", &report.unmet),
+        (Tone::Bad, "violated", &violated(report)),
+    ];
+    // These decide the exit code, so none is folded.
+    for (tone, label, lines) in deciding {
+        lines.iter().for_each(|line| text.push_str(&screen.labelled(tone, label, line)));
+    }
+    let max = if is_verbose { usize::MAX } else { MAX_REASONS };
+    let mut add = |tone, label: &str, lines: Vec<String>| {
+        folded_lines(lines, max).iter().for_each(|line| text.push_str(&screen.labelled(tone, label, line)));
+    };
+    add(Tone::Doubtful, "accepted", accepted(report).collect());
+    add(Tone::Doubtful, "expected", not_as_expected(report));
+    let inconclusive = Unresolved::inconclusive(&report.checks);
+    add(Tone::Doubtful, "without result", inconclusive.iter().map(Unresolved::line).collect());
+    add(Tone::Doubtful, "throttled", throttled(report).into_iter().collect());
+    add(Tone::Doubtful, "run again", run_again(report).into_iter().collect());
+    if screen.detail == Detail::Quiet {
+        return text;
+    }
+    add(Tone::Faint, "coverage", vec![coverage(report)]);
+    add(Tone::Faint, "detection", vec![detected(&report.detection, "would have noticed")]);
+    if is_verbose {
+        // Reasons that leave no clause open stand among what was skipped.
+        let open = |reason: &&NotJudged| !reason.clauses.is_empty();
+        add(
+            Tone::Faint,
+            "not judged",
+            report.coverage.not_judged.iter().filter(open).map(reason_text).collect(),
+        );
+        add(Tone::Faint, "not noticed", not_noticed(report).collect());
+        let observations = report.checks.iter().flat_map(|result| {
+            let line = |seen: &Observation| format!("{}: {} ({})", seen.unspecified, seen.text, result.id);
+            result.observations.iter().map(line)
+        });
+        add(Tone::Faint, "open", observations.collect());
+        add(Tone::Faint, "suite", vec![suite_and_contract(report)]);
+    } else {
+        add(Tone::Faint, "to judge more", to_judge_more(report).into_iter().collect());
+    }
+    add(Tone::Faint, "tested", report.implementation.iter().cloned().collect());
+    add(Tone::Faint, "discovered", discovered(report).collect());
+    add(Tone::Faint, "explored", explored(report).into_iter().collect());
+    add(Tone::Faint, "profile", vec![profile_and_budget(report)]);
+    let busy =
+        if is_verbose { format!(" ({:.2} s in checks)", seconds(report.busy_ms)) } else { String::new() };
+    add(Tone::Faint, "cost", vec![format!("{}{busy}", cost(report))]);
     text
+}
+
+/// Maximum number of lines of one kind, before the rest is counted.
+const MAX_REASONS: usize = 8;
+
+fn folded_lines(mut lines: Vec<String>, max: usize) -> Vec<String> {
+    let more = lines.len().saturating_sub(max);
+    if more > 0 {
+        lines.truncate(max);
+        lines.push(format!("and {more} more; see the report or --verbose"));
+    }
+    lines
 }
 
 fn verdict_tone(report: &Report) -> Tone {
@@ -151,29 +140,6 @@ fn verdict_tone(report: &Report) -> Tone {
         Verdict::Accepted | Verdict::Incomplete => Tone::Doubtful,
         _ => Tone::Bad,
     }
-}
-
-/// What was skipped, a line for each reason. Empty where a gate or a verbose report lists it anyway.
-fn skipped(report: &Report, screen: &Screen) -> Vec<String> {
-    if screen.detail == Detail::Verbose || report.unmet.iter().any(|unmet| unmet.starts_with(FAIL_ON_SKIP)) {
-        return Vec::new();
-    }
-    folded_reasons(Unresolved::skipped(&report.checks).iter().map(Unresolved::line).collect(), MAX_REASONS)
-}
-
-/// Maximum number of lines with a reason each, before the rest is counted.
-const MAX_REASONS: usize = 8;
-
-fn folded_reasons(mut lines: Vec<String>, max: usize) -> Vec<String> {
-    let more = lines.len().saturating_sub(max);
-    if more > 0 {
-        lines.truncate(max);
-        lines.push(format!(
-            "for {more} more {}; see the report or --verbose",
-            if more == 1 { "reason" } else { "reasons" }
-        ));
-    }
-    lines
 }
 
 fn tone(outcome: &Outcome) -> Tone {

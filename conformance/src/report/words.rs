@@ -6,7 +6,7 @@ use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
-use crate::run::{Expectation, NotJudged, Report, Rerun, Totals};
+use crate::run::{Coverage, Expectation, ExpectationState, NotJudged, Report, Rerun, Totals};
 use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
@@ -29,6 +29,43 @@ pub(super) fn counted(totals: Totals) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
+}
+
+/// How much of the contract was judged, by how many checks.
+pub(super) fn coverage(report: &Report) -> String {
+    let Coverage { judged, clauses, .. } = report.coverage;
+    let checks = quantity(report.totals.all(), "check");
+    format!("{judged} of {} judged; {checks}: {}", quantity(clauses, "clause"), counted(report.totals))
+}
+
+/// What would raise coverage most: the reason for which most clauses were not judged and about which a tester can do something, or
+/// else the one for which most known faults would not have been noticed.
+pub(super) fn to_judge_more(report: &Report) -> Option<String> {
+    let reasons = || report.coverage.not_judged.iter();
+    let most = reasons().find(|reason| reason.checks > 0 && !reason.clauses.is_empty());
+    most.map(reason_text).or_else(|| not_noticed(report).next()).or_else(|| reasons().next().map(reason_text))
+}
+
+/// The violated clauses with the number of their findings.
+pub(super) fn violated(report: &Report) -> Vec<String> {
+    let violated = report.clauses.iter().filter(|clause| clause.failures > 0);
+    violated.map(|clause| format!("{}: {}", clause.id, quantity(clause.failures, "finding"))).collect()
+}
+
+/// The expected failures that no longer are what the configuration says.
+pub(super) fn not_as_expected(report: &Report) -> Vec<String> {
+    let line = |Expectation { clause, state, .. }: &Expectation| {
+        let state = match state {
+            ExpectationState::Fails => return None,
+            ExpectationState::NoLongerFails => "no longer fails; remove its entry from the configuration",
+            ExpectationState::Expired => {
+                "is still violated, and the last day of the expected failure has passed"
+            }
+            ExpectationState::NotChecked => "was expected to fail, but none of its checks has a result",
+        };
+        Some(format!("{clause} {state}"))
+    };
+    report.expectations.iter().filter_map(line).collect()
 }
 
 /// The accepted violations, in words.

@@ -1,26 +1,52 @@
+use clap::Args;
+
 use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals, Unresolved};
-use crate::contract::Clause;
+use crate::contract::{Clause, Contract};
 use crate::detection::Detection;
+use crate::quantity::integer;
 
-/// How the lines of this gate begin.
-pub(crate) const FAIL_ON_SKIP: &str = "--fail-on-skip";
-
-/// Requirements that a run must meet to conform. Without gates a run without findings conforms.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Requirements that a run must meet to conform: arguments, and keys of `[gates]`. Without gates a run without findings conforms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(
+    next_help_heading = "Gates (a run that does not meet one ends without a verdict, with exit code 4)"
+)]
 pub struct Gates {
-    /// Every clause that matches one of these patterns must be judged.
+    /// Require that every clause that matches is judged, for example `search.*`; may be repeated.
+    #[arg(long, value_name = "CLAUSE-GLOB")]
     pub require: Vec<Glob>,
-    /// Minimum number of clauses that must be judged.
+    /// Require that at least N clauses are judged, for example 50.
+    #[arg(long, value_name = "N", value_parser = clauses)]
     pub min_clauses: Option<usize>,
-    /// Minimum percentage of the known faults that the run must be able to notice.
+    /// Require that the run would have noticed at least this share of the known faults, for example 80.
+    #[arg(long, value_name = "PERCENT", value_parser = integer::<u8>(1..=100))]
     pub min_detection: Option<u8>,
-    /// Whether a skipped check or case keeps the run from conforming.
+    /// Require that no check and no case is skipped.
+    #[arg(long)]
     pub fail_on_skip: bool,
-    /// Whether a warning fails the run.
+    /// Treat warnings as failures (exit code 1).
+    #[arg(long)]
     pub fail_on_warning: bool,
 }
 
+/// A number of clauses, of those that a run can judge.
+fn clauses(text: &str) -> Result<usize, String> {
+    let max = Contract::embedded().map_err(|error| error.to_string())?.catalogue.observable().count();
+    integer(1..=max as u64)(text)
+}
+
 impl Gates {
+    /// These gates where they are given, and those of `under` where they are not.
+    #[must_use]
+    pub fn over(&self, under: Self) -> Self {
+        Self {
+            require: if self.require.is_empty() { under.require } else { self.require.clone() },
+            min_clauses: self.min_clauses.or(under.min_clauses),
+            min_detection: self.min_detection.or(under.min_detection),
+            fail_on_skip: self.fail_on_skip || under.fail_on_skip,
+            fail_on_warning: self.fail_on_warning || under.fail_on_warning,
+        }
+    }
+
     /// The requirements that the run does not meet, one sentence each; skipped checks and cases by reason. Warnings are not among
     /// them, because they fail the run.
     pub(super) fn unmet(
@@ -50,7 +76,7 @@ impl Gates {
         }
         if self.fail_on_skip {
             let skips = Unresolved::skipped(results);
-            unmet.extend(skips.iter().map(|skips| format!("{FAIL_ON_SKIP}: {}", skips.line())));
+            unmet.extend(skips.iter().map(|skips| format!("--fail-on-skip: {}", skips.line())));
         }
         let stale = expectations.iter().filter(|entry| entry.state == ExpectationState::NoLongerFails);
         for entry in stale.filter(|entry| is_fully_judged(results, entry.clause)) {
@@ -79,7 +105,6 @@ mod tests {
     use super::*;
     use crate::check::Outcome;
     use crate::checks::registry;
-    use crate::contract::Contract;
     use crate::detection::Matrix;
 
     #[test]

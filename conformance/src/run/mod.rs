@@ -25,7 +25,6 @@ pub use crate::check::{CaseResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
 pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use expected::{Expectation, ExpectationState, ExpectedFailure};
-pub(crate) use gates::FAIL_ON_SKIP;
 pub use gates::Gates;
 pub use options::{Options, SetupError};
 pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals};

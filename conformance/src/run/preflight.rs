@@ -1,5 +1,5 @@
 use super::Verdict;
-use crate::checks::first_requests;
+use crate::checks::{UNKNOWN_TOKEN, first_requests};
 use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, operation_of};
 use crate::target::Target;
@@ -215,9 +215,6 @@ const NOT_IMPLEMENTED: u16 = 501;
 
 const LINK_CREDENTIAL: &str = "the target rejects the account's token for both static operations (HTTP 403) and accepts it for \
                                extraction only, as it does a link credential: if it is one, set SALLYPORT_API_KEY to the account's token";
-
-/// A token that no service has issued.
-const UNKNOWN_TOKEN: &str = "unknown-token-of-the-conformance-suite";
 
 fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
     matches!(

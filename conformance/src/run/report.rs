@@ -1,8 +1,11 @@
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun, Totals, Verdict};
 use crate::check::{InferredClauses, RunLog};
+use crate::contract::Contract;
 use crate::detection::Detection;
 use crate::explore::ExplorationResult;
 use crate::target::DiscoveredFact;
@@ -78,6 +81,49 @@ impl Report {
 
     /// Replaces the profile in a report on recorded traffic, for which nothing was sent.
     pub const RECORDED: &'static str = "recorded";
+
+    /// A report of these results, for which nothing was sent.
+    pub(crate) fn recorded(
+        contract: &Contract,
+        target: String,
+        checks: Vec<CheckResult>,
+        clauses: Vec<ClauseSummary>,
+        coverage: Coverage,
+    ) -> Self {
+        let budget =
+            Budget { requests: 0, gateways: 0, bytes: 0, wall: Duration::ZERO, rate: None, concurrency: 1 };
+        Self {
+            schema_version: Self::VERSION,
+            suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
+            target,
+            implementation: None,
+            contract: contract.version.clone(),
+            contract_sha256: contract.sha256.clone(),
+            begun: String::new(),
+            elapsed_ms: 0,
+            busy_ms: 0,
+            profile: Self::RECORDED,
+            budget,
+            inferred: InferredClauses::default(),
+            verdict: Verdict::Incomplete,
+            conclusion: String::new(),
+            stopped: None,
+            totals: Totals::from_results(&checks),
+            usage: Usage::default(),
+            throttling: Throttling::default(),
+            discovered: Vec::new(),
+            run_again: Rerun::default(),
+            explored: None,
+            expectations: Vec::new(),
+            coverage,
+            detection: Detection::default(),
+            diagnosis: Vec::new(),
+            unmet: Vec::new(),
+            checks,
+            clauses,
+            log: RunLog::default(),
+        }
+    }
 
     /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
     /// checks differ for passive checks.

@@ -1,11 +1,16 @@
+use clap::Args;
+
 use crate::check::Check;
 
-/// Which checks and cases run.
-#[derive(Debug, Clone, Default)]
+/// Which checks and cases run: arguments, and keys of the configuration.
+#[derive(Debug, Clone, Default, Args)]
 pub struct Selection {
-    /// Run only what one of these matches; empty for all.
+    /// Run only checks whose id, clause or operation matches, for example `groups.*`, or one case, as `check-id/case-label`;
+    /// may be repeated.
+    #[arg(long, value_name = "GLOB")]
     pub only: Vec<Glob>,
-    /// Skip what one of these matches.
+    /// Skip checks whose id, clause or operation matches, or one case; may be repeated.
+    #[arg(long, value_name = "GLOB")]
     pub skip: Vec<Glob>,
 }
 
@@ -67,6 +72,13 @@ impl std::str::FromStr for Glob {
 }
 
 impl Selection {
+    /// What this one selects, or else `under`, without what either skips.
+    #[must_use]
+    pub fn over(&self, under: Self) -> Self {
+        let only = if self.only.is_empty() { under.only } else { self.only.clone() };
+        Self { only, skip: [under.skip, self.skip.clone()].concat() }
+    }
+
     /// Whether a case of a check runs.
     pub fn includes(&self, check: &Check, label: &str) -> bool {
         let wanted = self.only.is_empty() || self.only.iter().any(|glob| glob.selects_case(check, label));

@@ -189,30 +189,33 @@ impl<'a> Suite<'a> {
         Suite { target, plan, ..self }
     }
 
+    /// Whether the run looks for a fact that the tester did not supply, because cases need it and the target may show it.
+    pub fn looks_for(&self, fact: Fact) -> bool {
+        let Self { target, plan, options, .. } = self;
+        let is_needed = !target.facts.has(fact) && plan.lacks(fact, &target.facts);
+        let gateways = options.budget.gateways;
+        match fact {
+            Fact::OwnAddresses => is_needed,
+            Fact::EmptyRegion => is_needed && gateways >= MIN_GATEWAYS_FOR_EMPTY_REGION,
+            Fact::ScarceRegion => is_needed && gateways >= MIN_GATEWAYS_FOR_SCARCE_REGION,
+            // Every extraction depends on it, and none lacks it.
+            Fact::EntitledProtocols => !target.facts.has(fact) && gateways >= MIN_GATEWAYS_FOR_EMPTY_REGION,
+            _ => false,
+        }
+    }
+
     /// Facts that the tester did not supply and the run needs, as far as the target shows them. None when none was looked for.
     ///
     /// # Errors
     /// When the run has extractions, and the target rejects each of them: nearly every check of them would be inconclusive.
     async fn discover(&self, shared: &SharedState) -> Result<Option<Facts>, Obstacle> {
-        let Self { target, plan, options, .. } = self;
-        let lacks = |fact| {
-            let min_gateways = match fact {
-                Fact::OwnAddresses => 0,
-                Fact::ScarceRegion => MIN_GATEWAYS_FOR_SCARCE_REGION,
-                _ => MIN_GATEWAYS_FOR_EMPTY_REGION,
-            };
-            let is_needed = match fact {
-                Fact::EntitledProtocols => !target.facts.has(fact),
-                _ => plan.lacks(fact, &target.facts),
-            };
-            is_needed && options.budget.gateways >= min_gateways
-        };
+        let Self { plan, options, .. } = self;
         let before = self.meter.usage();
         let extracts = |planned: &PlannedCheck| {
             planned.check.operation == Some(OperationId::Extract) && planned.running().next().is_some()
         };
         let extracts = options.budget.gateways > 0 && plan.planned().iter().any(extracts);
-        match checks::discover(&self.context(shared), lacks, extracts).await {
+        match checks::discover(&self.context(shared), |fact| self.looks_for(fact), extracts).await {
             Ok(found) => Ok((self.meter.usage() != before).then_some(found)),
             Err(rejection) => Err(Obstacle::new(
                 Verdict::AccessDenied,

@@ -7,25 +7,105 @@ use std::net::{IpAddr, SocketAddr};
 use super::{Fact, Facts, Secret};
 use crate::contract::Contract;
 
+/// Pairs of facts that nothing can belong to at once. One account may lack several things, so that its token may stand for each.
+const EXCLUSIVE: [(Fact, Fact); 20] = [
+    (Fact::OwnAddresses, Fact::ForeignAddresses),
+    (Fact::Orders, Fact::ForeignAddresses),
+    (Fact::SharedAddress, Fact::ForeignAddresses),
+    (Fact::KnownInstances, Fact::ForeignAddresses),
+    (Fact::ForeignOrder, Fact::Orders),
+    (Fact::ForeignOrder, Fact::KnownInstances),
+    (Fact::ForeignGroup, Fact::OwnGroups),
+    (Fact::RevokedToken, Fact::SecondToken),
+    (Fact::RevokedToken, Fact::EmptyToken),
+    (Fact::RevokedToken, Fact::TokenNotWhitelisted),
+    (Fact::RevokedToken, Fact::TokenNotVerified),
+    (Fact::RevokedToken, Fact::TokenNotEntitled),
+    (Fact::RevokedToken, Fact::TokenPartlyEntitled),
+    (Fact::RevokedToken, Fact::LinkCredential),
+    (Fact::RejectedTokens, Fact::SecondToken),
+    (Fact::RejectedTokens, Fact::LinkCredential),
+    (Fact::TokenNotEntitled, Fact::TokenPartlyEntitled),
+    (Fact::PlentifulRegion, Fact::ScarceRegion),
+    (Fact::PlentifulRegion, Fact::EmptyRegion),
+    (Fact::ScarceRegion, Fact::EmptyRegion),
+];
+
+/// Something that a fact is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Address(IpAddr),
+    Order(String),
+    Group(i64),
+    Region(String),
+    Token(String),
+}
+
+impl Subject {
+    fn shown(&self) -> String {
+        match self {
+            Self::Address(address) => address.to_string(),
+            Self::Order(text) | Self::Region(text) => text.clone(),
+            Self::Group(group) => group.to_string(),
+            Self::Token(_) => "one token".to_owned(),
+        }
+    }
+}
+
 /// The contradictions, one sentence each.
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     let mut wrong = Vec::new();
     addresses(facts, &mut wrong);
     protocols(facts, &mut wrong);
-    tokens(token, facts, &mut wrong);
     regions(facts, &mut wrong);
-    if let Some(order) = &facts.foreign_order {
-        if facts.orders.iter().any(|own| own.number == *order) {
-            wrong.push(both(Fact::ForeignOrder, Fact::Orders, order));
-        }
-        if facts.known_instances.iter().any(|instance| instance.order.as_ref() == Some(order)) {
-            wrong.push(both(Fact::ForeignOrder, Fact::KnownInstances, order));
-        }
+    let own = Subject::Token(token.expose().to_owned());
+    for fact in Fact::ALL.into_iter().filter(|fact| subjects(facts, *fact).contains(&own)) {
+        let (variable, description) = (fact.variable(), fact.description());
+        wrong.push(format!("{variable} has the account's own token: expected {description}"));
     }
-    if let Some(group) = facts.foreign_group.filter(|group| facts.own_groups.contains(group)) {
-        wrong.push(both(Fact::ForeignGroup, Fact::OwnGroups, &group.to_string()));
+    for (one, other) in EXCLUSIVE {
+        for subject in subjects(facts, one).intersection(&subjects(facts, other)) {
+            wrong.push(format!(
+                "{} and {} can't both hold for {}: the first is {}, the second {}",
+                one.variable(),
+                other.variable(),
+                subject.shown(),
+                one.description(),
+                other.description()
+            ));
+        }
     }
     wrong
+}
+
+/// What a fact is about.
+fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<Subject> {
+    let addresses = |texts: &[String]| {
+        texts.iter().filter_map(|text| host(text)).map(Subject::Address).collect::<BTreeSet<_>>()
+    };
+    let region = |region: &Option<String>| region.iter().cloned().map(Subject::Region).collect();
+    match fact {
+        Fact::OwnAddresses => addresses(&facts.own_addresses),
+        Fact::ForeignAddresses => addresses(&facts.foreign_addresses),
+        Fact::SharedAddress => addresses(facts.shared_address.as_slice()),
+        Fact::Orders => {
+            let numbers = facts.orders.iter().map(|order| Subject::Order(order.number.clone()));
+            numbers.chain(facts.orders.iter().flat_map(|order| addresses(&order.addresses))).collect()
+        }
+        Fact::KnownInstances => {
+            let known = || facts.known_instances.iter();
+            let orders = known().filter_map(|instance| instance.order.clone()).map(Subject::Order);
+            orders.chain(known().map(|instance| Subject::Address(instance.ip.to_canonical()))).collect()
+        }
+        Fact::ForeignOrder => facts.foreign_order.iter().cloned().map(Subject::Order).collect(),
+        Fact::ForeignGroup => facts.foreign_group.into_iter().map(Subject::Group).collect(),
+        Fact::OwnGroups => facts.own_groups.iter().copied().map(Subject::Group).collect(),
+        Fact::PlentifulRegion => region(&facts.plentiful_region),
+        Fact::ScarceRegion => region(&facts.scarce_region),
+        Fact::EmptyRegion => region(&facts.empty_region),
+        Fact::Canaries => BTreeSet::new(),
+        tokens => facts.secrets_of(tokens).map(|token| Subject::Token(token.expose().to_owned())).collect(),
+    }
 }
 
 /// A protocol that no extraction takes is a typing error.
@@ -40,33 +120,16 @@ fn protocols(facts: &Facts, wrong: &mut Vec<String>) {
 }
 
 fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
-    let orders = facts.orders.iter().flat_map(|order| &order.addresses);
-    let all = [
-        (Fact::OwnAddresses, facts.own_addresses.iter().collect::<Vec<_>>()),
-        (Fact::Orders, orders.collect()),
-        (Fact::ForeignAddresses, facts.foreign_addresses.iter().collect()),
-        (Fact::SharedAddress, facts.shared_address.iter().collect()),
-    ];
-    for (fact, texts) in &all {
-        for text in texts.iter().filter(|text| host(text).is_none()) {
-            wrong.push(format!(
-                "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0, found `{text}`",
-                fact.variable()
-            ));
-        }
-    }
-    let hosts =
-        |texts: &[&String]| -> BTreeSet<IpAddr> { texts.iter().filter_map(|text| host(text)).collect() };
-    let [(_, own), (_, orders), (_, foreign), (_, shared)] = &all;
-    let foreign = hosts(foreign);
-    let known = facts.known_instances.iter().map(|instance| instance.ip.to_canonical());
-    for address in known.collect::<BTreeSet<_>>().intersection(&foreign) {
-        wrong.push(both(Fact::KnownInstances, Fact::ForeignAddresses, &address.to_string()));
-    }
-    for (fact, texts) in [(Fact::OwnAddresses, own), (Fact::Orders, orders), (Fact::SharedAddress, shared)] {
-        for address in hosts(texts).intersection(&foreign) {
-            wrong.push(both(fact, Fact::ForeignAddresses, &address.to_string()));
-        }
+    let of_orders = facts.orders.iter().flat_map(|order| &order.addresses);
+    let all = facts.own_addresses.iter().map(|text| (Fact::OwnAddresses, text));
+    let all = all.chain(of_orders.map(|text| (Fact::Orders, text)));
+    let all = all.chain(facts.foreign_addresses.iter().map(|text| (Fact::ForeignAddresses, text)));
+    let all = all.chain(facts.shared_address.iter().map(|text| (Fact::SharedAddress, text)));
+    for (fact, text) in all.filter(|(_, text)| host(text).is_none()) {
+        wrong.push(format!(
+            "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0, found `{text}`",
+            fact.variable()
+        ));
     }
 }
 
@@ -78,53 +141,6 @@ fn host(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().filter(|address| address.port() > 0);
     let host = bare.parse().ok().or_else(|| with_port().map(|address| address.ip()));
     host.map(|host: IpAddr| host.to_canonical())
-}
-
-fn tokens(token: &Secret, facts: &Facts, wrong: &mut Vec<String>) {
-    let others = [
-        (Fact::SecondToken, &facts.second_token),
-        (Fact::EmptyToken, &facts.empty_token),
-        (Fact::RevokedToken, &facts.revoked_token),
-        (Fact::TokenNotWhitelisted, &facts.token_not_whitelisted),
-        (Fact::TokenNotVerified, &facts.token_not_verified),
-        (Fact::TokenNotEntitled, &facts.token_not_entitled),
-        (Fact::TokenPartlyEntitled, &facts.token_partly_entitled),
-        (Fact::LinkCredential, &facts.link_credential),
-    ];
-    let same = |one: &Secret, other: &Option<Secret>| {
-        other.as_ref().is_some_and(|other| one.expose() == other.expose())
-    };
-    for (fact, _) in others.iter().filter(|(_, other)| same(token, other)) {
-        wrong.push(format!(
-            "{} is the account's own token: expected {}",
-            fact.variable(),
-            fact.description()
-        ));
-    }
-    if let Some(revoked) = &facts.revoked_token {
-        let not_revoked = others.iter().filter(|(fact, _)| *fact != Fact::RevokedToken);
-        for (fact, _) in not_revoked.filter(|(_, other)| same(revoked, other)) {
-            wrong.push(both(Fact::RevokedToken, *fact, "one token"));
-        }
-    }
-    let accepted = [(Fact::SecondToken, &facts.second_token), (Fact::LinkCredential, &facts.link_credential)];
-    for rejected in &facts.rejected_tokens {
-        if rejected.token.expose() == token.expose() {
-            wrong.push(format!(
-                "{} has the account's own token: expected {}",
-                Fact::RejectedTokens.variable(),
-                Fact::RejectedTokens.description()
-            ));
-        }
-        for (fact, _) in accepted.iter().filter(|(_, other)| same(&rejected.token, other)) {
-            wrong.push(both(Fact::RejectedTokens, *fact, "one token"));
-        }
-    }
-    if let Some(none) = &facts.token_not_entitled
-        && same(none, &facts.token_partly_entitled)
-    {
-        wrong.push(both(Fact::TokenNotEntitled, Fact::TokenPartlyEntitled, "one token"));
-    }
 }
 
 fn regions(facts: &Facts, wrong: &mut Vec<String>) {
@@ -148,12 +164,6 @@ fn regions(facts: &Facts, wrong: &mut Vec<String>) {
             fact.variable()
         ));
     }
-    for (number, (fact, region)) in regions.iter().enumerate() {
-        let Some(region) = region else { continue };
-        for (other, _) in regions[number + 1..].iter().filter(|(_, other)| other.as_ref() == Some(region)) {
-            wrong.push(both(*fact, *other, region));
-        }
-    }
 }
 
 /// The default of `regions`.
@@ -166,17 +176,6 @@ fn default_region() -> Option<&'static str> {
 fn is_region(text: &str, default: Option<&str>) -> bool {
     const LETTERS: usize = 3;
     default == Some(text) || text.len() == LETTERS && text.bytes().all(|byte| byte.is_ascii_alphabetic())
-}
-
-/// The message for two facts that exclude each other.
-fn both(one: Fact, other: Fact, what: &str) -> String {
-    format!(
-        "{} and {} can't both hold for {what}: the first is {}, the second {}",
-        one.variable(),
-        other.variable(),
-        one.description(),
-        other.description()
-    )
 }
 
 #[cfg(test)]

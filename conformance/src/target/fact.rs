@@ -56,9 +56,10 @@ macro_rules! facts {
                 [$(self.$field.secrets()),+].into_iter().flatten()
             }
 
-            /// The secrets of a fact.
-            pub(crate) fn secrets_of(&self, fact: Fact) -> Vec<&Secret> {
-                match fact { $(Fact::$fact => self.$field.secrets(),)+ }
+            /// Every secret of a fact.
+            pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
+                let secrets = match fact { $(Fact::$fact => self.$field.secrets(),)+ };
+                secrets.into_iter()
             }
 
             /// These facts, and those of `under` that are missing here.

@@ -239,7 +239,7 @@ fn replaced(secret: &str, replacement: &str) -> impl Iterator<Item = (String, St
 }
 
 /// What URLs, JSON, HTML, logs and authentication make of a text. Encodings around one another are found where programs nest them:
-/// JSON as a string of JSON, and a URL as a parameter of another one.
+/// any of these in a text of JSON, and a URL as a parameter of another one.
 pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
     /// What RFC 3986 calls unreserved stays as it is.
     const URL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -276,7 +276,6 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         each(|byte| format!("%{byte:02x}")),
         each(|byte| format!("{byte:02x}")),
         json(text),
-        json(&json(text)),
         json(text).replace('/', "\\/"),
         escaped(json(text), |c| !c.is_ascii()),
         escaped(json(text), |c| !c.is_ascii() || "<>&'".contains(c)),
@@ -286,6 +285,8 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         html("&#x27;"),
         html("&#x27;").replace('/', "&#x2f;"),
     ]);
+    // Each of them may stand in a text of a JSON body.
+    spellings.extend(spellings.iter().map(|spelling| json(spelling)).collect::<Vec<_>>());
     spellings.retain(|spelling| !spelling.is_empty());
     spellings
 }

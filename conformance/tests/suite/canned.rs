@@ -105,20 +105,15 @@ impl CannedServer {
         self.0.requests()
     }
 
-    /// Runs the checks that fit `only` against this server.
+    /// Runs the checks that fit `only` against this server, with timeouts and waits that suit a test.
     pub(crate) async fn run(&self, only: &str, change: impl FnOnce(&mut Options)) -> Report {
-        run(&self.url(), only, change).await
+        run_with(&self.url(), only, Facts::default(), change).await
     }
 
     /// The same with facts.
     pub(crate) async fn run_with(&self, only: &str, facts: Facts) -> Report {
         run_with(&self.url(), only, facts, |_| {}).await
     }
-}
-
-/// Runs the checks that fit `only` against a URL, with timeouts and waits that suit a test.
-pub(crate) async fn run(url: &str, only: &str, change: impl FnOnce(&mut Options)) -> Report {
-    run_with(url, only, Facts::default(), change).await
 }
 
 async fn run_with(url: &str, only: &str, facts: Facts, change: impl FnOnce(&mut Options)) -> Report {

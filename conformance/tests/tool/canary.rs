@@ -99,22 +99,35 @@ fn no_artefact_shows_the_token() {
         ("page", |stream| server::response(stream, "500 Oops", &[], forms().join("\n").as_bytes())),
     ];
     let targets = behaviours.map(|(name, behaviour)| (name, TestServer::start(behaviour).url()));
-    for (name, url) in targets.into_iter().chain([("rejected", format!("http://{}", closed_port()))]) {
-        let place = folder.path().join(name);
-        std::fs::create_dir(&place).expect("a folder");
-        let base = ["--base-url", &url, "--timeout", "1"];
-        let reports = every_report(&place);
-        let ran = run(&[&["run", "--verbose", "--max-seconds", "20", &reports], base.as_slice()].concat());
-        assert_clean_output(&format!("run against {name}"), &ran);
-        let recording = folder.file(&format!("{name}/recording"));
-        let recorded = run(&[&["record", &recording], base.as_slice()].concat());
-        assert_clean_output(&format!("record against {name}"), &recorded);
-        let report = folder.file(&format!("{name}/report.json"));
-        let replay = ["replay", &report, "groups.envelope.success"];
-        assert_clean_output("replay", &run(&[&replay, base.as_slice()].concat()));
-    }
+    let targets = targets.into_iter().chain([("rejected", format!("http://{}", closed_port()))]);
+    // Side by side, since most of them wait.
+    std::thread::scope(|scope| {
+        for (name, url) in targets {
+            let folder = &folder;
+            scope.spawn(move || leave_artefacts(folder, name, &url));
+        }
+    });
     let files = assert_clean_files(folder.path());
     assert!(files > 6 * 5, "{files} files were searched");
+}
+
+/// Runs, records and replays, and searches what they print.
+fn leave_artefacts(folder: &Folder, name: &str, url: &str) {
+    let place = folder.path().join(name);
+    std::fs::create_dir(&place).expect("a folder");
+    let base = ["--base-url", url, "--timeout", "1"];
+    let reports = every_report(&place);
+    let (recording, report) =
+        (folder.file(&format!("{name}/recording")), folder.file(&format!("{name}/report.json")));
+    let commands: [&[&str]; 3] = [
+        &["run", "--verbose", "--max-seconds", "20", &reports],
+        &["record", &recording],
+        &["replay", &report, "groups.envelope.success"],
+    ];
+    for command in commands {
+        let output = run(&[command, base.as_slice()].concat());
+        assert_clean_output(&format!("{} against {name}", command[0]), &output);
+    }
 }
 
 #[test]

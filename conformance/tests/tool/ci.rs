@@ -109,13 +109,6 @@ fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
 }
 
 #[test]
-fn metrics_that_cannot_be_written_are_known_before_the_run() {
-    let target = TestServer::start(|stream| server::groups(stream, &[1]));
-    run(&["run", "--base-url", &target.url(), "--report", "prometheus=/missing/a.prom"]).assert(2, &[]);
-    assert_eq!(target.connections(), 0);
-}
-
-#[test]
 fn an_archive_has_every_exchange_of_the_checks_without_the_token() {
     let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let folder = Folder::new();

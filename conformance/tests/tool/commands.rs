@@ -16,7 +16,8 @@ fn a_plan_sends_nothing_and_keeps_to_the_profile() {
     let target = TestServer::start(groups);
     run(&["plan", "--profile", "smoke", "--base-url", &target.url()])
         .assert(0, &["0 gateways, without retries", "known faults"]);
-    run(&["plan", "--base-url", &target.url()]).assert(0, &["SALLYPORT_OWN_ADDRESSES"]);
+    let looks = "the run first looks for addresses of the account's instances (SALLYPORT_OWN_ADDRESSES)";
+    run(&["plan", "--base-url", &target.url()]).assert(0, &[looks]);
     assert_eq!(target.connections(), 0);
 }
 
@@ -230,10 +231,10 @@ fn a_secret_that_is_too_short_to_hide_is_rejected() {
     let url = target.url();
     let base = ["run", "--base-url", &url];
     let cases: [(&[&str], &str, &str); 4] = [
-        (&[], "ex", "API_KEY"),
-        (&["--header", "X-Gateway: ab"], "long-enough", "HEADER"),
-        (&["--proxy", "http://user:pw@127.0.0.1:1"], "long-enough", "PROXY"),
-        (&["--api-key", "x"], "", "API_KEY"),
+        (&[], "ex", "SALLYPORT_API_KEY"),
+        (&["--header", "X-Gateway: ab"], "long-enough", "--header"),
+        (&["--proxy", "http://user:pw@127.0.0.1:1"], "long-enough", "--proxy"),
+        (&["--api-key", "x"], "", "SALLYPORT_API_KEY"),
     ];
     for (arguments, token, name) in cases {
         program(&[base.as_slice(), arguments].concat())
@@ -298,8 +299,30 @@ fn quiet_and_verbose_say_less_and_more() {
     };
     let (quiet, normal, verbose) = (said(&["--quiet"]), said(&[]), said(&["--verbose"]));
     assert_eq!(quiet.trim().lines().count(), 1, "{quiet}");
-    assert!(normal.contains("passed groups.envelope.success") && !normal.contains("→ 200"), "{normal}");
-    assert!(verbose.contains("→ 200"), "{verbose}");
+    assert!(!normal.contains("passed groups.envelope.success"), "{normal}");
+    assert!(verbose.contains("passed groups.envelope.success") && verbose.contains("→ 200"), "{verbose}");
+}
+
+/// The verdict, what it rests on, and what would raise that: no line for each check.
+#[cfg(feature = "embedded")]
+#[test]
+fn a_run_without_findings_has_a_few_lines_and_the_verdict_first() {
+    let said = text(
+        &program(&["run", "--profile", "smoke"]).env_remove("SALLYPORT_API_KEY").finish().assert(0, &[]),
+    );
+    assert!(said.lines().count() <= 15, "{said}");
+    let (_, summary) = said.split_once("\n\n").expect("a summary");
+    let labels: Vec<&str> = summary.lines().filter_map(|line| line.get(..16)).map(str::trim).collect();
+    assert_eq!(labels[..4], ["verdict", "coverage", "detection", "to judge more"], "{said}");
+}
+
+#[test]
+fn what_is_explained_may_be_open_or_a_pattern() {
+    run(&["explain", "open.addresses.ipv4-mapped"]).assert(0, &["never judged"]);
+    let listed =
+        text(&run(&["explain", "groups.*"]).assert(0, &["groups.order  ", "groups.order.ascending  "]));
+    assert!(listed.lines().all(|line| line.starts_with("groups.")), "{listed}");
+    run(&["explain", "serch.*"]).assert(2, &["unknown clause, check or case `serch.*`"]);
 }
 
 #[test]
@@ -395,9 +418,9 @@ fn what_is_skipped_is_named_by_reason_and_folds() {
     let arguments = [&["run", "--base-url", &url, "--profile", "full"], only.as_slice(), &skip].concat();
     let reason = "supply addresses of the account's instances (SALLYPORT_OWN_ADDRESSES) to run this";
     let said = text(&run(&arguments));
-    let line = said.lines().find(|line| line.contains("skipped ") && line.contains(reason));
-    assert!(line.is_some_and(|line| line.contains("(search.activated-range.")), "{said}");
-    assert!(!said.contains("skipped search.activated-range."), "a line for each skipped check: {said}");
+    let line = said.lines().find(|line| line.contains("to judge more ") && line.contains(reason));
+    assert!(line.is_some_and(|line| line.contains(" checks: supply ")), "{said}");
+    assert!(!said.contains("search.activated-range."), "a line for each skipped check: {said}");
     let verbose = text(&run(&[arguments.as_slice(), &["--verbose"]].concat()));
     assert!(verbose.contains("skipped search.activated-range."), "{verbose}");
 

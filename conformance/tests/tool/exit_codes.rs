@@ -1,10 +1,7 @@
 //! Exit codes of the program, and one line of help.
 
-use std::io::Write as _;
-use std::net::TcpListener;
-
 use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
-use crate::server::{self, TestServer, closed_port};
+use crate::server::{self, TestServer};
 
 #[test]
 fn without_a_base_url_the_reference_server_is_tested() {
@@ -56,19 +53,6 @@ fn numbers_out_of_range_are_named_with_their_range() {
 }
 
 #[test]
-fn https_to_a_port_of_plain_http_is_named() {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("https://{}", listener.local_addr().expect("bound"));
-    std::thread::spawn(move || {
-        for stream in listener.incoming().take(8) {
-            // As servers do that read no request.
-            let _ = stream.and_then(|mut stream| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n"));
-        }
-    });
-    run(&["run", "--base-url", &url]).assert(3, &["this port speaks plain http"]);
-}
-
-#[test]
 fn odd_environment_variables_are_named() {
     let server = TestServer::start(|stream| server::groups(stream, &[1]));
     let folder = Folder::new();
@@ -90,30 +74,4 @@ fn odd_environment_variables_are_named() {
              the known ones",
         ]
     );
-}
-
-#[test]
-fn an_unreachable_target_ends_with_3_and_a_used_up_budget_with_4() {
-    run(&["run", "--base-url", &format!("http://{}", closed_port())]).assert(3, &[]);
-    let mut embedded = program(&["run", "--only", "groups.*", "--max-bytes", "100"]);
-    embedded.env_remove("SALLYPORT_API_KEY").finish().assert(4, &[]);
-}
-
-#[test]
-fn findings_end_with_1_and_no_artefact_shows_the_token() {
-    let server = TestServer::start(|stream| {
-        let headers = [("Content-Type", "application/json"), ("X-Request-Id", "r"), ("X-Echo", TOKEN)];
-        let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;
-        server::response(stream, "200 OK", &headers, body)
-    });
-    let folder = Folder::new();
-    let report = format!("json={}", folder.file("report.json"));
-    let output = run(&["run", "--base-url", &server.url(), "--only", "groups.*", "--report", &report]);
-    let printed = text(&output.assert(1, &[]));
-    let parsed = folder.json("report.json");
-    assert_eq!((&parsed["schema_version"], &parsed["verdict"]), (&2.into(), &"findings".into()));
-    for artefact in [printed, folder.read("report.json")] {
-        assert!(artefact.contains("API_KEY"));
-        assert!(!artefact.contains("cAn4ry/") && !artefact.contains("cAn4ry%2F"), "{artefact}");
-    }
 }

@@ -2,12 +2,11 @@ use std::ffi::OsString;
 use std::num::NonZeroU8;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 
-use super::integer;
+use super::{inferred, integer};
 use crate::program::reports::ReportRequest;
 
 /// The client to test.
@@ -27,8 +26,8 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "N", default_value = "8", value_parser = integer::<NonZeroU8>(1..=u8::MAX.into()))]
     pub(crate) concurrency: NonZeroU8,
     /// Count findings on duties that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
-    pub(crate) inferred: Option<String>,
+    #[arg(long, value_name = "LEVEL", value_parser = inferred())]
+    pub(crate) inferred: Option<InferredClauses>,
     /// Print failures and the verdict only.
     #[arg(long, short)]
     pub(crate) quiet: bool,

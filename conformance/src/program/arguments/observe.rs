@@ -1,11 +1,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::observe::Archive;
 
-use super::integer;
+use super::{inferred, integer};
 use crate::program::reports::ReportRequest;
 
 #[derive(Debug, Args)]
@@ -22,8 +21,8 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
     pub(crate) report: Vec<ReportRequest>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
-    #[arg(long, value_name = "LEVEL", value_parser = PossibleValuesParser::new(InferredClauses::NAMES))]
-    pub(crate) inferred: Option<String>,
+    #[arg(long, value_name = "LEVEL", value_parser = inferred())]
+    pub(crate) inferred: Option<InferredClauses>,
     /// Treat warnings as failures (exit code 1).
     #[arg(long)]
     pub(crate) fail_on_warning: bool,

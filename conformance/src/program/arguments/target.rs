@@ -1,10 +1,11 @@
 use std::convert::Infallible;
-use std::num::{NonZeroU8, NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sallyport_conformance::Secret;
+use sallyport_conformance::config::Ceilings;
 use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Profile;
 
@@ -20,8 +21,8 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Limit the load on the target [default: production; full for the embedded server].
-    #[arg(long, value_parser = PossibleValuesParser::new(Profile::ALL.map(Profile::name)), long_help = profiles())]
-    pub(crate) profile: Option<String>,
+    #[arg(long, value_parser = profile(), long_help = profiles())]
+    pub(crate) profile: Option<Profile>,
     /// Read the account's token from a file.
     #[arg(long, value_name = "FILE", group = "token")]
     pub(crate) api_key_file: Option<PathBuf>,
@@ -49,29 +50,18 @@ pub(crate) struct TargetArguments {
     /// Send this header with every request; reports show its value. May be repeated.
     #[arg(long, value_name = "NAME: VALUE", value_parser = secret("HEADER"))]
     pub(crate) public_header: Vec<Secret>,
-    /// Send at most N requests; reaching a limit ends the run without a verdict [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
-    pub(crate) max_requests: Option<NonZeroU64>,
-    /// Extract at most N gateways; the README says how a target can exceed it [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
-    pub(crate) max_gateways: Option<u64>,
-    /// Send and receive at most N bytes of headers and bodies in all [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
-    pub(crate) max_bytes: Option<NonZeroU64>,
-    /// End the run after this time, in seconds [default: that of the profile]
-    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
-    pub(crate) max_seconds: Option<NonZeroU32>,
-    /// Send at most N requests per second [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
-    pub(crate) rate: Option<NonZeroU32>,
-    /// Run at most N checks at the same time [default: that of the profile]
-    #[arg(long, value_name = "N", value_parser = integer::<NonZeroU8>(1..=u8::MAX.into()))]
-    pub(crate) concurrency: Option<NonZeroU8>,
+    #[command(flatten)]
+    pub(crate) ceilings: Ceilings,
 }
 
 /// Parses an argument as a secret, so that no message shows it.
 fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
     move |text| Ok(Secret::new(name, text))
+}
+
+fn profile() -> impl TypedValueParser<Value = Profile> {
+    let names = PossibleValuesParser::new(Profile::ALL.map(Profile::name));
+    names.try_map(|name| Profile::named(&name).ok_or("unknown profile"))
 }
 
 /// The long help of `--profile`: the limits of each.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{SelectionArguments, TargetArguments, integer, loopback};
+use sallyport_conformance::Selection;
+
+use super::{TargetArguments, integer, loopback};
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
@@ -34,7 +36,7 @@ pub(crate) struct WatchArguments {
     #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) runs: Option<NonZeroU32>,
     #[command(flatten)]
-    pub(crate) selection: SelectionArguments,
+    pub(crate) selection: Selection,
 }
 
 /// A time from a second to a week.

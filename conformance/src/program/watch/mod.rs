@@ -19,7 +19,7 @@ use serve::Server;
 use super::arguments::WatchArguments;
 use super::output::print;
 use super::run::with_target;
-use super::setup::Setup;
+use super::setup::{Setup, select};
 use super::signals::Signals;
 use super::{UsageError, warn};
 
@@ -30,7 +30,7 @@ const PAGE: &str = "index.html";
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
-    arguments.selection.over(&mut options.selection)?;
+    select(&arguments.selection, &mut options)?;
     // Each run is one sample, so that an intermittent violation shows in the rates.
     options.retries = 0;
     with_target(target, async |target| watch(contract, target, options, &arguments).await).await

@@ -59,36 +59,27 @@ impl Suite<'_> {
                 (verdict, stopped, unmet)
             }
         };
+        let target = self.redactor.redact(self.target.base().as_str());
         let mut report = Report {
-            schema_version: Report::VERSION,
-            suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
-            target: self.redactor.redact(self.target.base().as_str()),
             implementation: self.options.implementation.as_deref().map(|name| self.redactor.redact(name)),
-            contract: self.contract.version.clone(),
-            contract_sha256: self.contract.sha256.clone(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
             busy_ms: millis(*lock(&self.busy)),
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
             inferred: self.options.inferred,
-            verdict,
-            conclusion: String::new(),
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
-            totals,
             usage: self.meter.usage(),
             throttling: self.meter.throttling(),
             discovered,
             run_again,
             explored,
             expectations,
-            coverage,
             detection,
             diagnosis,
             unmet,
-            clauses,
-            checks,
             log,
+            ..Report::recorded(self.contract, target, checks, clauses, coverage)
         };
         report.conclude(verdict);
         report
