@@ -18,7 +18,6 @@ use sallyport_server::{
         service::Service,
         token::Token,
     },
-    edge::operation::Operation as _,
     start,
     store::Store,
 };
