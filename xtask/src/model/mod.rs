@@ -13,7 +13,7 @@ mod schema;
 pub(crate) use citation::Citation;
 pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
-    Body, Credential, Header, Location, Media, Method, Operation, Parameter, Response, Retry, Rule,
+    Body, Credential, Header, Media, Method, Operation, Parameter, Response, Retry, Rule,
 };
 pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
 

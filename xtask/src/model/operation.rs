@@ -160,11 +160,6 @@ impl Operation {
         std::iter::once(&self.success).chain(&self.errors)
     }
 
-    /// The parameter of that name at that place.
-    pub(crate) fn parameter(&self, location: Location, name: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|parameter| parameter.location == location && parameter.name == name)
-    }
-
     /// The parameters that have a value of their own: aliases and fallback headers are redundant, and the token belongs to the
     /// call as a whole.
     pub(crate) fn distinct_parameters(&self) -> impl Iterator<Item = &Parameter> {
