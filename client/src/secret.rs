@@ -23,7 +23,7 @@ impl Token {
         let text = secret.expose_secret();
         if text.is_empty() {
             let clause =
-                sallyport_contract::operations().first().map_or("", |one| one.token.not_empty.as_str());
+                sallyport_contract::operations().first().map_or("", |one| one.token.required.as_str());
             return Err(InvalidArgument::new("token", clause, "a token that is not empty", "none").into());
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -44,7 +44,7 @@ pub struct Search {
     addresses: Result<Vec<Address>, InvalidArgument>,
     group: GroupFilter,
     /// The filters and the page size; each request adds its addresses and its page.
-    request: types::SearchRequest,
+    request: Box<types::SearchRequest>,
     in_batches: bool,
     options: CallOptions,
 }
@@ -87,7 +87,7 @@ impl Search {
             client,
             addresses,
             group: GroupFilter::All,
-            request: types::SearchRequest {
+            request: Box::new(types::SearchRequest {
                 ips: Vec::new(),
                 order_no: None,
                 group_id: None,
@@ -98,7 +98,7 @@ impl Search {
                 page_size: None,
                 activated_from: None,
                 activated_to: None,
-            },
+            }),
             in_batches: false,
             options: CallOptions::default(),
         }
@@ -293,7 +293,7 @@ impl Search {
             ips: addresses.to_vec(),
             page: Some(page),
             page_size: size,
-            ..self.request.clone()
+            ..types::SearchRequest::clone(&self.request)
         };
         let call = generated.search_static_instances().body(body);
         Ok(call.send().await.map_err(with_batch_advice)?.map(
