@@ -197,7 +197,7 @@ impl<'a> Probe<'a> {
     /// # Errors
     /// Skip when it was not supplied.
     pub(crate) fn secret(&self, fact: Fact, index: usize) -> Result<&'a Secret, Stop> {
-        self.required(fact, |facts| facts.secrets_of(fact).into_iter().nth(index))
+        self.required(fact, |facts| facts.secrets_of(fact).nth(index))
     }
 
     /// Ends the case as skipped, because the supplied data does not contain what it needs: `lacks` says what that is, and

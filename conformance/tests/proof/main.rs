@@ -57,6 +57,8 @@ const DAILY: [&str; 3] = ["conforming", "strict", "lenient"];
 
 /// A test that needs the servers.
 type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
+/// A test of its own: neither of one fault nor of one variation.
+type Whole = fn(&Judge) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -89,7 +91,7 @@ fn main() -> ExitCode {
         let trial = Trial::test(name, move || judge.map_or(Ok(()), |judge| work(&judge)));
         trials.push(trial.with_ignored_flag(!is_daily));
     };
-    let whole: [(&str, fn(&Judge) -> Result<(), Failed>); 6] = [
+    let whole: [(&str, Whole); 6] = [
         ("the matrix knows all faults and cases", record::is_current),
         ("the untampered server passes every check", Judge::untampered),
         ("a diagnosis names the fault", diagnosis::names_the_fault),

@@ -41,7 +41,7 @@ impl Letters<'_> {
             'n' => self.word("null").map(|()| Value::Null),
             't' => self.word("true").map(|()| Value::Bool(true)),
             'f' => self.word("false").map(|()| Value::Bool(false)),
-            '"' => self.string().map(|text| Value::String(text.into())),
+            '"' => self.string().map(Value::String),
             '[' if depth < DEEPEST => {
                 self.word("[")?;
                 let mut items = Vec::new();
