@@ -64,8 +64,6 @@ type Whole = fn(&Judge) -> Result<(), Failed>;
 
 /// The same for one of many faults or variations.
 type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
-/// A test of its own: neither of one fault nor of one variation.
-type Whole = fn(&Judge) -> Result<(), Failed>;
 
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
