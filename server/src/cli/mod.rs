@@ -22,7 +22,7 @@ use std::{
 use clap::{CommandFactory as _, Parser, Subcommand};
 use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
 
-use records::{List, OfKind, Put, Remove};
+use records::{LIST, OfKind, PUT, REMOVE};
 use terminal::{ignore_closed_pipe, print_error_line, print_line};
 
 /// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
@@ -89,11 +89,11 @@ enum Command {
         file: PathBuf,
     },
     /// List the records of a kind, without secrets.
-    List(OfKind<List>),
+    List(OfKind<LIST>),
     /// Create records of a kind, or change those that are stored, all or none.
-    Put(OfKind<Put>),
+    Put(OfKind<PUT>),
     /// Remove records of a kind, all or none.
-    Remove(OfKind<Remove>),
+    Remove(OfKind<REMOVE>),
     /// Issue, rotate and revoke tokens.
     #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),

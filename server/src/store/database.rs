@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{
     Lines, LoadError, Pool, Result, Sink, Store, StoreError, Supply, UnloadError,
-    cache::{Cache, Epochs},
+    cache::{Cache, Epoch, Epochs},
     load, queries,
     queries::Statements,
     record::{Record, RecordCounts},
@@ -15,9 +15,9 @@ use super::{
     session::{Access, Dialect, Session},
 };
 use crate::domain::{
+    StaticGroup,
     access::{AccountId, Credential},
-    extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-    instance::Group,
+    extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
     ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
@@ -52,7 +52,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
 /// An open database.
 #[derive(Debug)]
 pub struct Database<B> {
-    pub(super) backend: B,
+    pub(super) backend: Arc<B>,
     shared: Arc<Shared>,
 }
 
@@ -65,7 +65,7 @@ struct Shared {
 impl<B: Backend> Database<B> {
     pub(super) fn new(backend: B) -> Self {
         let shared = Shared { statements: Statements::new(B::DIALECT), cache: Cache::new() };
-        Self { backend, shared: Arc::new(shared) }
+        Self { backend: Arc::new(backend), shared: Arc::new(shared) }
     }
 
     /// Reads data of the account that owns a token.
@@ -87,31 +87,45 @@ impl<B: Backend> Database<B> {
         });
         found.await.map_err(|error: StoreError| error.into())
     }
-}
 
-impl Shared {
-    /// Reads the data of an extraction into the cache, and its gateways if that pays.
-    fn extraction(
-        &self,
-        session: &mut dyn Session,
-        account: AccountId,
-        query: &ExtractionQuery,
-        epochs: Option<Epochs>,
-    ) -> Found<ExtractionData, StoreError> {
-        let found = queries::extraction(session, &self.statements, account, query)?;
+    /// Queries the data of an extraction, and caches what others may use of it.
+    async fn queried(&self, query: &ExtractionQuery, epochs: Option<Epochs>) -> Found<ExtractionData> {
+        let (shared, asked) = (&self.shared, query.clone());
+        let found = self.of_owner(query.digest, move |session, shared, account| {
+            queries::extraction(session, &shared.statements, account, &asked)
+        });
+        let found = found.await?;
         if let (Some(data), Some(epochs), None) = (&found, epochs, &query.request_id) {
-            self.cache.insert_account(query, data, epochs.access);
+            shared.cache.insert_account(query, data, epochs.access);
             // Regions without gateways are not cached, because callers can invent any number of them.
             let has_gateways = !data.value().candidates.is_empty();
-            if has_gateways && self.cache.should_read_gateways(&query.parameters, epochs.gateways) {
-                match queries::gateways(session, &self.statements, &query.parameters) {
-                    Ok(gateways) => self.cache.insert_gateways(&query.parameters, gateways, epochs.gateways),
-                    // The call has its data already.
-                    Err(error) => tracing::warn!(%error, "cannot read gateways into the cache"),
-                }
+            if has_gateways && shared.cache.should_read_gateways(&query.parameters, epochs.gateways) {
+                tokio::spawn(cache_gateways(
+                    Arc::clone(&self.backend),
+                    Arc::clone(shared),
+                    query.parameters.clone(),
+                    epochs.gateways,
+                ));
             }
         }
         Ok(found)
+    }
+}
+
+/// Reads all gateways that match into the cache, while the caller has its response already.
+async fn cache_gateways<B: Backend>(
+    backend: Arc<B>,
+    shared: Arc<Shared>,
+    parameters: Parameters,
+    read_at: Epoch,
+) {
+    let read = backend.run(Access::Read, move |session| {
+        let gateways = queries::gateways(session, &shared.statements, &parameters)?;
+        shared.cache.insert_gateways(&parameters, gateways, read_at);
+        Ok::<_, StoreError>(())
+    });
+    if let Err(error) = read.await {
+        tracing::warn!(%error, "cannot read gateways into the cache");
     }
 }
 
@@ -122,12 +136,8 @@ impl<B: Backend> Repository for Database<B> {
         if let Some(data) = epochs.and_then(|epochs| self.shared.cache.extraction(query, epochs)) {
             return Ok(Some(data));
         }
-        let query = query.clone();
         // Boxed to keep the future small, because most extractions are served from the cache.
-        Box::pin(self.of_owner(query.digest, move |session, shared, account| {
-            shared.extraction(session, account, &query, epochs)
-        }))
-        .await
+        Box::pin(self.queried(query, epochs)).await
     }
 
     async fn store_extraction(
@@ -156,7 +166,7 @@ impl<B: Backend> Repository for Database<B> {
         Ok(credential)
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>> {
         self.of_owner(digest, move |session, _, account| queries::groups(session, digest, account)).await
     }
 

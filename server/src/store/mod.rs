@@ -41,7 +41,7 @@ pub use self::{
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},
 };
-use crate::domain::{ports::Repository, protocol::Protocol};
+use crate::domain::{Protocol, ports::Repository};
 
 /// An open database: the domain's repository, import and export, and its maintenance by the running server.
 #[async_trait]

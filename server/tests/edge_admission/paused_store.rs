@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
     domain::{
+        StaticGroup,
         access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        instance::Group,
         ports::{Found, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
@@ -61,7 +61,7 @@ impl Repository for PausedStore {
         Ok(Some(self.credential))
     }
 
-    async fn groups(&self, _: TokenDigest) -> Found<Vec<Group>> {
+    async fn groups(&self, _: TokenDigest) -> Found<Vec<StaticGroup>> {
         self.permitted().await
     }
 

@@ -9,8 +9,8 @@ use sallyport_server::{
         seed::{Sample, seed},
     },
     domain::{
+        Protocol,
         extraction::ExtractCommand,
-        protocol::Protocol,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},

@@ -1,4 +1,4 @@
-//! Database files that cannot be used: each ends in one clear line. `tests/cli_data.rs` has more of them.
+//! Database files that cannot be used: each ends in one clear line. `tests/cli/data.rs` has more of them.
 
 use std::{fs, path::Path};
 

@@ -30,8 +30,11 @@ impl Emitter<'_> {
                     types.extend(self.object(schema, &ident, Side::Request));
                 }
                 Kind::Object { properties } => {
+                    let is_error = errors.contains(pointer.as_str());
+                    self.is_stored = !is_error && properties.iter().all(|property| !property.required);
                     types.extend(self.object(schema, &ident, Side::Response));
-                    if errors.contains(pointer.as_str()) {
+                    self.is_stored = false;
+                    if is_error {
                         types.extend(envelope(properties, &ident));
                     }
                 }
@@ -43,8 +46,13 @@ impl Emitter<'_> {
 
     fn object(&mut self, schema: &Schema, ident: &Ident, side: Side) -> TokenStream {
         let derive = match side {
-            Side::Request => quote!(Deserialize),
-            Side::Response => quote!(PartialEq, Serialize),
+            Side::Request => quote!(#[derive(Clone, Debug, Deserialize)]),
+            // An object that may be empty, such as capabilities, is stored as it is sent.
+            Side::Response if self.is_stored => quote! {
+                #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+                #[serde(default, deny_unknown_fields)]
+            },
+            Side::Response => quote!(#[derive(Clone, Debug, PartialEq, Serialize)]),
         };
         let summary = doc(schema.description.as_deref().unwrap_or(&ident.to_string()));
         let docs = field::properties(self.contract, None, schema).map(|field| match side {
@@ -55,10 +63,13 @@ impl Emitter<'_> {
         let fields = properties.map(|(property, doc)| {
             self.field(&property.name, property.required, &property.schema, side, doc)
         });
+        let fields: Vec<_> = fields.collect();
+        let filters = if side == Side::Request { self.filters(schema, ident) } else { None };
         quote! {
             #summary
-            #[derive(Clone, Debug, #derive)]
+            #derive
             pub struct #ident { #(#fields)* }
+            #filters
         }
     }
 
@@ -104,12 +115,17 @@ impl Emitter<'_> {
             (Kind::String { format: Some(Format::DateTime), .. }, None) => quote!(Timestamp),
             (Kind::String { format: Some(Format::Ipv4), .. }, None) => quote!(std::net::Ipv4Addr),
             (Kind::String { format: Some(Format::IpEndpoint { .. }), .. }, None) => quote!(Address),
-            (Kind::String { format: None, .. }, None) => quote!(String),
+            (Kind::String { format: None, .. }, None) => match side {
+                Side::Request => quote!(String),
+                Side::Response => quote!(SmolStr),
+            },
             (Kind::Integer { .. }, Some([Value::Number(number)])) => {
                 let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
                 quote!(Constant<#number>)
             }
             (Kind::Integer { minimum: Some(0..), maximum: Some(0..=0xffff_ffff), .. }, None) => quote!(u32),
+            // Days and counts, of which imports take no others.
+            (Kind::Integer { int64: false, .. }, None) if self.is_stored => quote!(u32),
             (Kind::Integer { .. }, _) => quote!(i64),
             (Kind::Boolean, Some([Value::Bool(value)])) => quote!(ConstantBool<#value>),
             (Kind::Boolean, _) => quote!(bool),
@@ -134,6 +150,8 @@ fn text_enum(schema: &Schema, ident: &Ident) -> Option<TokenStream> {
         pub enum #ident {
             #(#[doc = #docs] #[serde(rename = #values)] #variants,)*
         }
+
+        named!(#ident { #(#variants = #values),* });
 
         #separators
     })
@@ -162,9 +180,11 @@ fn envelope(properties: &[Property], ident: &Ident) -> TokenStream {
     let values = properties.iter().map(|Property { name, required, .. }| {
         let field = names::snake(name);
         match name.as_str() {
-            "code" | "message" if *required => quote!(#field),
-            "code" | "message" => quote!(#field: Some(#field)),
-            "requestId" => quote!(#field: request_id.map(str::to_owned)),
+            "code" if *required => quote!(#field),
+            "code" => quote!(#field: Some(#field)),
+            "message" if *required => quote!(#field: #field.into()),
+            "message" => quote!(#field: Some(#field.into())),
+            "requestId" => quote!(#field: request_id.map(Into::into)),
             _ => quote!(#field: None),
         }
     });
