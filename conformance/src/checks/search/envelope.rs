@@ -7,8 +7,7 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, surveyed};
-use super::surveyed::Account;
+use super::surveyed::{Account, BATCHES, surveyed};
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
 use crate::checks::relation::{FilterKind, Query, Writing, kinds};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, surveyed};
-use super::surveyed::{Account, SURVEYED, rows};
+use super::surveyed::{Account, BATCHES, SURVEYED, rows, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
