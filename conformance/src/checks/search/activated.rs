@@ -9,7 +9,7 @@ use super::SEARCH;
 use super::addresses;
 use super::filters::cases_of_sizes;
 use super::rules::{A_PORT, A_RANGE, Company, FILTERS, OTHER_MEMBERS, SECOND_PAGE, invalid, valid_if};
-use super::surveyed::{Account, SURVEYED, rows, surveyed};
+use super::surveyed::{Account, SURVEYED, row, rows, surveyed};
 use crate::check::{Case, Check, Probe, Run, Stop};
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{FieldValue, Instance, Query, Relation, kinds_of};
@@ -94,7 +94,20 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
         clauses: &[Clause::SearchActivatedRange],
         run: Run::Cases(|_| {
-            bounded(OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes))))
+            let offsets =
+                OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
+            // A service may remember a result under the text of a bound without its offset.
+            let alike = row(Relation::Survey, "one local time in two offsets", 2, |account, ()| {
+                let own = chosen(account, 0)?;
+                let time = own[own.len() / 2];
+                let (label, minutes) = OFFSETS[OFFSETS.len() - 1];
+                let ahead = SignedDuration::from_mins(minutes.into());
+                let earlier =
+                    time.checked_sub(ahead).map_err(|error| Stop::Error(format!("{label}: {error}")))?;
+                let there = Query { offset: Some(minutes), ..within(account, FROM(earlier)) };
+                Ok(vec![Query { offset: Some(0), ..within(account, FROM(time)) }, there])
+            });
+            [bounded(offsets), alike].concat()
         }),
         ..SURVEYED
     },
@@ -188,7 +201,10 @@ fn format_row(
         (format!("{name} is {text:?}, {kind}, {position}"), edits)
     };
     let alone = spellings.iter().map(|text| sent(text, "alone", &[Edit::Plain]));
-    let beside = spellings.iter().filter(|text| is_in_order(text)).map(|text| sent(text, &position, &[]));
+    // Of the malformed ones, each bound is sent beside others every second time, in turn with the other bound.
+    let is_sent = is_valid || (at % 2 == 0) == (name == ACTIVATED_FROM);
+    let beside = spellings.iter().filter(|text| is_sent && is_in_order(text));
+    let beside = beside.map(|text| sent(text, &position, &[]));
     let row = valid_if(is_valid, "", []).labelled(format!("{name}: {kind}")).sending(alone.chain(beside));
     match member {
         Some(member) => row.beside_accepted(member),

@@ -134,7 +134,7 @@ async fn not_ignored_types(probe: &Probe<'_>, (kind, values): (FilterKind, Value
 /// Writes another body from that of a valid search.
 type Write = fn(&Search, &str) -> String;
 
-const MALFORMED: [(&str, Write); 21] = [
+const MALFORMED: [(&str, Write); 33] = [
     ("an array of addresses", |_, _| "[\"203.0.113.250\"]".to_owned()),
     ("an object as a string", |_, text| Json::from(text).to_string()),
     ("a comma behind the last member", |_, text| format!("{},}}", &text[..text.len() - 1])),
@@ -153,10 +153,31 @@ const MALFORMED: [(&str, Write); 21] = [
     ("an object and more", |_, text| format!("{text}}}")),
     ("two objects", |_, text| format!("{text}{text}")),
     ("names without quotes", |_, text| text.replacen('"', "", 2)),
-    ("a text with a raw line break", |_, text| format!("{},\"note\":\"a\nb\"}}", &text[..text.len() - 1])),
+    ("a text with a raw line break", |_, text| with_note(text, "a\nb")),
     ("no JSON", |_, _| "ips=203.0.113.250".to_owned()),
     ("nested a thousand times", |_, _| "[".repeat(1_000)),
+    // What lenient parsers add to JSON.
+    ("an object with NaN for a number", |_, text| with_page(text, "NaN")),
+    ("an object with a hexadecimal number", |_, text| with_page(text, "0x1")),
+    ("an object with a zero before a number", |_, text| with_page(text, "01")),
+    ("an object with a plus before a number", |_, text| with_page(text, "+1")),
+    ("an object with a number that ends at its point", |_, text| with_page(text, "1.")),
+    ("an object with an escape that JSON lacks", |_, text| with_note(text, "\\x61")),
+    ("an object with a raw tab in a text", |_, text| with_note(text, "a\tb")),
+    ("an object with a line comment", |_, text| format!("{{// ips\n{}", &text[1..])),
+    ("an object without a comma between its members", |_, text| with_page(text, "1").replacen("1,", "1 ", 1)),
+    ("an object with an equals sign for a colon", |_, text| text.replacen(':', "=", 1)),
+    ("an object behind a prefix against scripts", |_, text| format!(")]}}',\n{text}")),
+    ("an object with a NUL behind it", |_, text| format!("{text}\0")),
 ];
+
+fn with_page(text: &str, page: &str) -> String {
+    format!("{{\"{PAGE}\":{page},{}", &text[1..])
+}
+
+fn with_note(text: &str, note: &str) -> String {
+    format!("{},\"note\":\"{note}\"}}", &text[..text.len() - 1])
+}
 
 const FORMS: [(&str, Write); 3] = [
     ("with line breaks and spaces", |_, text| {

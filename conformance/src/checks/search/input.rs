@@ -80,7 +80,7 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-const ABSENT: [(&str, &[Edit]); 13] = [
+const ABSENT: [(&str, &[Edit]); 16] = [
     ("absent", &[Drop(IPS)]),
     ("absent beside a status", &[Drop(IPS), Set(STATUS, Value::Listed)]),
     ("absent beside an order number", &[Drop(IPS), Set(ORDER_NO, Value::Order("SO-1"))]),
@@ -96,6 +96,9 @@ const ABSENT: [(&str, &[Edit]); 13] = [
     ),
     ("null beside a status", &[Set(IPS, Value::Json(Json::Null)), Set(STATUS, Value::Listed)]),
     ("null", &[Set(IPS, Value::Json(Json::Null))]),
+    ("under its name in capitals", &[Drop(IPS), Set("IPS", ONE_ITEM)]),
+    ("under the name of a single item", &[Drop(IPS), Set("ip", ONE_ITEM)]),
+    ("within another object", &[Edit::Body(|_, text| format!("{{\"data\":{text}}}"))]),
     (
         "in the query, without a body",
         &[
@@ -104,6 +107,8 @@ const ABSENT: [(&str, &[Edit]); 13] = [
         ],
     ),
 ];
+
+const ONE_ITEM: Value = Value::Items(|_, _| vec![UNKNOWN_ADDRESS.to_owned()]);
 
 /// Selects the same spellings in every run.
 const SEED: u64 = 0;

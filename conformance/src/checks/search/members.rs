@@ -1,12 +1,12 @@
 //! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
 
 use super::SEARCH;
-use super::filters::exact_cases;
+use super::filters::{accented, exact_cases};
 use super::rules::{Company, FILTERS, SECOND_PAGE, boundary_cases, each_invalid, invalid_members, valid};
 use super::surveyed::{Account, SURVEYED, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Query, Relation, Writing, kinds_of, relate};
+use crate::checks::relation::{Query, Relation, Writing, kinds, kinds_of, relate};
 use crate::checks::row::{Edit, Row, Set, Value, cases, field};
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
@@ -47,13 +47,13 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Clients that write absent values as null see only ungrouped instances, or none.",
         clauses: &[Clause::SearchGroup],
         run: Run::Cases(|_| {
-            let kinds = [
+            let beside = [
                 ("alone", 1, None),
                 ("beside a status", 1, Some(STATUS)),
                 ("beside a country", 1, Some(COUNTRY_CODE)),
                 ("beside an order", 1, Some(ORDER_NO)),
             ];
-            rows(Relation::Survey, kinds, |account, property: Option<&str>| {
+            rows(Relation::Survey, beside, |account, property: Option<&str>| {
                 let kind = property.and_then(|name| kinds_of(&[name]).pop());
                 let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
                 let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
@@ -116,7 +116,15 @@ pub(super) static CHECKS: &[Check] = &[
                 ("the first page of a full batch", 2, (0, true)),
                 ("the second page of a full batch", 2, (1, true)),
             ];
-            rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
+            let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
+                let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
+                let queries = filters.map(|filter| account.survey.query().filtered([filter]));
+                let widest = queries.max_by_key(|query| query.expected(account.survey).len());
+                let lacks = || account.lacks("no searched address passes a filter", "more addresses");
+                let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
+                Ok(vec![query.citing(Clause::SearchPageSize)])
+            });
+            let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
                 let Account { survey, search, .. } = account;
                 let lacks =
                     || account.lacks("the searched addresses have too few instances", "more addresses");
@@ -126,7 +134,8 @@ pub(super) static CHECKS: &[Check] = &[
                     query.items.extend(account.fill(&query.items));
                 }
                 Ok(vec![query])
-            })
+            });
+            [cases, filtered].concat()
         }),
         ..SURVEYED
     },
@@ -175,6 +184,16 @@ const UNLISTED: [(&str, fn(&str) -> String); 11] = [
     ("its first three letters", |status| status.chars().take(3).collect()),
 ];
 
+/// Texts that a comparison which ignores letter case, accents or invisible characters takes for a listed status.
+const FOLDED: [(&str, fn(&str) -> String); 4] = [
+    ("with an accent", accented),
+    ("with a letter that is another one in capitals", |status| {
+        status.replacen('i', "\u{131}", 1).replacen('s', "\u{17f}", 1)
+    }),
+    ("with a zero-width space behind it", |status| format!("{status}\u{200b}")),
+    ("with a line break behind it", |status| format!("{status}\n")),
+];
+
 /// Statuses of other services, and values with other meanings.
 const OTHER_STATUSES: [&str; 16] = [
     "canceled",
@@ -206,6 +225,10 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
     };
     let near =
         UNLISTED.map(|(label, other)| unlisted(label, listed.iter().map(|status| other(status)).collect()));
+    let folded = FOLDED.map(|(label, other)| {
+        let values = listed.iter().map(|status| other(status)).filter(|status| !listed.contains(status));
+        unlisted(label, values.take(1).collect())
+    });
     let others = OTHER_STATUSES.into_iter().filter(|status| !listed.iter().any(|listed| listed == status));
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
@@ -218,7 +241,8 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
     });
     let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows = near.into_iter().chain(others).chain([unlisted("two of them with a comma", pairs)]);
+    let rows =
+        near.into_iter().chain(folded).chain(others).chain([unlisted("two of them with a comma", pairs)]);
     rows.chain(beside).chain([bounded]).collect()
 }
 
