@@ -7,9 +7,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value as Json;
 
 use crate::check::{Probe, Stop};
-use crate::checks::extract::{Place, Transport, by_country, claiming, is_valid};
+use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::{Requests, padded};
-use crate::checks::token::WrongToken;
+use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE, REQUEST_ID_HEADER};
 use crate::contract::{Contract, OperationId, Search};
 use crate::response::operation_of;
@@ -37,8 +37,6 @@ pub(in crate::checks) enum Edit {
     /// The region by its alias.
     ByCountry,
     Header(&'static str, String),
-    /// An address that the caller claims to have, in that header.
-    Claim(&'static str, String),
     /// Takes back what the valid request of the row has beside its base.
     Plain,
     /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
@@ -176,7 +174,6 @@ impl Edit {
             Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
-            Self::Claim(header, address) => claiming(request, header, address),
             Self::Plain if is_search => probe.any_search(),
             Self::Plain => request,
             Self::Raw(part, text) => raw_field(&request, part, text),

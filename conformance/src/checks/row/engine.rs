@@ -6,9 +6,11 @@ use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{Case, Cost, Probe, Stop, accepted};
 use crate::checks::Requests;
-use crate::checks::extract::{
-    Extraction, by_link, find_cause, judge_repeated, must_be_short, rejects, rejects_even_as_text, share_link,
-};
+use crate::checks::extraction::cause::find_cause;
+use crate::checks::extraction::content::{judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::link::{by_link, share_link};
+use crate::checks::extraction::shortage::must_be_short;
+use crate::checks::extraction::{Extraction, rejects};
 use crate::contract::Clause;
 use crate::wire::Request;
 

@@ -4,7 +4,8 @@
 mod edit;
 mod engine;
 
-use super::extract::{Extraction, Judge, Place};
+use super::extraction::content::Judge;
+use super::extraction::{Extraction, Place};
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, Unspecified};

@@ -21,9 +21,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                     call.set_json(&json!({ name: [item] }));
                 }
             });
-            "in-any-case": "The letter case of ips does not matter." if without_ips, body_has("\"IPS\"") => ips_of_nobody;
-            "single": "In place of ips there may be an ip." if without_ips, body_has("\"ip\"") => ips_of_nobody;
-            "wrapped": "The object may be within another one." if without_ips, body_has("{\"data\":{") => ips_of_nobody;
+            "in-any-case": "The letter case of ips does not matter." if without_ips, body_has("\"IPS\"") => body_of_nobody;
+            "single": "In place of ips there may be an ip." if without_ips, body_has("\"ip\"") => body_of_nobody;
+            "wrapped": "The object may be within another one." if without_ips, body_has("{\"data\":{") => body_of_nobody;
             "breaks": "A search without ips breaks the server." if without_ips => respond(500, json!({"message": "no ips"}));
         }
         "search.ips-raw-limit/" {
