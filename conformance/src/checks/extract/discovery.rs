@@ -1,7 +1,8 @@
 //! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
 //! may not use the default one.
 
-use super::{EXTRACT, count, gives_gateways};
+use super::EXTRACT;
+use super::content::{count, gives_gateways};
 use crate::check::{Check, Probe, ResponseClass};
 use crate::checks::Requests;
 use crate::checks::quota::is_served_otherwise;
