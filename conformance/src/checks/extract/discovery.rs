@@ -1,7 +1,7 @@
 //! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
 //! may not use the default one.
 
-use super::{EXTRACT, count, gives_gateways};
+use super::{EXTRACT, Extraction, count, gives_gateways};
 use crate::check::{Check, Probe, ResponseClass};
 use crate::checks::Requests;
 use crate::checks::quota::is_served_otherwise;
@@ -70,9 +70,13 @@ pub(in crate::checks) async fn discover(
             found.empty_region = Some(region.to_owned());
         }
     } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| extracts) {
-        // An extraction from the supplied region takes no gateway.
+        // A service may keep the first region that it is asked for. Then extractions show it only if that one has gateways, so the
+        // control request of most checks comes first. When it is not served, an extraction from the supplied region, which takes no
+        // gateway, tells a rejection of the caller from a shortage.
         let request = plain.clone().query(REGIONS, region).giving_nothing();
-        if supply(probe, &request).await == Some(Supply::Nothing) {
+        if Extraction::PLAIN.control(probe).await.is_err()
+            && supply(probe, &request).await == Some(Supply::Nothing)
+        {
             nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
         }
     }
