@@ -6,6 +6,7 @@ pub mod check;
 pub mod date_time;
 pub mod json_schema;
 pub mod read;
+pub mod request;
 pub mod table;
 #[cfg(test)]
 mod tests;
