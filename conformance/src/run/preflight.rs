@@ -159,7 +159,8 @@ impl Preflight<'_> {
     async fn send(&self, request: &Request) -> Result<Exchange, WireError> {
         let Self { contract, wire, .. } = self;
         let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
-        wire.send(request, gateways::cost(contract, request), ThrottlingPolicy::FirstResponse, count).await
+        let (cost, policy) = (gateways::cost(contract, request), ThrottlingPolicy::FirstResponse);
+        wire.send("preflight", request, cost, policy, count).await
     }
 }
 

@@ -102,7 +102,8 @@ async fn record_cases(
 async fn send(contract: &Contract, wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
     let cost = gateways::cost(contract, &case.request);
     let count = |exchange: &mut Exchange| gateways::count(contract, &case.request, &exchange.result);
-    let send = async |policy| wire.send(&case.request, cost, policy, count).await;
+    let name = format!("record/{}", case.name);
+    let send = async |policy| wire.send(&name, &case.request, cost, policy, count).await;
     let throttled =
         |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
     let sent = match send(ThrottlingPolicy::FirstResponse).await {

@@ -6,6 +6,7 @@ mod budget;
 mod client;
 mod exchange;
 pub(crate) mod headers;
+mod options;
 mod pace;
 pub(crate) mod password;
 pub(crate) mod proxy;
@@ -18,9 +19,10 @@ mod transient;
 
 pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
-pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
 pub(crate) use client::{PLAIN_HTTP, is_small_enough, with_causes};
+pub use client::{ThrottlingPolicy, Wire, WireError};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
+pub use options::{ExtraHeader, WireOptions, is_loopback};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]
