@@ -57,6 +57,11 @@ pub async fn record(
         Redactor::new(target.secrets().cloned().chain(wire.secrets())).map_err(SetupError::from)?;
     let meter = Arc::new(Meter::new(budget.clone()));
     let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter)).map_err(SetupError::from)?;
+    let preflight = Preflight { contract, target, wire: &wire, redactor: &redactor };
+    if let Some(obstacle) = preflight.wait(|_, _| {}).await {
+        return Err(RecordError::Unreachable(obstacle.verdict, redactor.redact(&obstacle.reason)));
+    }
+    meter.begin();
     let recording = record_cases(contract, target, &budget, &wire, &redactor);
     let recorded = tokio::time::timeout(meter.time_left(), recording).await;
     recorded.unwrap_or(Err(RecordError::Budget(BudgetError::Wall(budget.wall.as_secs()))))

@@ -14,6 +14,7 @@ use super::body::{ReceivedResponse, receive};
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
 use super::options::{ExtraHeader, PRODUCT, WireOptions};
 use super::pace::DEFAULT_WAIT;
+use super::problem::{self, causes, with_causes};
 use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, TransientFailure, WireFailure};
 
 /// What to do with a response 429 or 503.
@@ -61,9 +62,6 @@ pub struct Wire {
 /// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
 const HEADER_LIMIT: usize = 64 << 10;
 
-/// Said of a port that does not speak TLS.
-pub(crate) const PLAIN_HTTP: &str = "this port speaks plain http";
-
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
 
@@ -99,6 +97,11 @@ impl Wire {
             sent: AtomicU64::new(0),
             exclusivity: RwLock::default(),
         })
+    }
+
+    /// What the wire is set up with.
+    pub(crate) fn options(&self) -> &WireOptions {
+        &self.options
     }
 
     /// Id of the run: six hexadecimal digits in each `User-Agent`.
@@ -204,6 +207,14 @@ impl Wire {
             }
             return Ok(exchange);
         }
+    }
+
+    /// The status of a response to a request that counts nowhere: whether there is a service.
+    pub(crate) async fn status(&self, case: &str, request: &Request) -> Result<u16, WireFailure> {
+        let request = self.with_extra_headers(request);
+        let built = self.build(&request, &self.user_agent(case), &self.client);
+        let built = built.map_err(|detail| WireFailure { kind: FailureKind::Request, detail })?;
+        self.client.execute(built).await.map(|response| response.status().as_u16()).map_err(failure)
     }
 
     fn with_extra_headers(&self, request: &Request) -> Request {
@@ -375,8 +386,12 @@ pub(super) fn too_large(what: String) -> WireFailure {
 }
 
 /// Without the URL, which contains the token.
-pub(super) fn failure(error: reqwest::Error) -> WireFailure {
+pub(crate) fn failure(error: reqwest::Error) -> WireFailure {
     let error = error.without_url();
+    let detail = with_causes(&error);
+    if let Some((kind, words)) = problem::of_connection(&error) {
+        return WireFailure { kind, detail: format!("{words} ({detail})") };
+    }
     let kind = if error.is_timeout() {
         FailureKind::Timeout
     } else if error.is_connect() {
@@ -386,12 +401,6 @@ pub(super) fn failure(error: reqwest::Error) -> WireFailure {
     } else {
         FailureKind::Broken
     };
-    let mut detail = with_causes(&error);
-    // What rustls says of a first byte that is no TLS.
-    if kind == FailureKind::Connect && detail.contains("corrupt message of type InvalidContentType") {
-        detail.push_str("; ");
-        detail.push_str(PLAIN_HTTP);
-    }
     WireFailure { kind, detail }
 }
 
@@ -408,18 +417,6 @@ fn is_refused(error: &reqwest::Error) -> bool {
 
 fn h2_error(error: &reqwest::Error) -> Option<&h2::Error> {
     causes(error).find_map(|cause| cause.downcast_ref())
-}
-
-/// An error and its causes.
-fn causes<'a>(
-    error: &'a (dyn std::error::Error + 'static),
-) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
-}
-
-/// An error and its causes, on one line.
-pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

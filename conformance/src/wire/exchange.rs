@@ -39,8 +39,10 @@ pub struct WireFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// No connection could be made, TLS included.
+    /// No connection could be made.
     Connect,
+    /// TLS or a proxy lets no connection come about, and would not the next time either.
+    Handshake,
     /// The service refused the request before it handled it: a refused stream, or a connection that was closed for new requests.
     Refused,
     /// No complete response within the time allowed.
@@ -56,7 +58,7 @@ pub enum FailureKind {
 impl FailureKind {
     /// Whether the service certainly did not handle the request, so that it took no gateways.
     pub(crate) fn is_unhandled(self) -> bool {
-        matches!(self, Self::Connect | Self::Refused | Self::Request)
+        matches!(self, Self::Connect | Self::Handshake | Self::Refused | Self::Request)
     }
 }
 

@@ -5,7 +5,7 @@ use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 
 use super::body::ACCEPTED_CODING;
-use super::{Secret, WireError, proxy};
+use super::{ClientIdentity, Secret, WireError, problem, proxy};
 
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
@@ -22,10 +22,14 @@ pub struct WireOptions {
     pub longest_wait: Duration,
     /// PEM certificates of authorities to trust in addition to those of the system.
     pub authorities: Vec<u8>,
+    /// The certificate for services that require one.
+    pub identity: Option<ClientIdentity>,
     /// URL of a proxy between the suite and the target; it may contain a password.
     pub proxy: Option<Secret>,
     /// Headers to add to every request, for instance for a gateway in front of the target.
     pub headers: Vec<ExtraHeader>,
+    /// How long a run waits until the target responds at all; zero for not at all.
+    pub wait: Duration,
 }
 
 /// A header to add to every request.
@@ -58,26 +62,33 @@ impl Default for WireOptions {
             attempts: 10,
             longest_wait: Duration::from_secs(30),
             authorities: Vec::new(),
+            identity: None,
             proxy: None,
             headers: Vec::new(),
+            wait: Duration::ZERO,
         }
     }
 }
 
 impl WireOptions {
-    /// Every secret of the options. The proxy's password is one by itself, percent-encoded and decoded, because a message about
-    /// the proxy may leave out the rest of its URL.
+    /// Every secret of the options. The URL of a proxy is one if it has a password, and so is the password by itself, percent-encoded
+    /// and decoded, because a message about the proxy may leave out the rest of its URL.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
         let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
-        // A text that is no URL of a proxy is never sent.
-        let proxy = self.proxy.clone().filter(|proxy| proxy::parse(proxy.expose()).is_some());
-        let password = proxy.as_ref().and_then(|proxy| {
+        let proxy = self.proxy.as_ref().and_then(|proxy| {
+            // A text that is no URL of a proxy is never sent.
             let url = proxy::parse(proxy.expose())?;
             let encoded = url.password()?;
             let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy().into_owned();
-            Some([encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password)))
+            let password = [encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password));
+            Some(password.into_iter().chain([proxy.clone()]))
         });
-        headers.chain(proxy.clone()).chain(password.into_iter().flatten())
+        headers.chain(proxy.into_iter().flatten())
+    }
+
+    /// The proxy for a service at `base`, without user and password: the one of the options, or that of the environment.
+    pub fn proxy_of(&self, base: &Url) -> Option<String> {
+        proxy::in_use(self.proxy.as_ref(), base)
     }
 
     /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
@@ -105,9 +116,14 @@ impl WireOptions {
             .timeout(self.timeout)
             .user_agent(PRODUCT);
         if !self.authorities.is_empty() {
-            let authorities = reqwest::Certificate::from_pem_bundle(&self.authorities)
-                .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
+            let authorities = reqwest::Certificate::from_pem_bundle(&self.authorities).ok();
+            let authorities = authorities.filter(|all| !all.is_empty()).ok_or_else(|| {
+                WireError::Setup("authorities: expected certificates in PEM format".to_owned())
+            })?;
             builder = builder.tls_certs_merge(authorities);
+        }
+        if let Some(ClientIdentity(identity)) = &self.identity {
+            builder = builder.identity(identity.clone());
         }
         // The value may have a password.
         let invalid = |what: &str| WireError::Setup(format!("{what}: expected {}", proxy::EXPECTED));
@@ -129,7 +145,10 @@ impl WireOptions {
             // No TLS is used, and reading all authorities of the system takes longer than many checks.
             builder = builder.tls_certs_only([]);
         }
-        change(builder).build().map_err(|error| WireError::Setup(error.without_url().to_string()))
+        change(builder).build().map_err(|error| {
+            let known = problem::of_connection(&error).map(|(_, words)| words);
+            WireError::Setup(known.unwrap_or_else(|| problem::with_causes(&error.without_url())))
+        })
     }
 }
 
