@@ -20,7 +20,7 @@ use std::{
 };
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
+use sallyport_server::store::{Location, OpenMode, Store};
 
 use records::{LIST, OfKind, PUT, REMOVE};
 use terminal::{ignore_closed_pipe, print_error_line, print_line};
@@ -128,11 +128,6 @@ impl Database {
     /// Opens the database, which must exist.
     async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         Ok(self.location()?.open(OpenMode::Existing).await?)
-    }
-
-    /// Opens the database, which must exist, for administration.
-    async fn registry(&self) -> Result<Registry, Failure> {
-        Ok(Registry::open(&self.location()?).await?)
     }
 
     fn location(&self) -> Result<Location, Failure> {

@@ -160,7 +160,7 @@ fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
 pub(super) async fn list(OfKind { kind, arguments }: OfKind<LIST>) -> Result<(), Failure> {
     let List { database, conditions, output, limit } = List::from_arg_matches(&arguments)?;
     let conditions = conditions.parse(kind)?;
-    listing::print(&database.registry().await?, kind, conditions, output, limit).await
+    listing::print(database.open().await?.as_ref(), kind, conditions, output, limit).await
 }
 
 /// Arguments of `put`, beside the flags for fields.
@@ -205,7 +205,7 @@ pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), F
     let has_flags = !fields.is_empty();
     // All of the input is read before the database is opened: a pipe that stalls must not hold a lock.
     let records = if has_flags { vec![record(kind, &fields)?] } else { records_from_input(kind)? };
-    let written = database.registry().await?.put(kind, records, Timestamp::now()).await;
+    let written = database.open().await?.put(kind, records, Timestamp::now()).await;
     let written = written.map_err(|error| match error {
         RegistryError::Missing { kind, fields } if has_flags => {
             let flags: Vec<_> = fields.iter().map(|field| format!("--{}", flag(field))).collect();
@@ -350,9 +350,9 @@ pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result
         }
     };
     confirmation.check_terminal()?;
-    let registry = database.registry().await?;
-    let words = registry.removal(kind, selection.clone(), dependents).await?;
+    let store = database.open().await?;
+    let words = store.removal(kind, selection.clone(), dependents).await?;
     confirmation.ask(&format!("Remove {words}?"))?;
-    let removed = registry.remove(kind, selection, dependents, Some(words)).await?;
+    let removed = store.remove(kind, selection, dependents, Some(words)).await?;
     print_line(&format!("removed {removed}"))
 }

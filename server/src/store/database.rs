@@ -1,17 +1,15 @@
 //! The store on either database: queries over sessions, and the cache in front of those that come with every call.
 
-use std::{fmt::Debug, io, ops::ControlFlow, sync::Arc};
+use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    Lines, LoadError, Pool, Result, Sink, Store, StoreError, Supply, UnloadError,
+    Pool, Result, Store, StoreError, Work,
     cache::{Cache, Epoch, Epochs},
-    load, queries,
+    queries,
     queries::Statements,
-    record::{Record, RecordCounts},
-    record_kind::RecordKind,
     session::{Access, Dialect, Session},
 };
 use crate::domain::{
@@ -180,26 +178,12 @@ impl<B: Backend> Repository for Database<B> {
 
 #[async_trait]
 impl<B: Backend> Store for Database<B> {
-    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
-        let loaded = self.backend.run(Access::Import, |session| load::load(session, lines)).await?;
+    async fn execute(&self, access: Access, work: Work) -> Result<()> {
+        self.backend.run(access, work).await
+    }
+
+    async fn wait_until_in_force(&self) {
         self.backend.wait_until_in_force().await;
-        Ok(loaded)
-    }
-
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        self.backend.run(Access::Snapshot, |session| unload(session, sink)).await
-    }
-
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
-        self.backend.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
-    }
-
-    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
-        self.backend.run(Access::Read, queries::newest_extraction).await
-    }
-
-    async fn supply(&self) -> Result<Vec<Supply>> {
-        self.backend.run(Access::Read, queries::supply).await
     }
 
     fn pool(&self) -> Pool {
@@ -209,21 +193,4 @@ impl<B: Backend> Store for Database<B> {
     fn cache_hits(&self) -> u64 {
         self.shared.cache.hits()
     }
-}
-
-fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-    let mut unloaded = RecordCounts::default();
-    for kind in RecordKind::ALL {
-        session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
-            sink.write(&Record::from_row(kind, row)?).map_err(|error| match error.kind() {
-                // JSON shows what is no value of its field.
-                io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
-                _ => UnloadError::Output(error),
-            })?;
-            unloaded.count(kind);
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    sink.finish()?;
-    Ok(unloaded)
 }
