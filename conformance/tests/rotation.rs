@@ -8,7 +8,7 @@ use std::time::Duration;
 use sallyport_client::{Client, TokenFile};
 use sallyport_server::data::seed::seed;
 use sallyport_server::domain::token::{Token, TokenKind};
-use sallyport_server::store::registry::{End, Registry};
+use sallyport_server::store::registry::End;
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::store::{Location, OpenMode};
 use sallyport_server::{Config, start};
@@ -21,7 +21,7 @@ async fn a_rotation_needs_no_restart_of_the_client() {
     let store = Arc::new(SqliteStore::open(&database, OpenMode::Create).expect("a database"));
     seed(store.as_ref()).await.expect("the sample data");
     let running = start(Config::loopback(store)).expect("a port");
-    let registry = Registry::open(&Location::File(database)).await.expect("the database");
+    let registry = Location::File(database).open(OpenMode::Existing).await.expect("the database");
     let issued = registry.issue_token("aurora", TokenKind::Api, None).await.expect("a token");
     let mut number = issued.id;
     // As the docs of the client say: another file is renamed over it.

@@ -6,7 +6,7 @@ use sallyport_server::{
     printable::{printable, write_json},
     store::{
         RecordKind, Store,
-        registry::{Condition, Entry, ListConsumer, RegistryError},
+        registry::{Condition, Entry, RegistryError},
     },
 };
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub(super) async fn print(
             (Printer::Table { output: stdout, columns, table }, Some(limit.unwrap_or(TABLE_LINES)))
         }
     };
-    let listed = match store.list(kind, conditions, limit, printer).await {
+    let listed = match store.list(kind, conditions, limit, printer, Printer::print).await {
         Ok((printer, more)) => printer.end().map(|()| more),
         Err(RegistryError::Output(error)) => Err(error),
         Err(error) => return Err(error.into()),
@@ -86,8 +86,16 @@ enum Printer {
     Table { output: BufWriter<Stdout>, columns: Vec<&'static str>, table: Table },
 }
 
-impl ListConsumer for Printer {
-    fn take(&mut self, entry: Entry) -> io::Result<()> {
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    }
+}
+
+impl Printer {
+    fn print(&mut self, entry: Entry) -> io::Result<()> {
         match self {
             Self::Json(output) => write_json(output, &entry),
             Self::Table { output, columns, table } => {
@@ -98,17 +106,7 @@ impl ListConsumer for Printer {
             }
         }
     }
-}
 
-fn cell(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => "-".to_owned(),
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-    }
-}
-
-impl Printer {
     fn end(self) -> io::Result<()> {
         match self {
             Self::Json(mut output) => output.flush(),

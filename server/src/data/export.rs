@@ -1,13 +1,10 @@
 //! Exports: every record as a line of JSON, in the format that imports read.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use crate::{
     printable::write_json,
-    store::{
-        Sink, Store, UnloadError,
-        record::{Record, RecordCounts},
-    },
+    store::{Store, UnloadError, record::RecordCounts},
 };
 
 /// Writes every record of the store, from one snapshot, and calls `progress` with their number so far. Tokens are written
@@ -18,26 +15,16 @@ use crate::{
 pub async fn export(
     store: &dyn Store,
     output: impl Write + Send + 'static,
-    progress: impl FnMut(u64) + Send + 'static,
+    mut progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<RecordCounts, UnloadError> {
-    store.unload(Box::new(Lines { output: BufWriter::new(output), count: 0, progress })).await
-}
-
-struct Lines<W: Write, P> {
-    output: BufWriter<W>,
-    count: u64,
-    progress: P,
-}
-
-impl<W: Write + Send + 'static, P: FnMut(u64) + Send + 'static> Sink for Lines<W, P> {
-    fn write(&mut self, record: &Record) -> io::Result<()> {
-        write_json(&mut self.output, record)?;
-        self.count += 1;
-        (self.progress)(self.count);
+    let mut count = 0;
+    let write = move |output: &mut BufWriter<_>, record: &_| {
+        write_json(output, record)?;
+        count += 1;
+        progress(count);
         Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.output.flush()
-    }
+    };
+    let (mut output, unloaded) = store.unload(BufWriter::new(output), write).await?;
+    output.flush()?;
+    Ok(unloaded)
 }

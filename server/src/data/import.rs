@@ -47,7 +47,7 @@ pub async fn import(
 ) -> Result<RecordCounts, LoadError> {
     let lines = Records { input, number: 0, done: false, line: Vec::new() };
     let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
-    store.load(Box::new(lines)).await
+    store.load(lines).await
 }
 
 struct Records<R> {

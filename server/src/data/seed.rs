@@ -36,7 +36,7 @@ pub(crate) async fn seed_with(
 ) -> Result<Sample, SeedError> {
     let (mut sample, records) = sample::make(token)?;
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
-    sample.loaded = store.load(Box::new(lines)).await.map_err(|error| match error {
+    sample.loaded = store.load(lines).await.map_err(|error| match error {
         LoadError::Rejected(bad) => SeedError::Present {
             first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),
         },

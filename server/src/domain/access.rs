@@ -125,13 +125,7 @@ impl WhitelistEntry {
     /// (`extract.whitelist`); expiry is a decision of this server.
     #[must_use]
     pub fn is_in_force(&self, now: Timestamp) -> bool {
-        self.is_enabled && !Self::has_expired(self.expires_at, now)
-    }
-
-    /// Whether an entry with this expiry has expired, enabled or not.
-    #[must_use]
-    pub fn has_expired(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
-        has_expired(expires_at, now)
+        self.is_enabled && !has_expired(self.expires_at, now)
     }
 }
 
@@ -162,9 +156,9 @@ impl<T> ProtectedData<T> {
         Self { credential, value }
     }
 
-    /// The result of `change` under the same protection.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> ProtectedData<U> {
-        ProtectedData { credential: self.credential, value: change(self.value) }
+    /// Other data of the same token.
+    pub(crate) const fn with<U>(&self, value: U) -> ProtectedData<U> {
+        ProtectedData { credential: self.credential, value }
     }
 
     /// The data, for code that caches it and returns it protected.

@@ -2,7 +2,6 @@
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -97,8 +96,6 @@ pub struct ExtractionQuery {
     pub request_id: Option<String>,
     /// Position in the order of gateways at which the choice begins. It is random for each call, which spreads the load.
     pub pivot: i64,
-    /// The time of the call.
-    pub now: Timestamp,
 }
 
 /// What the storage returns for an extraction, before it is decided whether the account may extract.

@@ -1,14 +1,13 @@
 //! The operations: data from the repository, decisions here.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use super::{
     StaticGroup,
     access::{AccountId, ProtectedData, Purpose},
     clock::Clock,
     extraction::{
-        Endpoint, ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER,
-        StoredExtraction,
+        ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction,
     },
     ports::{Found, Repository, RepositoryError},
     rejection::Rejection,
@@ -51,22 +50,26 @@ impl Service {
     pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), self.clock.now());
-        let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random(), now };
+        let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random() };
         let data = require_known_token(self.repository.extraction(&query).await)?;
-        let AuthorizedExtraction { account, caller_ip, data } = authorize(&query, data)?;
-        let ExtractionData { stored, candidates, .. } = data;
+        let (owner, data) = data.authorize(Purpose::Extraction, now)?;
+        record_account(owner);
+        let ExtractionData { account, stored, candidates } = data;
         let parameters = &query.parameters;
+        let caller_ip = account.authorize_extraction(caller_ip, parameters.protocol, now)?;
         let endpoints = match (stored, &query.request_id) {
             (Some(stored), _) => stored.repeat(parameters)?,
             (None, Some(request_id)) if !candidates.is_empty() => {
                 let new = StoredExtraction { parameters: parameters.clone(), endpoints: candidates };
-                let stored =
-                    self.repository.store_extraction(account, request_id.clone(), new, query.now).await;
+                let stored = self.repository.store_extraction(owner, request_id.clone(), new, now).await;
                 stored.map_err(rejection)?.repeat(parameters)?
             }
             (None, _) => candidates,
         };
-        extraction(&query, caller_ip, endpoints)
+        if endpoints.is_empty() {
+            return Err(Rejection::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+        }
+        Ok(Extraction { endpoints, requested: parameters.count, caller_ip })
     }
 
     /// Checks whether the token may be used for `purpose`, before the body of a request is received.
@@ -99,35 +102,6 @@ impl Service {
         record_account(account);
         Ok(page)
     }
-}
-
-/// The data of an extraction that was authorized.
-struct AuthorizedExtraction {
-    account: AccountId,
-    caller_ip: Ipv4Addr,
-    data: ExtractionData,
-}
-
-fn authorize(
-    query: &ExtractionQuery,
-    data: ProtectedData<ExtractionData>,
-) -> Result<AuthorizedExtraction, Rejection> {
-    let (account, data) = data.authorize(Purpose::Extraction, query.now)?;
-    record_account(account);
-    let caller_ip =
-        data.account.authorize_extraction(query.caller_ip, query.parameters.protocol, query.now)?;
-    Ok(AuthorizedExtraction { account, caller_ip, data })
-}
-
-fn extraction(
-    query: &ExtractionQuery,
-    caller_ip: Ipv4Addr,
-    endpoints: Vec<Endpoint>,
-) -> Result<Extraction, Rejection> {
-    if endpoints.is_empty() {
-        return Err(Rejection::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
-    }
-    Ok(Extraction { endpoints, requested: query.parameters.count, caller_ip })
 }
 
 pub(super) fn require_known_token<T>(data: Found<T>) -> Result<ProtectedData<T>, Rejection> {

@@ -140,7 +140,8 @@ impl Cache {
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
         let candidates = gateways.choose(query.pivot, query.parameters.count);
-        Some(account.map(|account| ExtractionData { account, stored: None, candidates }))
+        let data = ExtractionData { account: Arc::clone(account.value()), stored: None, candidates };
+        Some(account.with(data))
     }
 
     /// Caches the account of an extraction.
@@ -151,7 +152,7 @@ impl Cache {
         read_at: Epoch,
     ) {
         if data.value().account.whitelist.len() <= MAX_ENTRIES {
-            let account = data.clone().map(|data| data.account);
+            let account = data.with(Arc::clone(&data.value().account));
             self.accounts.insert((query.digest, query.caller_ip), (read_at, account));
         }
     }
@@ -227,8 +228,6 @@ impl Weighter<Region, Arc<Gateways>> for Weight {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
     use crate::domain::token::{Token, TokenKind};
 
@@ -259,7 +258,6 @@ mod tests {
             parameters: Parameters { count: 2, region: Region::Everywhere, protocol: Protocol::Http },
             request_id: None,
             pivot: 2,
-            now: Timestamp::UNIX_EPOCH,
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    BadLines, Lines, LoadError, Sink, Store, StoreError, UnloadError,
+    BadLines, LoadError, Store, StoreError, UnloadError,
     record::{Line, Record, RecordCounts},
     record_kind::RecordKind,
     session::{Access, RowError, Session},
@@ -24,45 +24,54 @@ const BATCH: usize = 4096;
 const BATCH_BYTES: usize = 2 << 20;
 
 impl dyn Store + '_ {
-    /// Adds records, all or none.
+    /// Adds the records of these lines, all or none.
     ///
     /// # Errors
     /// Lines are invalid or cannot be read, or the storage failed.
-    pub async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
+    pub async fn load(&self, lines: impl Lines) -> Result<RecordCounts, LoadError> {
         let loaded = self.run(Access::Import, |session| load(session, lines)).await?;
         self.wait_until_in_force().await;
         Ok(loaded)
     }
 
-    /// Passes every record to `sink`, from one snapshot and in an order in which they can be loaded. Extractions that are stored under
-    /// a request id are not included.
+    /// Passes every record to `write` with the output, which is returned: from one snapshot, in an order in which they can be loaded, and
+    /// on a thread that may block. Extractions that are stored under a request id are not included.
     ///
     /// # Errors
-    /// The sink or the storage failed.
-    pub async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        self.run(Access::Snapshot, |session| unload(session, sink)).await
+    /// A record cannot be written, after which no more follow, or the storage failed.
+    pub async fn unload<W: Send + 'static>(
+        &self,
+        mut output: W,
+        mut write: impl FnMut(&mut W, &Record) -> io::Result<()> + Send + 'static,
+    ) -> Result<(W, RecordCounts), UnloadError> {
+        let unload = move |session: &mut dyn Session| {
+            let mut unloaded = RecordCounts::default();
+            for kind in RecordKind::ALL {
+                session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
+                    write(&mut output, &Record::from_row(kind, row)?).map_err(|error| {
+                        match error.kind() {
+                            // JSON shows what is no value of its field.
+                            io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
+                            _ => UnloadError::Output(error),
+                        }
+                    })?;
+                    unloaded.count(kind);
+                    Ok(ControlFlow::Continue(()))
+                })?;
+            }
+            Ok((output, unloaded))
+        };
+        self.run(Access::Snapshot, unload).await
     }
 }
 
-fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-    let mut unloaded = RecordCounts::default();
-    for kind in RecordKind::ALL {
-        session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
-            sink.write(&Record::from_row(kind, row)?).map_err(|error| match error.kind() {
-                // JSON shows what is no value of its field.
-                io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
-                _ => UnloadError::Output(error),
-            })?;
-            unloaded.count(kind);
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    sink.finish()?;
-    Ok(unloaded)
-}
+/// The lines to load, in order.
+pub trait Lines: Iterator<Item = io::Result<Line>> + Send + 'static {}
+
+impl<I: Iterator<Item = io::Result<Line>> + Send + 'static> Lines for I {}
 
 /// Adds every record, or collects the invalid lines; the caller undoes the changes if this fails.
-fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCounts, LoadError> {
+fn load(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, LoadError> {
     let gateways = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?;
     let mut loader = Loader { session, accounts: HashMap::new(), gateways, loaded: RecordCounts::default() };
     let mut bad = BadLines::default();
@@ -96,7 +105,7 @@ fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCounts, LoadErr
 
 /// Reads batches of lines on a thread of its own, one batch ahead. The end is sent as `None`, because a reader that panics only closes
 /// the channel, and half of an input must not pass for all of it.
-fn read_ahead(mut lines: Lines) -> io::Result<Receiver<Option<Vec<io::Result<Line>>>>> {
+fn read_ahead(mut lines: impl Lines) -> io::Result<Receiver<Option<Vec<io::Result<Line>>>>> {
     let (batches, receiver) = mpsc::sync_channel(1);
     let mut next_batch = move || {
         let mut bytes = 0;

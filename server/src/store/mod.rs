@@ -28,16 +28,13 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 
+use self::error::Result;
 #[cfg(feature = "postgres")]
 pub use self::location::{Location, LocationError};
 #[doc(hidden)]
 pub use self::queries::{extract_sql, gateways_sql, search_sql};
 #[cfg(test)]
 pub(crate) use self::value::{Column, Value};
-use self::{
-    error::Result,
-    record::{Line, Record},
-};
 pub use self::{
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},
@@ -112,24 +109,6 @@ impl dyn Store + '_ {
     pub async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
         self.run(Access::Read, queries::supply).await
     }
-}
-
-/// The lines to load, in order.
-pub type Lines = Box<dyn Iterator<Item = std::io::Result<Line>> + Send>;
-
-/// Writes records, on a thread that may block.
-pub trait Sink: Send + 'static {
-    /// Writes one record.
-    ///
-    /// # Errors
-    /// The record cannot be written; no more records follow then.
-    fn write(&mut self, record: &Record) -> std::io::Result<()>;
-
-    /// Ends the output after the last record.
-    ///
-    /// # Errors
-    /// The output cannot be completed.
-    fn finish(&mut self) -> std::io::Result<()>;
 }
 
 /// Gateways of one protocol and region.

@@ -234,7 +234,7 @@ pub(super) fn extraction(
     account: AccountId,
     query: &ExtractionQuery,
 ) -> Found<ExtractionData, StoreError> {
-    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot, now: _ } = query;
+    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot } = query;
     let dialect = session.dialect();
     let region = code(&parameters.region);
     let values = [

@@ -108,9 +108,15 @@ impl Database {
 
 /// All records of a kind that meet the conditions.
 pub(crate) async fn all(registry: &dyn Store, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
-    let (all, more) = registry.list(kind, conditions(kind, fields), None, Vec::new()).await.unwrap();
+    let (all, more) = registry.list(kind, conditions(kind, fields), None, Vec::new(), collect).await.unwrap();
     assert!(!more);
     all
+}
+
+/// Collects a list.
+pub(crate) fn collect(entries: &mut Vec<Entry>, entry: Entry) -> std::io::Result<()> {
+    entries.push(entry);
+    Ok(())
 }
 
 fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {

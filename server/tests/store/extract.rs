@@ -266,7 +266,7 @@ async fn gateways_come_and_go_between_two_calls(database: Database) {
 
 /// What the store returns for a command of a token that may extract.
 async fn known(store: &Arc<dyn Store>, command: &ExtractCommand) -> (AccountId, ExtractionData) {
-    let found = store.extraction(&query(command, Timestamp::now())).await.unwrap().unwrap();
+    let found = store.extraction(&query(command)).await.unwrap().unwrap();
     found.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
 }
 

@@ -8,7 +8,7 @@ use sallyport_server::store::{
 };
 use serde_json::json;
 
-use crate::backend::{all, put};
+use crate::backend::{all, collect, put};
 
 fn rejected(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
@@ -87,7 +87,8 @@ async fn damage_inside_is_found_when_it_is_met() {
     let damaged = match Location::File(path).open(OpenMode::Existing).await {
         Err(OpenError::Store { source, .. }) => source,
         Err(other) => panic!("{other}"),
-        Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), None, Vec::new()).await {
+        Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), None, Vec::new(), collect).await
+        {
             Err(RegistryError::Store(source)) => source,
             other => panic!("{other:?}"),
         },

@@ -2,7 +2,6 @@
 
 use std::net::Ipv4Addr;
 
-use jiff::Timestamp;
 use sallyport_server::domain::{
     Protocol,
     extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
@@ -24,10 +23,10 @@ pub(crate) fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
     ExtractCommand { request_id: Some(id.to_owned()), ..command }
 }
 
-/// What the store is asked for the command at `now`.
-pub(crate) fn query(command: &ExtractCommand, now: Timestamp) -> ExtractionQuery {
+/// What the store is asked for the command.
+pub(crate) fn query(command: &ExtractCommand) -> ExtractionQuery {
     let ExtractCommand { token, caller_ip, parameters, request_id } = command.clone();
-    ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0, now }
+    ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0 }
 }
 
 /// An enabled whitelist entry of `acme`, without an end.

@@ -133,7 +133,7 @@ fn every_search_equals_the_model() {
         .flatten()
         .map(|database| {
             let store = runtime.block_on(database.open());
-            runtime.block_on(store.load(Box::new(lines(&instances, &tokens)))).unwrap();
+            runtime.block_on(store.load(lines(&instances, &tokens))).unwrap();
             Service::new(store)
         })
         .collect();
@@ -160,7 +160,7 @@ fn every_search_equals_the_model() {
 async fn an_instance_comes_back_in_every_field(database: Database) {
     let (instances, tokens) = (instances(), ACCOUNTS.map(|_| Token::generate(TokenKind::Api)));
     let store = database.open().await;
-    store.load(Box::new(lines(&instances, &tokens))).await.unwrap();
+    store.load(lines(&instances, &tokens)).await.unwrap();
     let addresses = ADDRESSES.map(address).to_vec();
     let command = SearchCommand { addresses, filters: Vec::new(), page: 1, page_size: 1000 };
     let page = Service::new(store).search(&tokens[0], command).await.unwrap();

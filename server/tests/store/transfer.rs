@@ -2,13 +2,13 @@
 
 use std::{
     io::{BufRead as _, BufReader, Cursor, Write},
-    sync::{Arc, Mutex, mpsc},
+    sync::{Arc, mpsc},
 };
 
 use sallyport_server::{
     data::{export::export, import::import, seed::seed},
     domain::token::TokenKind,
-    store::{RecordKind, Sink, Store, UnloadError, record::Record},
+    store::{RecordKind, Store, UnloadError, record::Record},
 };
 
 use crate::{
@@ -38,40 +38,27 @@ async fn an_export_is_the_same_from_whatever_database_it_is_imported_to(database
 }
 
 async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
-    /// Waits at the first record.
-    struct Slow {
-        begun: Option<mpsc::Sender<()>>,
-        go_on: mpsc::Receiver<()>,
-        tokens: Arc<Mutex<usize>>,
-    }
-    impl Sink for Slow {
-        fn write(&mut self, record: &Record) -> std::io::Result<()> {
-            if let Some(begun) = self.begun.take() {
-                begun.send(()).map_err(std::io::Error::other)?;
-                self.go_on.recv().map_err(std::io::Error::other)?;
-            }
-            *self.tokens.lock().unwrap() += usize::from(record.kind() == RecordKind::Token);
-            Ok(())
-        }
-
-        fn finish(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
     let store = database.open().await;
     let sample = seed(store.as_ref()).await.unwrap();
     let ((begun, has_begun), (release, go_on)) = (mpsc::channel(), mpsc::channel());
-    let taken = Arc::new(Mutex::new(0));
-    let sink = Slow { begun: Some(begun), go_on, tokens: Arc::clone(&taken) };
+    let mut begun = Some(begun);
+    let write = move |tokens: &mut u64, record: &Record| {
+        // Waits at the first record.
+        if let Some(begun) = begun.take() {
+            begun.send(()).map_err(std::io::Error::other)?;
+            go_on.recv().map_err(std::io::Error::other)?;
+        }
+        *tokens += u64::from(record.kind() == RecordKind::Token);
+        Ok(())
+    };
     let reading = Arc::clone(&store);
-    let unload = tokio::spawn(async move { reading.unload(Box::new(sink)).await });
+    let unload = tokio::spawn(async move { reading.unload(0, write).await });
     tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
     let registry = database.registry().await;
     registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
     release.send(()).unwrap();
-    let unloaded = unload.await.unwrap().unwrap();
-    assert_eq!((unloaded[RecordKind::Token], unloaded), (*taken.lock().unwrap() as u64, sample.loaded));
+    let (tokens, unloaded) = unload.await.unwrap().unwrap();
+    assert_eq!((unloaded[RecordKind::Token], unloaded), (tokens, sample.loaded));
     let tokens = all(registry.as_ref(), RecordKind::Token, &[]).await;
     assert_eq!(tokens.len() as u64, unloaded[RecordKind::Token] + 1);
 }

@@ -86,35 +86,20 @@ impl RecordKind {
     }
 }
 
-/// Receives the entries of a list, on a thread that may block.
-pub trait ListConsumer: Send + 'static {
-    /// Receives one entry.
-    ///
-    /// # Errors
-    /// The entry cannot be written; no more follow then.
-    fn take(&mut self, entry: Entry) -> io::Result<()>;
-}
-
-impl ListConsumer for Vec<Entry> {
-    fn take(&mut self, entry: Entry) -> io::Result<()> {
-        self.push(entry);
-        Ok(())
-    }
-}
-
 impl dyn Store + '_ {
-    /// Passes at most `limit` entries that meet all conditions to `consumer`, from one snapshot and in a stable order. Returns the
-    /// consumer, and whether there are more entries.
+    /// Passes at most `limit` entries that meet all conditions to `write` with the output: from one snapshot, in a stable order, and on
+    /// a thread that may block. Returns the output, and whether there are more entries.
     ///
     /// # Errors
-    /// A condition names an unknown account, the consumer fails, or the storage fails.
-    pub async fn list<C: ListConsumer>(
+    /// A condition names an unknown account, an entry cannot be written, after which no more follow, or the storage fails.
+    pub async fn list<W: Send + 'static>(
         &self,
         kind: RecordKind,
         conditions: Vec<Condition>,
         limit: Option<u32>,
-        mut consumer: C,
-    ) -> Result<(C, bool)> {
+        mut output: W,
+        write: fn(&mut W, Entry) -> io::Result<()>,
+    ) -> Result<(W, bool)> {
         self.run(Access::Snapshot, move |session| {
             let from = match kind {
                 // SQLite keeps this order: for each account the index by address is scanned in order, or searched.
@@ -137,10 +122,10 @@ impl dyn Store + '_ {
                     return Ok(ControlFlow::Break(()));
                 }
                 count += 1;
-                consumer.take(Record::from_row(kind, row)?.listed()?).map_err(RegistryError::Output)?;
+                write(&mut output, Record::from_row(kind, row)?.listed()?).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok((consumer, more))
+            Ok((output, more))
         })
         .await
     }

@@ -11,7 +11,7 @@ mod tokens;
 use std::io;
 
 pub use self::{
-    list::{Condition, Entry, ListConsumer},
+    list::{Condition, Entry},
     put::Written,
     remove::{Dependents, Selection},
     tokens::{End, IssuedToken},

@@ -4,11 +4,7 @@ use jiff::Timestamp;
 
 use super::{RegistryError, Result, Session, rejected};
 use crate::{
-    domain::{
-        Status,
-        access::{WhitelistEntry, has_expired},
-        instance::Id,
-    },
+    domain::{Status, access::has_expired, instance::Id},
     store::{record::Record, record_kind::RecordKind, value::Value},
 };
 
@@ -43,7 +39,7 @@ pub(super) fn check(
         RecordKind::Whitelist => {
             let is_enabled: bool = record.get("enabled")?;
             let end: Option<Timestamp> = record.get("expiresAt")?;
-            match end.filter(|end| WhitelistEntry::has_expired(Some(*end), now)) {
+            match end.filter(|end| has_expired(Some(*end), now)) {
                 Some(end) if is_enabled && (changes("enabled") || changes("expiresAt")) => rejected(format!(
                     "the whitelist entry expired {end}, so enabling it has no effect; set `expiresAt` to a later time, or to \
                      null"

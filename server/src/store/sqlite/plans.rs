@@ -135,7 +135,6 @@ fn memory_and_database_choose_alike() {
                     parameters,
                     request_id: None,
                     pivot,
-                    now: jiff::Timestamp::UNIX_EPOCH,
                 };
                 let chosen =
                     queries::extraction(session, &statements, AccountId(1), &query).unwrap().unwrap();
