@@ -4,11 +4,11 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde::Deserialize;
 
-use super::{docs, formatted, name};
+use super::{docs, formatted};
 use crate::{
     artifact::Artifact,
     document::{Document, join},
-    emit::field,
+    emit::{field, name, words},
     lower,
     model::{Contract, Format, Kind, Operation, Property, Schema},
     problem::Problem,
@@ -253,10 +253,7 @@ impl Filter<'_> {
         let description = schema.description.as_deref().filter(|_| schema.name.is_none());
         let value = description.and_then(|text| text.split('.').next()).map_or(noun, uncapitalized);
         let case = self.declared.letter_case.as_ref().map_or("", |_| ", which is sent in upper case");
-        let example = schema
-            .example
-            .as_ref()
-            .map(|example| format!(", such as {}", crate::emit::words::value(example)));
+        let example = schema.example.as_ref().map(|example| format!(", such as {}", words::value(example)));
         format!("Include only {items} {}{case}{}", self.condition(&value), example.unwrap_or_default())
     }
 }

@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::name;
 use crate::{
     document::Document,
+    emit::name,
     lower,
     model::{Contract, Credential, Header, Kind, Operation, Response, Retry, Schema},
     problem::Problem,
