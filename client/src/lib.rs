@@ -23,6 +23,7 @@ pub mod guide {}
 mod integer;
 mod lenient;
 mod middleware;
+mod network;
 mod operation;
 mod options;
 mod otel;

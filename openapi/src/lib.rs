@@ -8,6 +8,7 @@ pub mod date_time;
 pub mod json_schema;
 pub mod printable;
 pub mod read;
+pub mod request;
 pub mod table;
 #[cfg(test)]
 mod tests;

@@ -68,6 +68,20 @@ pub(crate) struct Connection {
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,
+    /// Also trust the PEM certificates in this file, for example those of a company's authority.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Show this PEM certificate, with its intermediate ones behind it, to a service that requires one.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) client_certificate: Option<PathBuf>,
+    /// Read the private key of the client certificate, PEM without a passphrase, from this file [default: that of
+    /// --client-certificate].
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) client_key: Option<PathBuf>,
+    /// Send requests through this proxy (http, https, socks4, socks4a, socks5, socks5h) [default: that of HTTPS_PROXY, HTTP_PROXY or
+    /// ALL_PROXY, apart from hosts in NO_PROXY]. Set a proxy URL with a password in these variables.
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) proxy: Option<String>,
     /// End a call after this time, in seconds, retries and waits included.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
     #[arg(value_parser = value_parser!(u32).range(1..), allow_negative_numbers = true)]
