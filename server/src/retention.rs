@@ -123,10 +123,10 @@ mod tests {
     use crate::{
         data::seed::seed,
         domain::{
+            Protocol,
             access::AccountId,
             extraction::{Parameters, Region, StoredExtraction},
             ports::Repository as _,
-            protocol::Protocol,
         },
         store::sqlite::SqliteStore,
     };

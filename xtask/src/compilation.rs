@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{document::Document, emit, fixture::LIBRARY, model::Contract, problem::Problem, task};
 
 /// The crate around the generated file of the server: it has the modules that the file uses from the crate of the server.
-const SERVER: &str = "pub use sallyport_server::{domain, edge};
+const SERVER: &str = "pub use sallyport_server::{domain, edge, named};
 pub mod api { pub mod generated; }";
 
 /// The crate around the generated files of the client. What sends is a stand-in, since it knows the operations of our document.

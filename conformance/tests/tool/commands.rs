@@ -103,7 +103,7 @@ fn the_server_writes_what_is_known_of_its_sample_data() {
     assert_eq!(config.token.expect("a token").expose(), sample.tokens.main.expose());
     assert!(sallyport_server::data::facts::write(&place, &sample).is_err(), "nothing is written over");
     let configuration = std::fs::read_to_string(&file).expect("it can be read");
-    assert!(sample.tokens.list().iter().all(|(_, token)| !configuration.contains(token.expose())));
+    assert!(sample.tokens.list().iter().all(|it| !configuration.contains(it.token.expose())));
 }
 
 #[test]

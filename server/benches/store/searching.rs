@@ -10,12 +10,7 @@ use std::{
 
 use rusqlite::{config::DbConfig, types::Value, vtab::array};
 use sallyport_server::{
-    domain::{
-        address::Address,
-        search::{Filters, SearchCommand},
-        service::Service,
-        token::Token,
-    },
+    domain::{address::Address, search::SearchCommand, service::Service, token::Token},
     store::{Location, postgres, search_sql, sqlite},
 };
 
@@ -42,7 +37,7 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
                 let [mine, its] = [part, 1 - part].map(|part| all.some(apart, round, part));
                 let command = SearchCommand {
                     addresses: mine.iter().map(|ip| Address { ip: *ip, port: None }).collect(),
-                    filters: Filters::default(),
+                    filters: Vec::new(),
                     page: 1,
                     page_size,
                 };
@@ -53,7 +48,7 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
                     if turn == 0 {
                         let page = service.search(token, command.clone()).await.unwrap();
                         ours.push(begun.elapsed().as_secs_f64());
-                        assert_eq!(page.total, ADDRESSES);
+                        assert_eq!(page.total, ADDRESSES as i64);
                         rows[0] = page.items.len();
                     } else {
                         rows[1] = bare_search.search(token, &its, page_size).await;

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, StatusCode, header::InvalidHeaderValue};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use crate::{
-    domain::{DateTime, address::Address},
+    domain::{DateTime, SmolStr, address::Address},
     edge::{
         operation::Operation, other_methods::reject_other_methods_of,
         raw_request::RawRequest,
@@ -15,6 +15,7 @@ use crate::{
         },
         serve::{Context, HandlerResult},
     },
+    named,
 };
 /// The operation `extractProxies`: GET /openapi/v1/proxy/extract.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +71,7 @@ pub struct ExtractProxiesHeaders {
     /// How many entries the response holds. Sent when the result is partial.
     pub x_proxy_returned_count: Option<i64>,
     /// Flags a partial result. The contract leaves its spelling open.
-    pub x_proxy_partial: Option<String>,
+    pub x_proxy_partial: Option<SmolStr>,
 }
 impl SuccessHeaders for ExtractProxiesHeaders {
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
@@ -114,7 +115,7 @@ pub struct ListStaticGroupsRequest {}
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListStaticGroupsHeaders {
     /// Trace id of this request, not the request id of an extraction.
-    pub x_request_id: String,
+    pub x_request_id: SmolStr,
 }
 impl SuccessHeaders for ListStaticGroupsHeaders {
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
@@ -159,7 +160,7 @@ pub struct SearchStaticInstancesRequest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchStaticInstancesHeaders {
     /// Trace id of this request, not the request id of an extraction.
-    pub x_request_id: String,
+    pub x_request_id: SmolStr,
 }
 impl SuccessHeaders for SearchStaticInstancesHeaders {
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue> {
@@ -198,6 +199,7 @@ pub enum ProxyProtocol {
     #[serde(rename = "socks5")]
     Socks5,
 }
+named!(ProxyProtocol { Http = "http", Socks5 = "socks5" });
 /// Form of the extraction's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ReturnType {
@@ -208,6 +210,7 @@ pub enum ReturnType {
     #[serde(rename = "txt")]
     Txt,
 }
+named!(ReturnType { Json = "json", Txt = "txt" });
 /// Separator of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum SeparatorCode {
@@ -230,6 +233,10 @@ pub enum SeparatorCode {
     #[serde(rename = "6")]
     Value6,
 }
+named!(
+    SeparatorCode { Value1 = "1", Value2 = "2", Value3 = "3", Value4 = "4", Value5 = "5",
+    Value6 = "6" }
+);
 impl SeparatorCode {
     /// The text that the value stands for; `None` where another parameter has it.
     #[must_use]
@@ -261,7 +268,7 @@ pub struct ExtractSuccess {
     ///
     /// Clause: `extract.envelope`.
     #[serde(rename = "msg")]
-    pub msg: String,
+    pub msg: SmolStr,
     /// The gateways, at most as many as were asked for.
     ///
     /// Clause: `extract.count`.
@@ -280,7 +287,7 @@ pub struct ProxyEndpoint {
     ///
     /// Clause: `extract.endpoint`.
     #[serde(rename = "ip")]
-    pub ip: String,
+    pub ip: SmolStr,
     /// Gateway port.
     ///
     /// Clause: `extract.endpoint`.
@@ -299,12 +306,15 @@ pub struct ExtractError {
     ///
     /// Clause: `extract.error-envelope`.
     #[serde(rename = "message")]
-    pub message: String,
+    pub message: SmolStr,
 }
 impl ErrorEnvelope for ExtractError {
     #[allow(unused_variables, reason = "the document may have no field for it")]
     fn new(code: i64, message: String, request_id: Option<&str>) -> Self {
-        Self { code, message }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 }
 /// Envelope of a rejected static operation. The contract does not show its fields, so none is required; these are
@@ -316,18 +326,18 @@ pub struct StaticError {
     pub code: Option<i64>,
     /// What was wrong.
     #[serde(rename = "message", skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub message: Option<SmolStr>,
     /// Trace id for troubleshooting.
     #[serde(rename = "requestId", skip_serializing_if = "Option::is_none")]
-    pub request_id: Option<String>,
+    pub request_id: Option<SmolStr>,
 }
 impl ErrorEnvelope for StaticError {
     #[allow(unused_variables, reason = "the document may have no field for it")]
     fn new(code: i64, message: String, request_id: Option<&str>) -> Self {
         Self {
             code: Some(code),
-            message: Some(message),
-            request_id: request_id.map(str::to_owned),
+            message: Some(message.into()),
+            request_id: request_id.map(Into::into),
         }
     }
 }
@@ -343,12 +353,12 @@ pub struct GroupsSuccess {
     ///
     /// Clause: `groups.envelope`.
     #[serde(rename = "message")]
-    pub message: String,
+    pub message: SmolStr,
     /// Trace id for troubleshooting, not the request id of an extraction.
     ///
     /// Clause: `groups.envelope`.
     #[serde(rename = "requestId")]
-    pub request_id: String,
+    pub request_id: SmolStr,
     /// The groups of the caller.
     ///
     /// Clause: `groups.envelope`.
@@ -376,7 +386,7 @@ pub struct StaticGroup {
     ///
     /// Clause: `groups.fields`.
     #[serde(rename = "name")]
-    pub name: String,
+    pub name: SmolStr,
     /// When the group was made, RFC 3339.
     ///
     /// By the contract: RFC 3339 with a time zone. Clause: `groups.fields`.
@@ -446,6 +456,66 @@ pub struct SearchRequest {
     #[serde(rename = "activatedTo")]
     pub activated_to: Option<DateTime>,
 }
+impl SearchRequest {
+    /// The filters, in the order of the document.
+    pub const FILTERS: &'static [crate::domain::search::Filter] = {
+        use crate::domain::search::{Condition, Filter};
+        &[
+            Filter {
+                property: "orderNo",
+                field: "orderNo",
+                condition: Condition::Equal,
+            },
+            Filter {
+                property: "groupId",
+                field: "groupId",
+                condition: Condition::EqualOrNull(0),
+            },
+            Filter {
+                property: "countryCode",
+                field: "countryCode",
+                condition: Condition::Equal,
+            },
+            Filter {
+                property: "cityCode",
+                field: "cityCode",
+                condition: Condition::Equal,
+            },
+            Filter {
+                property: "status",
+                field: "status",
+                condition: Condition::Equal,
+            },
+            Filter {
+                property: "activatedFrom",
+                field: "activatedAt",
+                condition: Condition::AtLeast,
+            },
+            Filter {
+                property: "activatedTo",
+                field: "activatedAt",
+                condition: Condition::AtMost,
+            },
+        ]
+    };
+    /// Takes the filters that are set, with their values.
+    pub fn take_filters(&mut self) -> crate::domain::search::Filters {
+        let values = [
+            self.order_no.take().map(Into::into),
+            self.group_id.take().flatten().map(Into::into),
+            self.country_code.take().map(Into::into),
+            self.city_code.take().map(Into::into),
+            self.status.take().map(|value| value.name().into()),
+            self.activated_from.take().map(Into::into),
+            self.activated_to.take().map(Into::into),
+        ];
+        Self::FILTERS
+            .iter()
+            .zip(values)
+            .filter_map(|(filter, value)| Some((filter, value?)))
+            .collect()
+    }
+}
 /// State of a static instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InstanceStatus {
@@ -465,6 +535,10 @@ pub enum InstanceStatus {
     #[serde(rename = "failed")]
     Failed,
 }
+named!(
+    InstanceStatus { Provisioning = "provisioning", Active = "active", Expired =
+    "expired", Cancelled = "cancelled", Failed = "failed" }
+);
 /// Envelope of a successful search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SearchSuccess {
@@ -477,12 +551,12 @@ pub struct SearchSuccess {
     ///
     /// Clause: `search.envelope`.
     #[serde(rename = "message")]
-    pub message: String,
+    pub message: SmolStr,
     /// Trace id for troubleshooting, not the request id of an extraction.
     ///
     /// Clause: `search.envelope`.
     #[serde(rename = "requestId")]
-    pub request_id: String,
+    pub request_id: SmolStr,
     /// One page of matching instances.
     ///
     /// Clause: `search.envelope`.
@@ -535,7 +609,7 @@ pub struct StaticInstance {
     ///
     /// Clause: `search.instance`.
     #[serde(rename = "ip")]
-    pub ip: String,
+    pub ip: SmolStr,
     /// Port for direct connections.
     ///
     /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
@@ -545,17 +619,17 @@ pub struct StaticInstance {
     ///
     /// Clause: `search.instance`.
     #[serde(rename = "protocols")]
-    pub protocols: Vec<String>,
+    pub protocols: Vec<SmolStr>,
     /// Three-letter country code from the country directory.
     ///
     /// Clause: `search.instance`.
     #[serde(rename = "countryCode")]
-    pub country_code: String,
+    pub country_code: SmolStr,
     /// City code from the city directory.
     ///
     /// Clause: `search.instance`.
     #[serde(rename = "cityCode")]
-    pub city_code: String,
+    pub city_code: SmolStr,
     /// Kind of line. 1 is standard static residential, 2 is native static residential.
     ///
     /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
@@ -583,7 +657,8 @@ pub struct StaticInstance {
     pub group_id: Option<i64>,
 }
 /// What the source declares of the instance. May be empty, and does not replace validation at submit time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Capabilities {
     /// Which terms, in days, may be bought.
     ///
@@ -604,7 +679,7 @@ pub struct Capabilities {
     ///
     /// By the contract: at least 0. Clause: `search.capabilities`.
     #[serde(rename = "trialDays", skip_serializing_if = "Option::is_none")]
-    pub trial_days: Option<i64>,
+    pub trial_days: Option<u32>,
     /// The IP can be changed.
     ///
     /// Clause: `search.capabilities`.
@@ -629,31 +704,32 @@ pub struct Capabilities {
     ///
     /// By the contract: at least 0. Clause: `search.max-batch-no-effect`.
     #[serde(rename = "maxBatchSize", skip_serializing_if = "Option::is_none")]
-    pub max_batch_size: Option<i64>,
+    pub max_batch_size: Option<u32>,
 }
 /// Which terms, in days, may be bought.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TermRule {
     /// Permitted terms in days. Takes precedence when it is not empty.
     ///
     /// Clause: `search.capabilities`.
     #[serde(rename = "allowedDays", skip_serializing_if = "Option::is_none")]
-    pub allowed_days: Option<Vec<i64>>,
+    pub allowed_days: Option<Vec<u32>>,
     /// Shortest term when no allowedDays are set.
     ///
     /// By the contract: at least 0. Clause: `search.capabilities`.
     #[serde(rename = "minDays", skip_serializing_if = "Option::is_none")]
-    pub min_days: Option<i64>,
+    pub min_days: Option<u32>,
     /// Longest term; 0 means no upper limit.
     ///
     /// By the contract: at least 0. Clause: `search.capabilities`.
     #[serde(rename = "maxDays", skip_serializing_if = "Option::is_none")]
-    pub max_days: Option<i64>,
+    pub max_days: Option<u32>,
     /// Permitted step in days from the shortest term.
     ///
     /// By the contract: at least 0. Clause: `search.capabilities`.
     #[serde(rename = "stepDays", skip_serializing_if = "Option::is_none")]
-    pub step_days: Option<i64>,
+    pub step_days: Option<u32>,
 }
 /// The `operationId` of every operation.
 pub const OPERATIONS: &[&str] = &[

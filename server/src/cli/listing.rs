@@ -5,8 +5,8 @@ use std::io::{self, BufWriter, Stdout, Write as _};
 use sallyport_server::{
     printable::{printable, write_json},
     store::{
-        RecordKind,
-        registry::{Condition, Entry, ListConsumer, Registry, RegistryError},
+        RecordKind, Store,
+        registry::{Condition, Entry, ListConsumer, RegistryError},
     },
 };
 use serde::Serialize;
@@ -37,7 +37,7 @@ const TABLE_LINES: u32 = 1000;
 
 /// Prints the matching records as the database returns them.
 pub(super) async fn print(
-    registry: &Registry,
+    store: &dyn Store,
     kind: RecordKind,
     conditions: Vec<Condition>,
     output: Output,
@@ -53,7 +53,7 @@ pub(super) async fn print(
             (Printer::Table { output: stdout, columns, table }, Some(limit.unwrap_or(TABLE_LINES)))
         }
     };
-    let listed = match registry.list(kind, conditions, limit, printer).await {
+    let listed = match store.list(kind, conditions, limit, printer).await {
         Ok((printer, more)) => printer.end().map(|()| more),
         Err(RegistryError::Output(error)) => Err(error),
         Err(error) => return Err(error.into()),

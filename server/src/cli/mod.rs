@@ -20,9 +20,9 @@ use std::{
 };
 
 use clap::{CommandFactory as _, Parser, Subcommand};
-use sallyport_server::store::{Location, OpenMode, Store, registry::Registry};
+use sallyport_server::store::{Location, OpenMode, Store};
 
-use records::{List, OfKind, Put, Remove};
+use records::{LIST, OfKind, PUT, REMOVE};
 use terminal::{ignore_closed_pipe, print_error_line, print_line};
 
 /// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
@@ -89,11 +89,11 @@ enum Command {
         file: PathBuf,
     },
     /// List the records of a kind, without secrets.
-    List(OfKind<List>),
+    List(OfKind<LIST>),
     /// Create records of a kind, or change those that are stored, all or none.
-    Put(OfKind<Put>),
+    Put(OfKind<PUT>),
     /// Remove records of a kind, all or none.
-    Remove(OfKind<Remove>),
+    Remove(OfKind<REMOVE>),
     /// Issue, rotate and revoke tokens.
     #[command(subcommand, after_help = token::EXAMPLES)]
     Token(token::Command),
@@ -128,11 +128,6 @@ impl Database {
     /// Opens the database, which must exist.
     async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         Ok(self.location()?.open(OpenMode::Existing).await?)
-    }
-
-    /// Opens the database, which must exist, for administration.
-    async fn registry(&self) -> Result<Registry, Failure> {
-        Ok(Registry::open(&self.location()?).await?)
     }
 
     fn location(&self) -> Result<Location, Failure> {

@@ -23,7 +23,6 @@ use super::{
     confirm::Confirmation,
     listing::{self, Output},
     print_line,
-    terminal::print_error_line,
 };
 
 /// An example of `list`, `put` and `remove` for each kind, in the order of the kinds.
@@ -65,42 +64,34 @@ const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
     ],
 ];
 
-/// A verb on the records of a kind.
-pub(super) struct OfKind<V> {
+/// A verb on the records of a kind, at its place among [`VERBS`].
+pub(super) struct OfKind<const VERB: usize> {
     kind: RecordKind,
-    verb: V,
+    arguments: ArgMatches,
 }
 
-/// The arguments of a verb, which may differ from kind to kind.
-pub(super) trait Verb: Sized {
-    /// Whether tokens have the verb. They have verbs of their own for what changes them.
-    const HAS_TOKENS: bool = false;
+/// Builds the command for the records of a kind. The derived arguments have an `about` of their own, which it replaces.
+type Build = fn(RecordKind, clap::Command) -> clap::Command;
 
-    /// Its place among the [`EXAMPLES`] of a kind.
-    const EXAMPLE: usize;
+pub(super) const LIST: usize = 0;
+pub(super) const PUT: usize = 1;
+pub(super) const REMOVE: usize = 2;
 
-    fn command(kind: RecordKind, command: clap::Command) -> clap::Command;
-    fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error>;
+/// The verbs, in the order of the [`EXAMPLES`].
+const VERBS: [Build; 3] = [list_command, put_command, remove_command];
 
-    fn example(kind: RecordKind) -> &'static str {
-        EXAMPLES[kind as usize][Self::EXAMPLE]
-    }
-}
-
-impl<V: Verb> Args for OfKind<V> {
+impl<const VERB: usize> Args for OfKind<VERB> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let kinds = RecordKind::ALL.into_iter().filter(|kind| V::HAS_TOKENS || *kind != RecordKind::Token);
-        let subcommands = kinds.clone().map(|kind| {
-            let example = format!("Example:\n  {}", V::example(kind));
-            V::command(kind, clap::Command::new(kind.name()).after_help(example))
+        // Tokens have verbs of their own for what changes them.
+        let kinds = RecordKind::ALL.into_iter().filter(|kind| VERB == LIST || *kind != RecordKind::Token);
+        let example = |kind: RecordKind| EXAMPLES[kind as usize][VERB];
+        let examples: String = kinds.clone().map(|kind| format!("\n  {}", example(kind))).collect();
+        let subcommands = kinds.map(|kind| {
+            let example = format!("Example:\n  {}", example(kind));
+            VERBS[VERB](kind, clap::Command::new(kind.name()).after_help(example))
         });
-        let examples: Vec<_> = kinds.clone().map(|kind| format!("\n  {}", V::example(kind))).collect();
-        let examples = format!("Examples:{}", examples.concat());
-        command
-            .subcommand_required(true)
-            .arg_required_else_help(true)
-            .after_help(examples)
-            .subcommands(subcommands)
+        let command = command.subcommand_required(true).arg_required_else_help(true);
+        command.after_help(format!("Examples:{examples}")).subcommands(subcommands)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -108,12 +99,13 @@ impl<V: Verb> Args for OfKind<V> {
     }
 }
 
-impl<V: Verb> FromArgMatches for OfKind<V> {
+impl<const VERB: usize> FromArgMatches for OfKind<VERB> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
-        let (name, matches) = matches.subcommand().ok_or_else(missing)?;
-        let kind = RecordKind::from_name(name).ok_or_else(missing)?;
-        Ok(Self { kind, verb: V::read(kind, matches)? })
+        let (name, arguments) = matches.subcommand().unzip();
+        let kind = name.and_then(RecordKind::from_name);
+        let (kind, arguments) =
+            kind.zip(arguments).ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))?;
+        Ok(Self { kind, arguments: arguments.clone() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -143,7 +135,7 @@ fn wrong_argument(error: impl std::fmt::Display) -> Failure {
 
 /// Arguments of `list`.
 #[derive(Args)]
-pub(super) struct List {
+struct List {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -155,75 +147,43 @@ pub(super) struct List {
     limit: Option<u32>,
 }
 
-impl Verb for List {
-    const HAS_TOKENS: bool = true;
-    const EXAMPLE: usize = 0;
-
-    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
-        let lines = kind.fields().iter().filter(|field| field.form.can_be_condition());
-        let width = lines.clone().map(|field| field.name.len()).max().unwrap_or(0);
-        let lines: Vec<_> =
-            lines.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
-        let help = format!("Fields for --where:{}\n\nExample:\n  {}", lines.concat(), Self::example(kind));
-        // The derived arguments have an `about` of their own.
-        Self::augment_args(command)
-            .about(format!("List each {}, without secrets", kind.noun()))
-            .after_help(help)
-    }
-
-    fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Self::from_arg_matches(matches)
-    }
+fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
+    let fields = kind.fields().iter().filter(|field| field.form.can_be_condition());
+    let width = fields.clone().map(|field| field.name.len()).max().unwrap_or(0);
+    let lines: String = fields.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
+    let example = EXAMPLES[kind as usize][LIST];
+    List::augment_args(command)
+        .about(format!("List each {}, without secrets", kind.noun()))
+        .after_help(format!("Fields for --where:{lines}\n\nExample:\n  {example}"))
 }
 
-pub(super) async fn list(OfKind { kind, verb }: OfKind<List>) -> Result<(), Failure> {
-    let conditions = verb.conditions.parse(kind)?;
-    listing::print(&verb.database.registry().await?, kind, conditions, verb.output, verb.limit).await
+pub(super) async fn list(OfKind { kind, arguments }: OfKind<LIST>) -> Result<(), Failure> {
+    let List { database, conditions, output, limit } = List::from_arg_matches(&arguments)?;
+    let conditions = conditions.parse(kind)?;
+    listing::print(database.open().await?.as_ref(), kind, conditions, output, limit).await
 }
 
-/// Arguments of `put`.
-pub(super) struct Put {
-    database: Database,
-    output: Output,
-    /// The flags for fields that are given, with their values.
-    fields: Vec<(&'static Field, String)>,
-}
-
-/// Arguments that each kind has.
+/// Arguments of `put`, beside the flags for fields.
 #[derive(Args)]
-struct PutArguments {
+struct Put {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
     output: Output,
 }
 
-impl Verb for Put {
-    const EXAMPLE: usize = 1;
-
-    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
-        let about = format!("Create or change one {}, or several as JSON on standard input", kind.noun());
-        let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
-            let arg = Arg::new(field.name).long(flag(field)).help(field.help);
-            let arg = arg.help_heading("Fields");
-            match field.form {
-                // What begins with a hyphen is the next flag, because the value may be left out.
-                Form::Flag => arg.num_args(0..=1).default_missing_value("true"),
-                Form::Name(names) => arg.value_parser(PossibleValuesParser::new(names)),
-                _ => arg.allow_hyphen_values(true),
-            }
-        });
-        PutArguments::augment_args(command).about(about).args(flags)
-    }
-
-    fn read(kind: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let PutArguments { database, output } = PutArguments::from_arg_matches(matches)?;
-        let given = |field: &'static Field| {
-            let value = matches.try_get_one::<String>(field.name).ok().flatten()?;
-            Some((field, value.clone()))
-        };
-        Ok(Self { database, output, fields: kind.fields().iter().filter_map(given).collect() })
-    }
+fn put_command(kind: RecordKind, command: clap::Command) -> clap::Command {
+    let about = format!("Create or change one {}, or several as JSON on standard input", kind.noun());
+    let flags = kind.fields().iter().filter(|field| field.form.can_be_put()).map(|field| {
+        let arg = Arg::new(field.name).long(flag(field)).help(field.help).help_heading("Fields");
+        match field.form {
+            // What begins with a hyphen is the next flag, because the value may be left out.
+            Form::Flag => arg.num_args(0..=1).default_missing_value("true"),
+            Form::Name(names) => arg.value_parser(PossibleValuesParser::new(names)),
+            _ => arg.allow_hyphen_values(true),
+        }
+    });
+    Put::augment_args(command).about(about).args(flags)
 }
 
 /// The flag for a field: its name in lower case, with hyphens.
@@ -235,13 +195,17 @@ fn flag(field: &Field) -> String {
     if field.form == Form::Password { format!("{name}-file") } else { name }
 }
 
-pub(super) async fn put(
-    OfKind { kind, verb: Put { database, output, fields } }: OfKind<Put>,
-) -> Result<(), Failure> {
+pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), Failure> {
+    let Put { database, output } = Put::from_arg_matches(&arguments)?;
+    let given = |field: &'static Field| {
+        let value = arguments.try_get_one::<String>(field.name).ok().flatten()?;
+        Some((field, value.clone()))
+    };
+    let fields: Vec<_> = kind.fields().iter().filter_map(given).collect();
     let has_flags = !fields.is_empty();
     // All of the input is read before the database is opened: a pipe that stalls must not hold a lock.
     let records = if has_flags { vec![record(kind, &fields)?] } else { records_from_input(kind)? };
-    let written = database.registry().await?.put(kind, records, Timestamp::now()).await;
+    let written = database.open().await?.put(kind, records, Timestamp::now()).await;
     let written = written.map_err(|error| match error {
         RegistryError::Missing { kind, fields } if has_flags => {
             let flags: Vec<_> = fields.iter().map(|field| format!("--{}", flag(field))).collect();
@@ -258,10 +222,12 @@ pub(super) async fn put(
 /// A record of the fields that flags give.
 fn record(kind: RecordKind, fields: &[(&'static Field, String)]) -> Result<Record, Failure> {
     let is_input = |(field, text): &(&Field, String)| field.form == Form::Password && text == "-";
-    // What waits there may be meant for another program, such as the shell's `read`.
+    // It is not read, because it may be meant for another program, such as the shell's `read`.
     let waiting = rustix::io::ioctl_fionread(io::stdin()).unwrap_or(0);
     if waiting > 0 && !io::stdin().is_terminal() && !fields.iter().any(is_input) {
-        print_error_line("warning: standard input is not read, because flags give the fields");
+        let line = "expected flags for the fields or records on standard input, found both; leave out the flags, or pass \
+                    `</dev/null`";
+        return Err(Failure::Usage(line.to_owned()));
     }
     let value = |(field, text): &(&'static Field, String)| {
         let text = if field.form == Form::Password { &password(Path::new(text))? } else { text };
@@ -319,16 +285,9 @@ fn password(file: &Path) -> Result<String, Failure> {
     }
 }
 
-/// Arguments of `remove`.
-pub(super) struct Remove {
-    arguments: RemoveArguments,
-    keys: Vec<String>,
-    dependents: Dependents,
-}
-
-/// Arguments that each kind has.
+/// Arguments of `remove`, beside the keys and what happens to dependents.
 #[derive(Args)]
-struct RemoveArguments {
+struct Remove {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
@@ -340,46 +299,21 @@ struct RemoveArguments {
 const WITH_DATA: &str = "with-data";
 const UNGROUP: &str = "ungroup";
 
-impl Verb for Remove {
-    const EXAMPLE: usize = 2;
-
-    fn command(kind: RecordKind, command: clap::Command) -> clap::Command {
-        let about =
-            format!("Remove each {} that is named or that meets all conditions, all or none", kind.noun());
-        let mut command = RemoveArguments::augment_args(command).about(about);
-        let help = format!(
-            "Remove the record that this names, as `server list {}` shows it, or several",
-            kind.name()
-        );
-        let keys = Arg::new("keys")
-            .value_name(key_names(kind))
-            .num_args(1..)
-            .conflicts_with("conditions")
-            .help(help);
-        command = command.arg(keys);
-        let flag = |name: &'static str, help: &'static str| {
-            Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-        };
-        match kind {
-            RecordKind::Account => command.arg(flag(
-                WITH_DATA,
-                "Also remove its tokens, whitelist entries, entitlements, groups and instances",
-            )),
-            RecordKind::Group => command
-                .arg(flag(UNGROUP, "Remove the group even if it has instances, which then have no group")),
-            _ => command,
+fn remove_command(kind: RecordKind, command: clap::Command) -> clap::Command {
+    let (noun, name) = (kind.noun(), kind.name());
+    let help = format!("Remove the record that this names, as `server list {name}` shows it, or several");
+    let keys = Arg::new("keys").value_name(key_names(kind)).num_args(1..);
+    let command = Remove::augment_args(command)
+        .about(format!("Remove each {noun} that is named or that meets all conditions, all or none"))
+        .arg(keys.conflicts_with("conditions").help(help));
+    let (name, help) = match kind {
+        RecordKind::Account => {
+            (WITH_DATA, "Also remove its tokens, whitelist entries, entitlements, groups and instances")
         }
-    }
-
-    fn read(_: RecordKind, matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let is_set = |name| matches.try_get_one::<bool>(name).ok().flatten().is_some_and(|is_set| *is_set);
-        let keys = matches.try_get_many::<String>("keys").ok().flatten();
-        Ok(Self {
-            arguments: RemoveArguments::from_arg_matches(matches)?,
-            keys: keys.into_iter().flatten().cloned().collect(),
-            dependents: Dependents { with_data: is_set(WITH_DATA), ungroup: is_set(UNGROUP) },
-        })
-    }
+        RecordKind::Group => (UNGROUP, "Remove the group even if it has instances, which then have no group"),
+        _ => return command,
+    };
+    command.arg(Arg::new(name).long(name).action(ArgAction::SetTrue).help(help))
 }
 
 /// The texts that name a record, for example `HOST PORT REGION PROTOCOL`.
@@ -388,8 +322,12 @@ fn key_names(kind: RecordKind) -> String {
     names.join(" ")
 }
 
-pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), Failure> {
-    let Remove { arguments: RemoveArguments { database, conditions, confirmation }, keys, dependents } = verb;
+pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result<(), Failure> {
+    let Remove { database, conditions, confirmation } = Remove::from_arg_matches(&arguments)?;
+    let is_set = |name| arguments.try_get_one::<bool>(name).ok().flatten().is_some_and(|is_set| *is_set);
+    let dependents = Dependents { with_data: is_set(WITH_DATA), ungroup: is_set(UNGROUP) };
+    let keys = arguments.try_get_many::<String>("keys").ok().flatten();
+    let keys: Vec<String> = keys.into_iter().flatten().cloned().collect();
     let conditions = conditions.parse(kind)?;
     let names = kind.named_by();
     let mut keys: Vec<_> = keys.chunks(names.len()).collect();
@@ -412,9 +350,9 @@ pub(super) async fn remove(OfKind { kind, verb }: OfKind<Remove>) -> Result<(), 
         }
     };
     confirmation.check_terminal()?;
-    let registry = database.registry().await?;
-    let words = registry.removal(kind, selection.clone(), dependents).await?;
+    let store = database.open().await?;
+    let words = store.removal(kind, selection.clone(), dependents).await?;
     confirmation.ask(&format!("Remove {words}?"))?;
-    let removed = registry.remove(kind, selection, dependents, Some(words)).await?;
+    let removed = store.remove(kind, selection, dependents, Some(words)).await?;
     print_line(&format!("removed {removed}"))
 }

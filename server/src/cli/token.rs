@@ -119,7 +119,7 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
         Command::Issue(Issue { account, kind, expires, database, output }) => {
             let expires = if let Some(End::At(end)) = expires { Some(end) } else { None };
-            print(database.registry().await?.issue_token(&account, kind, expires).await?, output)
+            print(database.open().await?.issue_token(&account, kind, expires).await?, output)
         }
         Command::Rotate(arguments) => rotate(arguments).await,
         Command::Revoke(Revoke { numbers, database, confirmation }) => {
@@ -127,9 +127,9 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
             ids.sort();
             ids.dedup();
             confirmation.check_terminal()?;
-            let registry = database.registry().await?;
+            let store = database.open().await?;
             confirmation.ask(&format!("Revoke {}?", words(&ids)))?;
-            let earlier = registry.revoke_tokens(ids.clone(), Timestamp::now()).await?;
+            let earlier = store.revoke_tokens(ids.clone(), Timestamp::now()).await?;
             ids.retain(|id| !earlier.contains(id));
             for (done, ids) in [("revoked", ids), ("already revoked", earlier)] {
                 if !ids.is_empty() {
@@ -147,12 +147,12 @@ async fn rotate(arguments: Rotate) -> Result<(), Failure> {
     if overlap.is_zero() {
         confirmation.check_terminal()?;
     }
-    let registry = database.registry().await?;
+    let store = database.open().await?;
     if overlap.is_zero() {
         confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
     }
     let end = expires.unwrap_or(End::AsBefore);
-    print(registry.rotate_token(old, overlap, end).await?, output)
+    print(store.rotate_token(old, overlap, end).await?, output)
 }
 
 /// A time in the future, or none.

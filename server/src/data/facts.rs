@@ -10,8 +10,8 @@ use std::{
 
 use serde_json::json;
 
-use super::seed::Sample;
-use crate::domain::{address::Address, token::Token};
+use super::seed::{Sample, SampleToken};
+use crate::domain::address::Address;
 
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
 pub const CONFIGURATION: &str = "conformance.toml";
@@ -25,31 +25,14 @@ const MAX_LISTED: usize = 20;
 /// The folder already exists or cannot be written.
 pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
-    for (name, token) in tokens(sample) {
-        write_file(&folder.join(format!("{name}.txt")), &format!("{}\n", token.expose()))?;
+    for SampleToken { key, token, .. } in sample.tokens.list() {
+        write_file(&folder.join(format!("{key}.txt")), &format!("{}\n", token.expose()))?;
     }
     write_file(&folder.join("own-addresses.txt"), &lines(sample.addresses.iter().map(ToString::to_string)))?;
     write_file(&folder.join("canaries.txt"), &lines(sample.canaries.iter().cloned()))?;
     let instances = serde_json::to_string_pretty(&sample.instances).map_err(io::Error::other)?;
     write_file(&folder.join("instances.json"), &instances)?;
     write_file(&folder.join(CONFIGURATION), &configuration(sample))
-}
-
-/// The key of each token in the configuration, which is also the name of its file.
-fn tokens(sample: &Sample) -> [(&'static str, &Token); 10] {
-    let tokens = &sample.tokens;
-    [
-        ("api-key", &tokens.main),
-        ("link-credential", &tokens.link),
-        ("revoked-api-key", &tokens.revoked),
-        ("expired-api-key", &tokens.expired),
-        ("second-api-key", &tokens.second),
-        ("empty-api-key", &tokens.empty),
-        ("not-whitelisted-api-key", &tokens.not_whitelisted),
-        ("not-verified-api-key", &tokens.not_verified),
-        ("not-entitled-api-key", &tokens.not_entitled),
-        ("partly-entitled-api-key", &tokens.http_only),
-    ]
 }
 
 /// The configuration as TOML. Strings are written as JSON, which is valid TOML as well.
@@ -63,9 +46,8 @@ fn configuration(sample: &Sample) -> String {
     };
     line("api-key", file("api-key"));
     line("\n[facts]\negress-ip", json!("127.0.0.1").to_string());
-    for (key, _) in
-        tokens(sample).into_iter().filter(|(key, _)| !matches!(*key, "api-key" | "expired-api-key"))
-    {
+    let keys = sample.tokens.list().map(|token| token.key);
+    for key in keys.into_iter().filter(|key| !matches!(*key, "api-key" | "expired-api-key")) {
         line(key, file(key));
     }
     let expired = file("expired-api-key");

@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 
-use super::{protocol::Protocol, rejection::Rejection, token::TokenKind};
+use super::{Protocol, rejection::Rejection, token::TokenKind};
 
 /// The account that owns a token. Only the storage creates these; they never leave the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    Protocol, SmolStr,
     access::Account,
-    protocol::Protocol,
     rejection::Rejection,
     token::{Token, TokenDigest},
 };
@@ -54,7 +54,7 @@ pub struct Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Endpoint {
     /// Host name or address.
-    pub host: String,
+    pub host: SmolStr,
     /// Port.
     pub port: u16,
 }

@@ -1,8 +1,10 @@
 //! Enums whose values have names.
 
 /// Names the values of an enum, as storage, imports and the command line write them.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! named {
-    ($kind:ident { $($value:ident = $name:literal),+ }) => {
+    ($kind:ident { $($value:ident = $name:literal),+ $(,)? }) => {
         impl $kind {
             /// Every value.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
@@ -30,4 +32,3 @@ macro_rules! named {
         }
     };
 }
-pub(super) use named;

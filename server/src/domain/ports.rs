@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
+    StaticGroup,
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-    instance::Group,
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -34,7 +34,7 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
     /// The groups of the token's account, ascending by id.
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>>;
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>>;
 
     /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage>;

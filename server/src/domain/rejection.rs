@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::protocol::Protocol;
+use super::Protocol;
 
 /// Why a well-formed request is rejected. The edge maps each reason to an error code, whose description is the message
 /// (`edge/responding/`); none of them holds anything that the caller sent.

@@ -1,13 +1,10 @@
 //! Search: addresses and filters, and the page of instances that they select.
 
-use std::net::IpAddr;
+use std::{borrow::Cow, net::IpAddr};
 
 use jiff::Timestamp;
 
-use super::{
-    address::Address,
-    instance::{Id, Instance, Status},
-};
+use super::{DateTime, StaticInstance, address::Address};
 
 /// A search request.
 #[derive(Clone, Debug)]
@@ -22,44 +19,71 @@ pub struct SearchCommand {
     pub page_size: u32,
 }
 
-/// Conditions on instances; each one that is set must hold (`search.intersection`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Filters {
-    /// Exactly this order number, among the account's orders.
-    pub order_no: Option<String>,
-    /// Which groups.
-    pub group: GroupSelection,
-    /// Exactly this country code, case-sensitive.
-    pub country_code: Option<String>,
-    /// Exactly this city code, case-sensitive.
-    pub city_code: Option<String>,
-    /// Exactly this state.
-    pub status: Option<Status>,
-    /// Activated then or later. Instances that were never activated match no bound.
-    pub activated_from: Option<Timestamp>,
-    /// Activated then or earlier.
-    pub activated_to: Option<Timestamp>,
+/// Conditions on instances, all of which must hold (`search.intersection`): the filters that a request sets, with their values.
+pub type Filters = Vec<(&'static Filter, FilterValue)>;
+
+/// What a property of a search finds, by `x-filter` of the document. Every constant is generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter {
+    /// Name of the property.
+    pub property: &'static str,
+    /// Name of the field of instances that it is compared with. Texts are case-sensitive.
+    pub field: &'static str,
+    /// How it is compared.
+    pub condition: Condition,
 }
 
-/// Which groups a search covers (`search.group`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GroupSelection {
-    /// All instances, in a group or not.
-    #[default]
-    Any,
-    /// Instances in no group.
-    Ungrouped,
-    /// Instances in this group. A foreign or unknown group has none.
-    Group(Id),
+/// How the field of an instance is compared with the value of a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// It equals the value.
+    Equal,
+    /// The same, and this value finds instances whose field is null.
+    EqualOrNull(i64),
+    /// It is a list that has the value.
+    Contains,
+    /// It is the value or more; null is neither.
+    AtLeast,
+    /// It is the value or less; null is neither.
+    AtMost,
+}
+
+/// The value of a filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each is a type of the document")]
+pub enum FilterValue {
+    Text(Cow<'static, str>),
+    Number(i64),
+    Flag(bool),
+    Time(Timestamp),
+}
+
+macro_rules! filter_values {
+    ($($ty:ty: $value:ident => $filter:expr),+ $(,)?) => {
+        $(impl From<$ty> for FilterValue {
+            fn from($value: $ty) -> Self {
+                $filter
+            }
+        })+
+    };
+}
+
+filter_values! {
+    String: text => Self::Text(text.into()),
+    &'static str: text => Self::Text(text.into()),
+    i64: number => Self::Number(number),
+    u32: number => Self::Number(number.into()),
+    bool: flag => Self::Flag(flag),
+    DateTime: time => Self::Time(time.0),
 }
 
 /// One page of a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchPage {
     /// The instances, ascending by id; none past the last page.
-    pub items: Vec<Instance>,
+    pub items: Vec<StaticInstance>,
     /// Instances on all pages together (`search.total`).
-    pub total: u64,
+    pub total: i64,
 }
 
 /// The query to the storage for a search.
@@ -116,7 +140,7 @@ mod tests {
 
     fn query(items: &[&str], page: u32) -> SearchQuery {
         let addresses = items.iter().map(|item| Address::parse(item, &(1..=u16::MAX)).unwrap()).collect();
-        SearchCommand { addresses, filters: Filters::default(), page, page_size: 20 }.into()
+        SearchCommand { addresses, filters: Filters::new(), page, page_size: 20 }.into()
     }
 
     #[test]

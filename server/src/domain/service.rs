@@ -3,13 +3,13 @@
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
 use super::{
+    StaticGroup,
     access::{AccountId, ProtectedData, Purpose},
     clock::Clock,
     extraction::{
         Endpoint, ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER,
         StoredExtraction,
     },
-    instance::Group,
     ports::{Found, Repository, RepositoryError},
     rejection::Rejection,
     search::{SearchCommand, SearchPage},
@@ -82,7 +82,7 @@ impl Service {
     ///
     /// # Errors
     /// The token is rejected, or the storage failed.
-    pub async fn groups(&self, token: &Token) -> Result<Vec<Group>, Rejection> {
+    pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
         let groups = require_known_token(self.repository.groups(token.digest()).await)?;
         let (account, groups) = groups.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);

@@ -8,7 +8,7 @@ use std::{
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-use super::named::named;
+use crate::named;
 
 /// A token as its owner holds it. It has no `Display`, its `Debug` says nothing, and its memory is wiped on drop.
 #[derive(Clone)]

@@ -1,21 +1,20 @@
 //! `extractProxies`.
 
+use std::fmt::Write as _;
+
+use super::{Call, Handler, Purpose};
 use crate::{
     api::generated::{
         ExtractProxies, ExtractProxiesHeaders, ExtractProxiesRequest, ExtractSuccess, ProxyEndpoint,
-        ProxyProtocol, ReturnType,
+        ReturnType,
     },
     domain::{
-        access::Purpose,
+        SmolStr,
         extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Region},
-        protocol::Protocol,
     },
-    edge::{
-        operation::{Call, Handler},
-        responding::{
-            api_error::ApiError,
-            response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
-        },
+    edge::responding::{
+        api_error::ApiError,
+        response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
     },
 };
 
@@ -31,10 +30,6 @@ impl Handler for ExtractProxies {
         } else {
             Region::Only(regions)
         };
-        let protocol = match protocol {
-            ProxyProtocol::Http => Protocol::Http,
-            ProxyProtocol::Socks5 => Protocol::Socks5,
-        };
         let command = ExtractCommand {
             token: call.token,
             caller_ip: call.caller_ip,
@@ -46,7 +41,11 @@ impl Handler for ExtractProxies {
         let headers = ExtractProxiesHeaders {
             x_proxy_requested_count: Some(extraction.requested.into()),
             x_proxy_returned_count: Some(extraction.returned().into()),
-            x_proxy_partial: Some(extraction.is_partial().to_string()),
+            x_proxy_partial: Some(SmolStr::new_static(if extraction.is_partial() {
+                "true"
+            } else {
+                "false"
+            })),
         };
         let content = match return_type {
             ReturnType::Json => Content::Json(body(extraction)),
@@ -67,7 +66,7 @@ fn body(extraction: Extraction) -> ExtractSuccess {
     ExtractSuccess {
         code: Constant,
         success: ConstantBool,
-        msg: "ok".to_owned(),
+        msg: "ok".into(),
         data: data.collect(),
         request_ip: caller_ip,
     }
@@ -76,10 +75,14 @@ fn body(extraction: Extraction) -> ExtractSuccess {
 /// `host:port` entries with the separator between them and none at the end (`open.extract.txt-layout`). IPv6 addresses are in
 /// brackets.
 fn lines(endpoints: &[Endpoint], separator: &str) -> String {
-    let entry = |Endpoint { host, port }: &Endpoint| {
-        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
-    };
-    endpoints.iter().map(entry).collect::<Vec<_>>().join(separator)
+    let mut text = String::with_capacity(endpoints.len() * (separator.len() + 32));
+    for Endpoint { host, port } in endpoints {
+        let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
+        let between = if text.is_empty() { "" } else { separator };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{between}{open}{host}{close}:{port}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -88,7 +91,7 @@ mod tests {
 
     #[test]
     fn separators_are_between_entries_only() {
-        let endpoint = |host: &str| Endpoint { host: host.to_owned(), port: 1 };
+        let endpoint = |host: &str| Endpoint { host: host.into(), port: 1 };
         let endpoints = [endpoint("gw.invalid"), endpoint("192.0.2.1"), endpoint("2001:db8::1")];
         assert_eq!(lines(&endpoints, "/br"), "gw.invalid:1/br192.0.2.1:1/br[2001:db8::1]:1");
         assert_eq!(lines(&endpoints[..1], "\r\n"), "gw.invalid:1");

@@ -1,17 +1,14 @@
 //! `listStaticGroups`.
 
+use super::{Call, Handler, Purpose};
 use crate::{
     api::generated::{
         GroupsData, GroupsSuccess, ListStaticGroups, ListStaticGroupsHeaders, ListStaticGroupsRequest,
-        StaticGroup,
     },
-    domain::{access::Purpose, instance::Group},
-    edge::{
-        operation::{Call, Handler},
-        responding::{
-            api_error::ApiError,
-            response::{Constant, Content, Success},
-        },
+    domain::SmolStr,
+    edge::responding::{
+        api_error::ApiError,
+        response::{Constant, Content, Success},
     },
 };
 
@@ -20,20 +17,14 @@ impl Handler for ListStaticGroups {
 
     async fn handle(call: Call<'_>, request: ListStaticGroupsRequest) -> Result<Success<Self>, ApiError> {
         let ListStaticGroupsRequest {} = request;
-        let groups = call.service.groups(&call.token).await?;
-        let items = groups.into_iter().map(item).collect();
+        let items = call.service.groups(&call.token).await?;
+        let request_id = SmolStr::new(call.request_id);
         let content = Content::Json(GroupsSuccess {
             code: Constant,
-            message: "ok".to_owned(),
-            request_id: call.request_id.to_owned(),
+            message: "ok".into(),
+            request_id: request_id.clone(),
             data: GroupsData { items },
         });
-        let headers = ListStaticGroupsHeaders { x_request_id: call.request_id.to_owned() };
-        Ok(Success { content, headers })
+        Ok(Success { content, headers: ListStaticGroupsHeaders { x_request_id: request_id } })
     }
-}
-
-fn item(group: Group) -> StaticGroup {
-    let Group { id, name, created_at, updated_at } = group;
-    StaticGroup { group_id: id.get(), name, created_at, updated_at }
 }

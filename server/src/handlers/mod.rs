@@ -11,7 +11,9 @@ use crate::{
     api::generated::{
         Api, ExtractProxies, ListStaticGroups, SearchStaticInstances, api_mod, reject_other_methods,
     },
+    domain::access::Purpose,
     edge::{
+        operation::{Call, Handler},
         raw_request::RawRequest,
         serve::{Context, HandlerResult, serve},
     },

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use super::prometheus::{Metrics, Query};
 use crate::domain::{
+    StaticGroup,
     access::{AccountId, Credential},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-    instance::Group,
     ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
@@ -60,7 +60,7 @@ impl Repository for MeasuredRepository {
         self.timed(Query::Credential, self.repository.credential(digest)).await
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>> {
         self.timed(Query::Groups, self.repository.groups(digest)).await
     }
 

@@ -73,7 +73,7 @@ impl GatewaySupply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::protocol::Protocol;
+    use crate::domain::Protocol;
 
     fn gauge(supplies: &GatewaySupply, region: &str) -> i64 {
         let stock = SupplyLabels { protocol: Protocol::Http.name(), region: region.to_owned() };

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
-    data::seed::{AddressPorts, Sample},
+    data::seed::{AddressPorts, Sample, SampleToken},
     domain::{address::Address, token::TokenKind},
     edge::operation::Operation as _,
 };
@@ -66,27 +66,11 @@ impl Description {
     }
 }
 
-/// A name for each token, in the order of [`SampleTokens::list`](crate::data::seed::SampleTokens::list).
-const NAMES: [&str; 10] = [
-    "main",
-    "link",
-    "revoked",
-    "expired",
-    "second",
-    "empty",
-    "notWhitelisted",
-    "notVerified",
-    "notEntitled",
-    "httpOnly",
-];
-
 fn tokens(sample: &Sample) -> BTreeMap<&'static str, TokenDescription> {
-    let named = NAMES.into_iter().zip(sample.tokens.list());
-    let described = named.map(|(name, (description, token))| {
-        let kind = if name == "link" { TokenKind::Link } else { TokenKind::Api };
+    let described = sample.tokens.list().map(|SampleToken { name, description, kind, token, .. }| {
         (name, TokenDescription { token: token.expose().to_owned(), kind, description })
     });
-    described.collect()
+    described.into()
 }
 
 /// Addresses, orders and groups of the main account, the same of another one, and regions with more gateways than one extraction may

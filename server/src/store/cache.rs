@@ -12,9 +12,9 @@ use std::{
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter, sync::DefaultLifecycle};
 
 use crate::domain::{
+    Protocol,
     access::{Account, AccountId, Credential, ProtectedData},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
-    protocol::Protocol,
     token::TokenDigest,
 };
 
@@ -247,7 +247,9 @@ mod tests {
     }
 
     fn gateways(count: i64) -> Vec<(i64, Endpoint)> {
-        (0..count).map(|spin| (spin, Endpoint { host: format!("gw{spin}.invalid"), port: 1 })).collect()
+        (0..count)
+            .map(|spin| (spin, Endpoint { host: format!("gw{spin}.invalid").into(), port: 1 }))
+            .collect()
     }
 
     fn query(token: &str) -> ExtractionQuery {

@@ -1,23 +1,21 @@
 //! The store on either database: queries over sessions, and the cache in front of those that come with every call.
 
-use std::{fmt::Debug, io, ops::ControlFlow, sync::Arc};
+use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use super::{
-    Lines, LoadError, Pool, Result, Sink, Store, StoreError, Supply, UnloadError,
-    cache::{Cache, Epochs},
-    load, queries,
+    Pool, Result, Store, StoreError, Work,
+    cache::{Cache, Epoch, Epochs},
+    queries,
     queries::Statements,
-    record::{Record, RecordCounts},
-    record_kind::RecordKind,
     session::{Access, Dialect, Session},
 };
 use crate::domain::{
+    StaticGroup,
     access::{AccountId, Credential},
-    extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-    instance::Group,
+    extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
     ports::{Found, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
@@ -52,7 +50,7 @@ pub trait Backend: Debug + Send + Sync + 'static {
 /// An open database.
 #[derive(Debug)]
 pub struct Database<B> {
-    pub(super) backend: B,
+    pub(super) backend: Arc<B>,
     shared: Arc<Shared>,
 }
 
@@ -65,7 +63,7 @@ struct Shared {
 impl<B: Backend> Database<B> {
     pub(super) fn new(backend: B) -> Self {
         let shared = Shared { statements: Statements::new(B::DIALECT), cache: Cache::new() };
-        Self { backend, shared: Arc::new(shared) }
+        Self { backend: Arc::new(backend), shared: Arc::new(shared) }
     }
 
     /// Reads data of the account that owns a token.
@@ -87,31 +85,45 @@ impl<B: Backend> Database<B> {
         });
         found.await.map_err(|error: StoreError| error.into())
     }
-}
 
-impl Shared {
-    /// Reads the data of an extraction into the cache, and its gateways if that pays.
-    fn extraction(
-        &self,
-        session: &mut dyn Session,
-        account: AccountId,
-        query: &ExtractionQuery,
-        epochs: Option<Epochs>,
-    ) -> Found<ExtractionData, StoreError> {
-        let found = queries::extraction(session, &self.statements, account, query)?;
+    /// Queries the data of an extraction, and caches what others may use of it.
+    async fn queried(&self, query: &ExtractionQuery, epochs: Option<Epochs>) -> Found<ExtractionData> {
+        let (shared, asked) = (&self.shared, query.clone());
+        let found = self.of_owner(query.digest, move |session, shared, account| {
+            queries::extraction(session, &shared.statements, account, &asked)
+        });
+        let found = found.await?;
         if let (Some(data), Some(epochs), None) = (&found, epochs, &query.request_id) {
-            self.cache.insert_account(query, data, epochs.access);
+            shared.cache.insert_account(query, data, epochs.access);
             // Regions without gateways are not cached, because callers can invent any number of them.
             let has_gateways = !data.value().candidates.is_empty();
-            if has_gateways && self.cache.should_read_gateways(&query.parameters, epochs.gateways) {
-                match queries::gateways(session, &self.statements, &query.parameters) {
-                    Ok(gateways) => self.cache.insert_gateways(&query.parameters, gateways, epochs.gateways),
-                    // The call has its data already.
-                    Err(error) => tracing::warn!(%error, "cannot read gateways into the cache"),
-                }
+            if has_gateways && shared.cache.should_read_gateways(&query.parameters, epochs.gateways) {
+                tokio::spawn(cache_gateways(
+                    Arc::clone(&self.backend),
+                    Arc::clone(shared),
+                    query.parameters.clone(),
+                    epochs.gateways,
+                ));
             }
         }
         Ok(found)
+    }
+}
+
+/// Reads all gateways that match into the cache, while the caller has its response already.
+async fn cache_gateways<B: Backend>(
+    backend: Arc<B>,
+    shared: Arc<Shared>,
+    parameters: Parameters,
+    read_at: Epoch,
+) {
+    let read = backend.run(Access::Read, move |session| {
+        let gateways = queries::gateways(session, &shared.statements, &parameters)?;
+        shared.cache.insert_gateways(&parameters, gateways, read_at);
+        Ok::<_, StoreError>(())
+    });
+    if let Err(error) = read.await {
+        tracing::warn!(%error, "cannot read gateways into the cache");
     }
 }
 
@@ -122,12 +134,8 @@ impl<B: Backend> Repository for Database<B> {
         if let Some(data) = epochs.and_then(|epochs| self.shared.cache.extraction(query, epochs)) {
             return Ok(Some(data));
         }
-        let query = query.clone();
         // Boxed to keep the future small, because most extractions are served from the cache.
-        Box::pin(self.of_owner(query.digest, move |session, shared, account| {
-            shared.extraction(session, account, &query, epochs)
-        }))
-        .await
+        Box::pin(self.queried(query, epochs)).await
     }
 
     async fn store_extraction(
@@ -156,7 +164,7 @@ impl<B: Backend> Repository for Database<B> {
         Ok(credential)
     }
 
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<Group>> {
+    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>> {
         self.of_owner(digest, move |session, _, account| queries::groups(session, digest, account)).await
     }
 
@@ -170,26 +178,12 @@ impl<B: Backend> Repository for Database<B> {
 
 #[async_trait]
 impl<B: Backend> Store for Database<B> {
-    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
-        let loaded = self.backend.run(Access::Import, |session| load::load(session, lines)).await?;
+    async fn execute(&self, access: Access, work: Work) -> Result<()> {
+        self.backend.run(access, work).await
+    }
+
+    async fn wait_until_in_force(&self) {
         self.backend.wait_until_in_force().await;
-        Ok(loaded)
-    }
-
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        self.backend.run(Access::Snapshot, |session| unload(session, sink)).await
-    }
-
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64> {
-        self.backend.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
-    }
-
-    async fn newest_extraction(&self) -> Result<Option<Timestamp>> {
-        self.backend.run(Access::Read, queries::newest_extraction).await
-    }
-
-    async fn supply(&self) -> Result<Vec<Supply>> {
-        self.backend.run(Access::Read, queries::supply).await
     }
 
     fn pool(&self) -> Pool {
@@ -199,21 +193,4 @@ impl<B: Backend> Store for Database<B> {
     fn cache_hits(&self) -> u64 {
         self.shared.cache.hits()
     }
-}
-
-fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-    let mut unloaded = RecordCounts::default();
-    for kind in RecordKind::ALL {
-        session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
-            sink.write(&Record::from_row(kind, row)?).map_err(|error| match error.kind() {
-                // JSON shows what is no value of its field.
-                io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
-                _ => UnloadError::Output(error),
-            })?;
-            unloaded.count(kind);
-            Ok(ControlFlow::Continue(()))
-        })?;
-    }
-    sink.finish()?;
-    Ok(unloaded)
 }

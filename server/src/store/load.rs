@@ -1,18 +1,19 @@
-//! Loading records, all or none. Lines are read in the background while earlier ones are stored, and records of one kind that follow
+//! Loading records, all or none, and unloading them. Lines are read in the background while earlier ones are stored, and records of one kind that follow
 //! each other are stored together.
 
 use std::{
     collections::HashMap,
     io, iter,
+    ops::ControlFlow,
     sync::mpsc::{self, Receiver},
     thread,
 };
 
 use super::{
-    BadLines, Lines, LoadError, StoreError,
+    BadLines, Lines, LoadError, Sink, Store, StoreError, UnloadError,
     record::{Line, Record, RecordCounts},
     record_kind::RecordKind,
-    session::{RowError, Session},
+    session::{Access, RowError, Session},
     value::Value,
 };
 
@@ -22,8 +23,46 @@ const BATCH: usize = 4096;
 /// Number of bytes at which a batch ends, because a line may be long and its record takes several times its length in memory.
 const BATCH_BYTES: usize = 2 << 20;
 
+impl dyn Store + '_ {
+    /// Adds records, all or none.
+    ///
+    /// # Errors
+    /// Lines are invalid or cannot be read, or the storage failed.
+    pub async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError> {
+        let loaded = self.run(Access::Import, |session| load(session, lines)).await?;
+        self.wait_until_in_force().await;
+        Ok(loaded)
+    }
+
+    /// Passes every record to `sink`, from one snapshot and in an order in which they can be loaded. Extractions that are stored under
+    /// a request id are not included.
+    ///
+    /// # Errors
+    /// The sink or the storage failed.
+    pub async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+        self.run(Access::Snapshot, |session| unload(session, sink)).await
+    }
+}
+
+fn unload(session: &mut dyn Session, mut sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
+    let mut unloaded = RecordCounts::default();
+    for kind in RecordKind::ALL {
+        session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
+            sink.write(&Record::from_row(kind, row)?).map_err(|error| match error.kind() {
+                // JSON shows what is no value of its field.
+                io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
+                _ => UnloadError::Output(error),
+            })?;
+            unloaded.count(kind);
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    sink.finish()?;
+    Ok(unloaded)
+}
+
 /// Adds every record, or collects the invalid lines; the caller undoes the changes if this fails.
-pub(super) fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCounts, LoadError> {
+fn load(session: &mut dyn Session, lines: Lines) -> Result<RecordCounts, LoadError> {
     let gateways = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?;
     let mut loader = Loader { session, accounts: HashMap::new(), gateways, loaded: RecordCounts::default() };
     let mut bad = BadLines::default();

@@ -26,6 +26,7 @@ mod value;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
 #[cfg(feature = "postgres")]
 pub use self::location::{Location, LocationError};
@@ -35,39 +36,82 @@ pub use self::queries::{extract_sql, gateways_sql, search_sql};
 pub(crate) use self::value::{Column, Value};
 use self::{
     error::Result,
-    record::{Line, Record, RecordCounts},
+    record::{Line, Record},
 };
 pub use self::{
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},
+    session::{Access, Session},
 };
-use crate::domain::{ports::Repository, protocol::Protocol};
+use crate::domain::{Protocol, ports::Repository};
 
-/// An open database: the domain's repository, import and export, and its maintenance by the running server.
+/// An open database: the domain's repository, and sessions for all else that is done with it.
 #[async_trait]
 pub trait Store: Repository {
-    /// Adds records, all or none.
-    async fn load(&self, lines: Lines) -> Result<RecordCounts, LoadError>;
+    /// Runs `work` in a session, on a thread that may block, and undoes its changes if it fails.
+    async fn execute(&self, access: Access, work: Work) -> Result<()>;
 
-    /// Passes every record to `sink`, from one snapshot and in an order in which they can be loaded. Extractions that are stored under
-    /// a request id are not included.
-    async fn unload(&self, sink: Box<dyn Sink>) -> Result<RecordCounts, UnloadError>;
-
-    /// Deletes up to 500 of the oldest extractions that were stored before `end`; if this fails, those of some accounts may be deleted
-    /// already. Returns their number, `0` if none is left.
-    async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError>;
-
-    /// When the newest extraction was stored, by the clock of the server that stored it.
-    async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError>;
-
-    /// Number of gateways for each protocol and region that has any. Counts all gateways, which is too slow for every call.
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError>;
+    /// Waits until no server uses what it read before a change that was committed.
+    async fn wait_until_in_force(&self);
 
     /// The connections to the database at this moment.
     fn pool(&self) -> Pool;
 
     /// Number of extractions that were served from memory, without a query.
     fn cache_hits(&self) -> u64;
+}
+
+/// What is done in a session.
+pub type Work = Box<dyn FnOnce(&mut dyn Session) -> Result<()> + Send>;
+
+impl dyn Store + '_ {
+    /// Runs `work` in a session, and undoes its changes if it fails.
+    async fn run<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (reply, mut response) = oneshot::channel();
+        let work: Work = Box::new(move |session| {
+            let outcome = work(session);
+            // The error only has the changes undone; that of the outcome is returned.
+            let is_kept = outcome.as_ref().map(drop).map_err(|_| StoreError::Closed);
+            // The caller may have stopped waiting.
+            let _ = reply.send(outcome);
+            is_kept
+        });
+        let executed = self.execute(access, work).await;
+        match response.try_recv() {
+            Ok(Ok(value)) => executed.map(|()| value).map_err(E::from),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(executed.err().unwrap_or(StoreError::Closed).into()),
+        }
+    }
+
+    /// Deletes up to 500 of the oldest extractions that were stored before `end`; if this fails, those of some accounts may be deleted
+    /// already. Returns their number, `0` if none is left.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
+    }
+
+    /// When the newest extraction was stored, by the clock of the server that stored it.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.run(Access::Read, queries::newest_extraction).await
+    }
+
+    /// Number of gateways for each protocol and region that has any. Counts all gateways, which is too slow for every call.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
+        self.run(Access::Read, queries::supply).await
+    }
 }
 
 /// The lines to load, in order.

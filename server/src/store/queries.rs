@@ -4,20 +4,22 @@
 use std::{collections::BTreeMap, net::IpAddr, ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
+use smol_str::ToSmolStr as _;
 
 use super::{
     Result, StoreError, Supply,
     cache::MAX_CACHED_GATEWAYS,
+    record_kind::RecordKind,
     session::{Dialect, Session},
     value::{FromRow, Row, Value, from_row, json_text},
 };
+use crate::api::generated::SearchRequest;
 use crate::domain::{
+    Protocol, StaticGroup, StaticInstance,
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
-    instance::{Group, Instance},
     ports::Found,
-    protocol::Protocol,
-    search::{Filters, GroupSelection, SearchPage, SearchQuery},
+    search::{Condition, Filter, FilterValue, SearchPage, SearchQuery},
     token::TokenDigest,
 };
 
@@ -56,9 +58,9 @@ fn code(region: &Region) -> Option<&str> {
 pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
     let mut conditions = String::new();
     if is_filtered {
-        for ((condition, _), number) in filters(&Filters::default()).iter().zip(FIRST_FILTER..) {
+        for (filter, number) in numbered_filters() {
             // The comparison comes first, because PostgreSQL takes the parameter's type from its first use.
-            let condition = condition.replace('?', &format!("${number}"));
+            let condition = condition(dialect, filter, number);
             conditions.push_str(&format!("AND ({condition} OR ${number} IS NULL) "));
         }
     }
@@ -95,9 +97,27 @@ from_row!(Credential: account, kind, expires_at, revoked_at);
 from_row!(Endpoint: host, port);
 from_row!(StoredExtraction: parameters, endpoints);
 from_row!(Supply: protocol, region, gateways);
-from_row!(Group: id, name, created_at, updated_at);
-from_row!(Instance: id, offer_id, status, ip, port, protocols, country_code, city_code, isp_type, expires_at, activated_at,
-    capabilities, group_id);
+from_row!(StaticGroup: group_id, name, created_at, updated_at);
+
+impl FromRow for StaticInstance {
+    fn from_row(row: &mut Row<'_>) -> Result<Self> {
+        Ok(Self {
+            instance_id: row.take()?,
+            offer_id: row.take()?,
+            status: row.take()?,
+            ip: row.take::<IpAddr>()?.to_smolstr(),
+            port: row.take()?,
+            protocols: row.take()?,
+            country_code: row.take()?,
+            city_code: row.take()?,
+            isp_type: row.take()?,
+            expires_at: row.take()?,
+            activated_at: row.take()?,
+            capabilities: row.take()?,
+            group_id: row.take()?,
+        })
+    }
+}
 
 /// The stored token; `None` when it is unknown.
 pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Result<Option<Credential>> {
@@ -109,7 +129,7 @@ pub(super) fn groups(
     session: &mut dyn Session,
     digest: TokenDigest,
     account: AccountId,
-) -> Found<Vec<Group>, StoreError> {
+) -> Found<Vec<StaticGroup>, StoreError> {
     let select =
         "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
                   FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = $2
@@ -127,25 +147,40 @@ pub(super) fn groups(
 /// Number of the parameter of the first filter.
 const FIRST_FILTER: usize = 8;
 
-/// The filters of a search: the condition on an instance `i`, in which `?` is the parameter, and its value, NULL for a filter that is
-/// not set.
-fn filters(filters: &Filters) -> [(&'static str, Value<'_>); 8] {
-    let Filters { order_no, group, country_code, city_code, status, activated_from, activated_to } = filters;
-    let (is_ungrouped, group) = match *group {
-        GroupSelection::Any => (None, None),
-        GroupSelection::Ungrouped => (Some(true), None),
-        GroupSelection::Group(id) => (None, Some(id)),
+/// The filters of a search, each with the number of its parameter.
+fn numbered_filters() -> impl Iterator<Item = (&'static Filter, usize)> {
+    SearchRequest::FILTERS.iter().zip(FIRST_FILTER..)
+}
+
+/// The condition on an instance `i` of a filter whose value is the parameter of this number.
+#[expect(
+    clippy::panic,
+    reason = "a test builds the statement, and the document does not change while the server runs"
+)]
+fn condition(dialect: &Dialect, filter: &Filter, number: usize) -> String {
+    let Filter { property, field, condition } = filter;
+    let Some(column) = RecordKind::Instance.stored().find(|one| one.name == *field).map(|one| one.column)
+    else {
+        panic!("`{property}` of a search finds instances by `{field}`, which is no field of their records");
     };
-    [
-        ("i.order_no = ?", order_no.as_deref().into()),
-        ("(i.group_id IS NULL) = ?", is_ungrouped.into()),
-        ("i.group_id = ?", group.into()),
-        ("i.country_code = ?", country_code.as_deref().into()),
-        ("i.city_code = ?", city_code.as_deref().into()),
-        ("i.status = ?", (*status).into()),
-        ("i.activated_at >= ?", (*activated_from).into()),
-        ("i.activated_at <= ?", (*activated_to).into()),
-    ]
+    match condition {
+        Condition::Equal => format!("i.{column} = ${number}"),
+        Condition::EqualOrNull(null) => format!("coalesce(i.{column}, {null}) = ${number}"),
+        Condition::Contains => (dialect.contains)(column, number),
+        Condition::AtLeast => format!("i.{column} >= ${number}"),
+        Condition::AtMost => format!("i.{column} <= ${number}"),
+    }
+}
+
+impl<'a> From<&'a FilterValue> for Value<'a> {
+    fn from(value: &'a FilterValue) -> Self {
+        match value {
+            FilterValue::Text(text) => text.as_ref().into(),
+            FilterValue::Number(number) => (*number).into(),
+            FilterValue::Flag(flag) => (*flag).into(),
+            FilterValue::Time(time) => (*time).into(),
+        }
+    }
 }
 
 pub(super) fn search(
@@ -158,17 +193,20 @@ pub(super) fn search(
     /// Columns before those of the instance.
     const BEFORE_INSTANCE: usize = 5;
     let dialect = session.dialect();
-    let filters = filters(&query.filters).map(|(_, value)| value);
-    let is_storable = |value: &Value<'_>| !matches!(value, Value::Text(text) if !dialect.can_store(text));
     // No stored text can match such a filter, so no instance does.
-    let is_possible = filters.iter().all(is_storable);
+    let is_impossible =
+        |(_, value): &(_, FilterValue)| matches!(value, FilterValue::Text(text) if !dialect.can_store(text));
+    let is_possible = !query.filters.iter().any(is_impossible);
     let addresses = if is_possible { query.addresses.as_slice() } else { &[] };
-    let is_filtered = is_possible && query.filters != Filters::default();
+    let is_filtered = is_possible && !query.filters.is_empty();
 
     let mut values = vec![digest.into(), account.into(), query.limit.into(), query.offset.into()];
     values.extend((dialect.addresses)(addresses));
     if is_filtered {
-        values.extend(filters);
+        values.extend(numbered_filters().map(|(filter, _)| {
+            let set = query.filters.iter().find(|(set, _)| set.property == filter.property);
+            set.map(|(_, value)| value).into()
+        }));
     }
     let sql = &statements.search[usize::from(is_filtered)];
     let mut found = None;
@@ -371,32 +409,18 @@ mod tests {
     use crate::store::{postgres, sqlite};
 
     #[test]
-    fn every_parameter_has_a_value() {
+    fn every_filter_of_the_document_has_a_condition_and_a_parameter() {
         for dialect in [&sqlite::DIALECT, &postgres::DIALECT] {
-            for is_filtered in [false, true] {
+            for (is_filtered, filters) in [(false, 0), (true, SearchRequest::FILTERS.len())] {
                 let sql = search_sql(dialect, is_filtered);
-                let values =
-                    FIRST_FILTER - 1 + if is_filtered { filters(&Filters::default()).len() } else { 0 };
-                let beyond = format!("${}", values + 1);
-                assert!(!sql.contains(&beyond) && !sql.contains("FILTERS") && !sql.contains('?'), "{sql}");
+                let last = FIRST_FILTER - 1 + filters;
+                assert!(
+                    sql.contains(&format!("${last}")) && !sql.contains(&format!("${}", last + 1)),
+                    "{sql}"
+                );
+                assert!(!sql.contains("FILTERS") && !sql.contains("MATCHED"), "{sql}");
                 assert_eq!((dialect.addresses)(&[]).len(), FIRST_FILTER - 5);
             }
         }
-    }
-
-    #[test]
-    fn a_filter_that_is_not_set_is_null() {
-        assert!(filters(&Filters::default()).iter().all(|(_, value)| *value == Value::Null));
-        let all = Filters {
-            order_no: Some(String::new()),
-            group: GroupSelection::Ungrouped,
-            country_code: Some(String::new()),
-            city_code: Some(String::new()),
-            status: Some(crate::domain::instance::Status::Active),
-            activated_from: Some(Timestamp::UNIX_EPOCH),
-            activated_to: Some(Timestamp::UNIX_EPOCH),
-        };
-        let group = |(condition, _): &&(&str, Value<'_>)| *condition != "i.group_id = ?";
-        assert!(filters(&all).iter().filter(group).all(|(_, value)| *value != Value::Null));
     }
 }

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     domain::{
-        instance::Capabilities,
+        Capabilities,
         token::{Token, TokenDigest},
     },
     names::nearest,

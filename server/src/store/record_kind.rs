@@ -2,7 +2,7 @@
 //! follow from these declarations, and so does the SQL for them.
 
 use super::value::Value;
-use crate::domain::{instance::Status, protocol::Protocol, token::TokenKind};
+use crate::domain::{Protocol, Status, token::TokenKind};
 
 /// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

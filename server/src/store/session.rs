@@ -83,6 +83,8 @@ pub struct Dialect {
     pub(super) matched: &'static str,
     /// Joins the instance whose id is `page.id` as `i`.
     pub(super) instance: &'static str,
+    /// That the list in a column of `i`, which is stored as JSON, has the value of the parameter of this number.
+    pub(super) contains: fn(&str, usize) -> String,
     /// The values of the parameters for addresses.
     pub(super) addresses: fn(&[AddressRange]) -> Vec<Value<'static>>,
 }

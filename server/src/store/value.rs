@@ -14,10 +14,10 @@ use super::{
     packed::{ip_bytes, ip_from_bytes, time_bytes, time_from_bytes},
 };
 use crate::domain::{
+    Capabilities, Protocol, SmolStr, Status,
     access::AccountId,
     extraction::{Endpoint, Parameters},
-    instance::{Capabilities, Id, Status},
-    protocol::Protocol,
+    instance::Id,
     token::{TokenDigest, TokenKind},
 };
 
@@ -172,6 +172,12 @@ impl Column for String {
     }
 }
 
+impl Column for SmolStr {
+    fn read(value: &Value<'_>) -> Option<Self> {
+        if let Value::Text(text) = value { Some(Self::new(text)) } else { None }
+    }
+}
+
 /// A list or object as the JSON text that a column holds.
 pub(crate) fn json_text(value: &impl Serialize) -> Result<Value<'static>, StoreError> {
     let text = serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))?;
@@ -189,7 +195,7 @@ macro_rules! stored_as_json {
     )+};
 }
 
-stored_as_json!(Vec<String>, Capabilities, Parameters, Vec<Endpoint>);
+stored_as_json!(Vec<SmolStr>, Capabilities, Parameters, Vec<Endpoint>);
 
 /// Encodes a type in a column, and decodes it.
 macro_rules! stored {

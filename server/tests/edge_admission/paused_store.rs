@@ -5,17 +5,14 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
     domain::{
+        StaticGroup,
         access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        instance::Group,
         ports::{Found, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
-    store::{
-        Lines, LoadError, Pool, Sink, Store, StoreError, Supply, UnloadError, record::RecordCounts,
-        sqlite::SqliteStore,
-    },
+    store::{Access, Pool, Store, StoreError, Work, sqlite::SqliteStore},
 };
 use tokio::sync::Semaphore;
 
@@ -61,7 +58,7 @@ impl Repository for PausedStore {
         Ok(Some(self.credential))
     }
 
-    async fn groups(&self, _: TokenDigest) -> Found<Vec<Group>> {
+    async fn groups(&self, _: TokenDigest) -> Found<Vec<StaticGroup>> {
         self.permitted().await
     }
 
@@ -72,25 +69,11 @@ impl Repository for PausedStore {
 
 #[async_trait]
 impl Store for PausedStore {
-    async fn load(&self, _: Lines) -> Result<RecordCounts, LoadError> {
-        Err(StoreError::Closed.into())
-    }
-
-    async fn unload(&self, _: Box<dyn Sink>) -> Result<RecordCounts, UnloadError> {
-        Err(StoreError::Closed.into())
-    }
-
-    async fn delete_extractions(&self, _: Timestamp) -> Result<u64, StoreError> {
+    async fn execute(&self, _: Access, _: Work) -> Result<(), StoreError> {
         Err(StoreError::Closed)
     }
 
-    async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
-        Err(StoreError::Closed)
-    }
-
-    async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
-        Err(StoreError::Closed)
-    }
+    async fn wait_until_in_force(&self) {}
 
     fn pool(&self) -> Pool {
         Pool::default()

@@ -42,7 +42,7 @@ impl Server {
 
     /// What no log may show.
     fn secrets(&self) -> Vec<String> {
-        let tokens = self.sample.tokens.list().into_iter().map(|(_, token)| token.expose().to_owned());
+        let tokens = self.sample.tokens.list().into_iter().map(|it| it.token.expose().to_owned());
         tokens.chain(self.sample.canaries.iter().cloned()).collect()
     }
 

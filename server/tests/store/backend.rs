@@ -14,7 +14,7 @@ use sallyport_server::store::{
     Location, OpenMode, RecordKind, Store,
     postgres::LEASE,
     record::Record,
-    registry::{Condition, Dependents, Entry, Registry, RegistryError, Written},
+    registry::{Condition, Dependents, Entry, RegistryError, Written},
 };
 use serde_json::Value;
 use tokio_postgres::NoTls;
@@ -63,9 +63,9 @@ impl Database {
         self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
     }
 
-    /// The same as its administrator sees it. It must have been opened before.
-    pub(crate) async fn registry(&self) -> Registry {
-        Registry::open(&self.name().parse().unwrap()).await.unwrap()
+    /// The same as its administrator opens it. It must have been opened before.
+    pub(crate) async fn registry(&self) -> Arc<dyn Store> {
+        self.name().parse::<Location>().unwrap().open(OpenMode::Existing).await.unwrap()
     }
 
     /// Changes it behind the store's back, as another program would, and waits until that is in force. The SQL must suit
@@ -107,7 +107,7 @@ impl Database {
 }
 
 /// All records of a kind that meet the conditions.
-pub(crate) async fn all(registry: &Registry, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
+pub(crate) async fn all(registry: &dyn Store, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
     let (all, more) = registry.list(kind, conditions(kind, fields), None, Vec::new()).await.unwrap();
     assert!(!more);
     all
@@ -119,7 +119,7 @@ fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {
 
 /// Puts a record, or a list of them.
 pub(crate) async fn put(
-    registry: &Registry,
+    registry: &dyn Store,
     kind: RecordKind,
     records: Value,
 ) -> Result<Vec<Written>, RegistryError> {
@@ -137,7 +137,7 @@ pub(crate) fn values(entries: &[Entry], field: &str) -> Vec<Value> {
 }
 
 /// Removes the records that meet the conditions.
-pub(crate) async fn remove(registry: &Registry, kind: RecordKind, fields: &[&str]) {
+pub(crate) async fn remove(registry: &dyn Store, kind: RecordKind, fields: &[&str]) {
     let selection = vec![conditions(kind, fields)];
     registry.remove(kind, selection, Dependents::default(), None).await.unwrap();
 }

@@ -10,11 +10,11 @@ use sallyport_server::{
         seed::{Sample, seed},
     },
     domain::{
+        Protocol,
         access::{AccountId, Purpose},
         extraction::{Endpoint, ExtractCommand, Extraction, ExtractionData, Region, StoredExtraction},
-        protocol::Protocol,
         rejection::Rejection,
-        search::{Filters, SearchCommand},
+        search::SearchCommand,
         service::Service,
         token::Token,
     },
@@ -27,6 +27,7 @@ use crate::{
     cluster::eventually,
     request_id,
     requests::{command, query, with_id},
+    search::filter,
 };
 
 const HOME: Ipv4Addr = Ipv4Addr::LOCALHOST;
@@ -94,8 +95,8 @@ async fn groups_ascend_and_are_the_accounts_own(database: Database) {
     let sandbox = Sandbox::new(database).await;
     let Sample { tokens, foreign_group, .. } = &sandbox.sample;
     let ids: Vec<_> =
-        sandbox.service.groups(&tokens.main).await.unwrap().into_iter().map(|it| it.id).collect();
-    assert!(ids.len() > 2 && ids.is_sorted() && !ids.contains(foreign_group));
+        sandbox.service.groups(&tokens.main).await.unwrap().into_iter().map(|it| it.group_id).collect();
+    assert!(ids.len() > 2 && ids.is_sorted() && !ids.contains(&foreign_group.get()));
     assert_eq!(sandbox.service.groups(&tokens.empty).await, Ok(Vec::new()));
 }
 
@@ -207,7 +208,7 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
         r#"{{"gateway":{{"host":"new.proxy.invalid","port":1,"region":"{empty_region}","protocol":"http"}}}}"#
     );
     import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway), |_| {}).await.unwrap();
-    let expected = Endpoint { host: "new.proxy.invalid".to_owned(), port: 1 };
+    let expected = Endpoint { host: "new.proxy.invalid".into(), port: 1 };
     assert_eq!(ask().await.unwrap().endpoints, [expected]);
 }
 
@@ -275,7 +276,7 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
     let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
     let second = |n| Timestamp::from_second(n).unwrap();
     let id = |n: i64| format!("kept-{n}");
-    let kept = |n: i64| Endpoint { host: format!("gw{n}.invalid"), port: 1 };
+    let kept = |n: i64| Endpoint { host: format!("gw{n}.invalid").into(), port: 1 };
     let ask = |n| service.extract(with_id(&id(n), command(&sample.tokens.main, 1, &sample.plentiful_region)));
     let command = command(&sample.tokens.main, 1, &sample.plentiful_region);
     let (account, _) = known(&store, &command).await;
@@ -338,7 +339,7 @@ async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: D
 
     let search = |order_no: &str| SearchCommand {
         addresses: addresses[..500].to_vec(),
-        filters: Filters { order_no: Some(order_no.to_owned()), ..Filters::default() },
+        filters: vec![filter("orderNo", order_no.into())],
         page: 1,
         page_size: 10,
     };

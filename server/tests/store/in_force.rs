@@ -9,8 +9,8 @@ use sallyport_server::{
         seed::{Sample, seed},
     },
     domain::{
+        Protocol,
         extraction::ExtractCommand,
-        protocol::Protocol,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
@@ -90,7 +90,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let command = servers.command(&token, protocol);
     let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
-    remove(&registry, RecordKind::Entitlement, &["account=aurora", "protocol=http"]).await;
+    remove(registry.as_ref(), RecordKind::Entitlement, &["account=aurora", "protocol=http"]).await;
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(protocol)));
     let expired = Some(Timestamp::now() - SignedDuration::from_secs(1));
@@ -103,21 +103,21 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     }
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
     let verified = |is_verified: bool| json!({"name": account, "realNameVerified": is_verified});
-    put(&registry, RecordKind::Account, verified(false)).await.unwrap();
+    put(registry.as_ref(), RecordKind::Account, verified(false)).await.unwrap();
     assert_eq!(servers.ask(&command).await, Err(Rejection::AccountNotVerified));
-    put(&registry, RecordKind::Account, verified(true)).await.unwrap();
+    put(registry.as_ref(), RecordKind::Account, verified(true)).await.unwrap();
 
     assert_eq!(servers.fill_caches(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
     let entry = |is_enabled: bool| json!({"account": account, "first": ELSEWHERE, "enabled": is_enabled});
-    let rows = put(&registry, RecordKind::Whitelist, entry(true)).await.unwrap();
+    let rows = put(registry.as_ref(), RecordKind::Whitelist, entry(true)).await.unwrap();
     assert_eq!(servers.ask(&elsewhere).await, Ok(10));
     assert_eq!(servers.fill_caches(&elsewhere).await, Ok(10));
     for (is_enabled, expected) in [(false, Err(Rejection::CallerNotWhitelisted)), (true, Ok(10))] {
-        put(&registry, RecordKind::Whitelist, entry(is_enabled)).await.unwrap();
+        put(registry.as_ref(), RecordKind::Whitelist, entry(is_enabled)).await.unwrap();
         assert_eq!(servers.ask(&elsewhere).await, expected);
     }
     let key = format!("id={}", rows[0].entry["id"]);
-    remove(&registry, RecordKind::Whitelist, &[&key]).await;
+    remove(registry.as_ref(), RecordKind::Whitelist, &[&key]).await;
     assert_eq!(servers.ask(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
 
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
@@ -128,7 +128,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
 async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.registry().await;
-    remove(&registry, RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]).await;
+    remove(registry.as_ref(), RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]).await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;
@@ -143,7 +143,7 @@ async fn a_whitelist_may_be_longer_than_the_cache_takes(database: Database) {
     let other = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     let entry = |ip: Ipv4Addr| json!({"account": "aurora", "first": ip});
     let many = (1..600).map(|number: u32| entry(Ipv4Addr::from_bits(number << 8)));
-    put(&registry, RecordKind::Whitelist, many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
+    put(registry.as_ref(), RecordKind::Whitelist, many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
     for _ in 0..3 {
         assert_eq!(servers.ask(&command).await, Ok(10));
         assert_eq!(servers.ask(&other).await, Ok(10));

@@ -1,12 +1,10 @@
-//! Database files that cannot be used: each ends in one clear line. `tests/cli_data.rs` has more of them.
+//! Database files that cannot be used: each ends in one clear line. `tests/cli/data.rs` has more of them.
 
 use std::{fs, path::Path};
 
 use rusqlite::Connection;
 use sallyport_server::store::{
-    Location, OpenError, OpenMode, RecordKind, StoreError,
-    registry::{Registry, RegistryError},
-    sqlite::SqliteStore,
+    Location, OpenError, OpenMode, RecordKind, StoreError, registry::RegistryError, sqlite::SqliteStore,
 };
 use serde_json::json;
 
@@ -67,13 +65,13 @@ fn something_else() {
 #[tokio::test]
 async fn a_lock_that_comes_later_is_an_error_of_the_call() {
     let (_folder, path) = good();
-    let registry = Registry::open(&Location::File(path.clone())).await.unwrap();
+    let registry = Location::File(path.clone()).open(OpenMode::Existing).await.unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let account = || put(&registry, RecordKind::Account, json!({"name": "acme"}));
+    let account = || put(registry.as_ref(), RecordKind::Account, json!({"name": "acme"}));
     let locked = account().await;
     assert!(matches!(locked, Err(RegistryError::Store(StoreError::Locked))), "{locked:?}");
-    let accounts = all(&registry, RecordKind::Account, &[]).await;
+    let accounts = all(registry.as_ref(), RecordKind::Account, &[]).await;
     assert!(accounts.is_empty(), "readers do not wait for writers");
     other.execute_batch("ROLLBACK").unwrap();
     account().await.unwrap();
@@ -86,7 +84,7 @@ async fn damage_inside_is_found_when_it_is_met() {
     let head = 4096.min(bytes.len());
     bytes[head..].fill(0xa5);
     fs::write(&path, bytes).unwrap();
-    let damaged = match Registry::open(&Location::File(path)).await {
+    let damaged = match Location::File(path).open(OpenMode::Existing).await {
         Err(OpenError::Store { source, .. }) => source,
         Err(other) => panic!("{other}"),
         Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), None, Vec::new()).await {

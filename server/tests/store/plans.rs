@@ -5,7 +5,7 @@ use sallyport_server::{
     domain::{
         address::Address,
         extraction::Region,
-        search::{Filters, SearchCommand},
+        search::SearchCommand,
         service::Service,
         token::{Token, TokenKind},
     },
@@ -22,7 +22,7 @@ use crate::{
 const INSTANCES: u32 = 30_000;
 
 /// Types of the search's parameters, those of filters last.
-const TYPES: &str = "bytea, bigint, bigint, bigint, bytea[], integer[], integer[], text, boolean, bigint, text, text, text, \
+const TYPES: &str = "bytea, bigint, bigint, bigint, bytea[], integer[], integer[], text, bigint, text, text, text, \
                      bytea, bytea";
 const UNFILTERED_TYPES: &str = "bytea, bigint, bigint, bigint, bytea[], integer[], integer[]";
 
@@ -116,7 +116,7 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
             port: None,
         })
         .collect();
-    let search = SearchCommand { addresses, filters: Filters::default(), page: 1, page_size: 1000 };
+    let search = SearchCommand { addresses, filters: Vec::new(), page: 1, page_size: 1000 };
     const CALLS: i64 = 8;
     for _ in 0..CALLS {
         let page = service.search(&token, search.clone()).await.unwrap();

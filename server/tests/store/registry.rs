@@ -7,8 +7,8 @@ use sallyport_server::{
     data::import::import,
     domain::{rejection::Rejection, service::Service, token::TokenKind},
     store::{
-        RecordKind,
-        registry::{Condition, Dependents, End, Registry, RegistryError},
+        RecordKind, Store,
+        registry::{Condition, Dependents, End, RegistryError},
     },
 };
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A new database with [`DATA`].
-async fn filled(database: &Database) -> Registry {
+async fn filled(database: &Database) -> Arc<dyn Store> {
     import(database.open().await.as_ref(), DATA.as_bytes(), |_| {}).await.unwrap();
     database.registry().await
 }
@@ -42,7 +42,8 @@ async fn another_rotation_does_not_lengthen_what_is_left_of_a_token(database: Da
 
 /// Records that were good when they were stored, and would be rejected now if they were new.
 async fn what_is_stored_can_be_put_again_and_changed(database: Database) {
-    let registry = &filled(&database).await;
+    let registry = filled(&database).await;
+    let registry = registry.as_ref();
     let over = "2020-01-01T00:00:00Z";
     let lines = [
         r#"{"account":{"name":" odd ","realNameVerified":false}}"#.to_owned(),
@@ -89,8 +90,10 @@ async fn what_is_stored_can_be_put_again_and_changed(database: Database) {
 async fn an_account_goes_with_all_it_has(database: Database) {
     let registry = filled(&database).await;
     let token = registry.issue_token("acme", TokenKind::Api, None).await.unwrap();
-    put(&registry, RecordKind::Whitelist, range("127.0.0.0/8")).await.unwrap();
-    put(&registry, RecordKind::Entitlement, json!({"account": "acme", "protocol": "http"})).await.unwrap();
+    put(registry.as_ref(), RecordKind::Whitelist, range("127.0.0.0/8")).await.unwrap();
+    put(registry.as_ref(), RecordKind::Entitlement, json!({"account": "acme", "protocol": "http"}))
+        .await
+        .unwrap();
     let service = Service::new(database.open().await);
     let extract = async || service.extract(with_id("kept", command(&token.token, 1, "USA"))).await;
     extract().await.unwrap();
@@ -106,10 +109,11 @@ async fn an_account_goes_with_all_it_has(database: Database) {
     assert_eq!(extract().await.err(), Some(Rejection::TokenUnknown));
 
     // What is made anew has numbers of its own: nobody takes it for what is gone.
-    put(&registry, RecordKind::Account, json!({"name": "acme"})).await.unwrap();
-    let entry = put(&registry, RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
+    put(registry.as_ref(), RecordKind::Account, json!({"name": "acme"})).await.unwrap();
+    let entry = put(registry.as_ref(), RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
     assert_eq!(entry[0].entry["id"], 2);
-    let group = put(&registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
+    let group =
+        put(registry.as_ref(), RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
     assert_eq!(group[0].entry["groupId"], 12);
     assert!(registry.issue_token("acme", TokenKind::Api, None).await.unwrap().id > token.id);
 }
@@ -123,15 +127,15 @@ async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Data
             let registry = database.registry().await;
             let gateway =
                 json!({"host": "gw.invalid", "port": 100 + number, "region": "USA", "protocol": "http"});
-            put(&registry, RecordKind::Gateway, gateway).await.unwrap();
-            put(&registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
+            put(registry.as_ref(), RecordKind::Gateway, gateway).await.unwrap();
+            put(registry.as_ref(), RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
         })
     });
     for added in adding.collect::<Vec<_>>() {
         added.await.unwrap();
     }
-    assert_eq!(all(&registry, RecordKind::Gateway, &[]).await.len(), 1 + 8);
-    let groups = all(&registry, RecordKind::Group, &[]).await;
+    assert_eq!(all(registry.as_ref(), RecordKind::Gateway, &[]).await.len(), 1 + 8);
+    let groups = all(registry.as_ref(), RecordKind::Group, &[]).await;
     assert_eq!(values(&groups, "groupId"), (11..=19).collect::<Vec<_>>());
 }
 
@@ -140,13 +144,13 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
     let registry = filled(&database).await;
     let mut others = Vec::new();
     for _ in 0..4 {
-        others.push(Arc::new(database.registry().await));
+        others.push(database.registry().await);
     }
     for round in 0..ROUNDS {
         let adding = others.iter().map(|registry| {
             let registry = Arc::clone(registry);
             let range = range(&format!("{round}.1.1.1-255.255.255.255"));
-            tokio::spawn(async move { put(&registry, RecordKind::Whitelist, range).await })
+            tokio::spawn(async move { put(registry.as_ref(), RecordKind::Whitelist, range).await })
         });
         let mut new = 0;
         for one in adding.collect::<Vec<_>>() {
@@ -159,7 +163,7 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
         }
         assert_eq!(new, 1, "round {round}");
     }
-    assert_eq!(all(&registry, RecordKind::Whitelist, &[]).await.len(), usize::from(ROUNDS));
+    assert_eq!(all(registry.as_ref(), RecordKind::Whitelist, &[]).await.len(), usize::from(ROUNDS));
 }
 
 /// What an earlier version may have stored becomes one entry, and lets the same callers in.
@@ -204,9 +208,9 @@ async fn earlier_duplicates_become_one_entry(database: Database) {
     ];
     database.execute(&sql.concat()).await;
     let registry = database.registry().await;
-    assert_eq!(values(&all(&registry, RecordKind::Whitelist, &[]).await, "id"), [11, 22, 30]);
+    assert_eq!(values(&all(registry.as_ref(), RecordKind::Whitelist, &[]).await, "id"), [11, 22, 30]);
     let disabled = json!({"account": "acme", "range": "2.2.2.2", "enabled": false});
-    let again = put(&registry, RecordKind::Whitelist, disabled).await.unwrap();
+    let again = put(registry.as_ref(), RecordKind::Whitelist, disabled).await.unwrap();
     assert_eq!((again[0].is_new, &again[0].entry["id"]), (false, &json!(22)));
 }
 
@@ -232,11 +236,11 @@ const EARLIER: &str = "
 async fn check_earlier(database: &Database) {
     database.open().await;
     let registry = database.registry().await;
-    let accounts = all(&registry, RecordKind::Account, &[]).await;
+    let accounts = all(registry.as_ref(), RecordKind::Account, &[]).await;
     assert_eq!(values(&accounts, "name"), ["acme", "other"]);
-    assert_eq!(all(&registry, RecordKind::Entitlement, &[]).await.len(), 1);
-    put(&registry, RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
-    put(&registry, RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
+    assert_eq!(all(registry.as_ref(), RecordKind::Entitlement, &[]).await.len(), 1);
+    put(registry.as_ref(), RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
+    put(registry.as_ref(), RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use jiff::Timestamp;
 use sallyport_server::domain::{
+    Protocol,
     extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
-    protocol::Protocol,
     token::Token,
 };
 use serde_json::{Value, json};

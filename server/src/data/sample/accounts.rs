@@ -20,19 +20,12 @@ pub(super) const FOREIGN_GROUP: Id = id(12);
 /// Groups of the main account that have instances.
 pub(super) const MAIN_GROUPS: [Id; 3] = [id(11), id(13), id(17)];
 
-/// Times at which a token expires and at which it was revoked.
-type Ends = [Option<&'static str>; 2];
-
-const NEVER: Ends = [None, None];
-const REVOKED: Ends = [Some("2400-02-29T12:00:00.000000001Z"), Some("2020-01-01T00:00:00Z")];
-const EXPIRED: Ends = [Some("2020-01-01T00:00:00Z"), None];
-
 /// Makes the tokens, and the records of all accounts.
 pub(super) fn make(new_token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleTokens, Vec<Record>) {
     #[expect(clippy::expect_used, reason = "the lines are constants, and the tests parse each of them")]
     let mut records: Vec<Record> =
         RECORDS.lines().map(|line| serde_json::from_str(line).expect("a line of an import")).collect();
-    let mut token = |account: &'static str, kind: TokenKind, [expires, revoked]: Ends| {
+    let tokens = SampleTokens::new(|account, kind, [expires, revoked]| {
         let token = new_token(kind);
         records.push(Record::new(
             RecordKind::Token,
@@ -46,18 +39,6 @@ pub(super) fn make(new_token: &mut dyn FnMut(TokenKind) -> Token) -> (SampleToke
             ],
         ));
         token
-    };
-    let tokens = SampleTokens {
-        main: token(super::MAIN, TokenKind::Api, NEVER),
-        link: token(super::MAIN, TokenKind::Link, NEVER),
-        revoked: token(super::MAIN, TokenKind::Api, REVOKED),
-        expired: token(super::MAIN, TokenKind::Api, EXPIRED),
-        second: token(super::SECOND, TokenKind::Api, NEVER),
-        empty: token("calm", TokenKind::Api, NEVER),
-        not_whitelisted: token("not-whitelisted", TokenKind::Api, NEVER),
-        not_verified: token("not-verified", TokenKind::Api, NEVER),
-        not_entitled: token("not-entitled", TokenKind::Api, NEVER),
-        http_only: token("http-only", TokenKind::Api, NEVER),
-    };
+    });
     (tokens, records)
 }

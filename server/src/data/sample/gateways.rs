@@ -1,7 +1,7 @@
 //! The pool of gateways.
 
 use crate::{
-    domain::protocol::Protocol,
+    domain::Protocol,
     store::{RecordKind, record::Record},
 };
 

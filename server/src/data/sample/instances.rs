@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{MAIN, SECOND, accounts, id, time};
 use crate::{
-    domain::instance::{Id, Status},
+    domain::{Status, instance::Id},
     store::{RecordKind, record::Record},
 };
 
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        domain::instance::Capabilities,
+        domain::Capabilities,
         store::{Column, Value},
     };
 

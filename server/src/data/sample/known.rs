@@ -4,8 +4,13 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
+use super::{MAIN, SECOND};
 use crate::{
-    domain::{address::Address, instance::Id, token::Token},
+    domain::{
+        address::Address,
+        instance::Id,
+        token::{Token, TokenKind},
+    },
     store::record::RecordCounts,
 };
 
@@ -50,48 +55,69 @@ pub struct Sample {
     pub ipv6: AddressPorts,
 }
 
-/// The tokens of the sample data. Unless stated otherwise they may extract from loopback addresses.
-#[derive(Clone, Debug)]
-pub struct SampleTokens {
-    /// The main account, which has everything.
-    pub main: Token,
-    /// A link credential of the main account.
-    pub link: Token,
-    /// A revoked token of the main account.
-    pub revoked: Token,
-    /// An expired token of the main account.
-    pub expired: Token,
-    /// The second account, with instances and groups of its own.
-    pub second: Token,
-    /// An account without groups and instances.
-    pub empty: Token,
-    /// An account whose whitelist entries are disabled, expired or elsewhere.
-    pub not_whitelisted: Token,
-    /// An account that is not real-name verified.
-    pub not_verified: Token,
-    /// An account without any entitlement that is still valid.
-    pub not_entitled: Token,
-    /// An account entitled to `http` only.
-    pub http_only: Token,
+/// Times at which a token expires and at which it was revoked.
+pub(super) type Ends = [Option<&'static str>; 2];
+
+const NEVER: Ends = [None, None];
+const REVOKED: Ends = [Some("2400-02-29T12:00:00.000000001Z"), Some("2020-01-01T00:00:00Z")];
+const EXPIRED: Ends = [Some("2020-01-01T00:00:00Z"), None];
+
+/// A token of the sample data, for those who list them.
+#[derive(Clone, Copy, Debug)]
+pub struct SampleToken<'a> {
+    /// Its name in the description of a sandbox.
+    pub name: &'static str,
+    /// Its key in the suite's configuration.
+    pub key: &'static str,
+    /// What it is.
+    pub description: &'static str,
+    /// Which operations accept it.
+    pub kind: TokenKind,
+    /// The token.
+    pub token: &'a Token,
 }
 
-impl SampleTokens {
-    /// Every token with a description, in the order of the fields.
-    #[must_use]
-    pub fn list(&self) -> [(&'static str, &Token); 10] {
-        [
-            ("main account", &self.main),
-            ("main account, link credential", &self.link),
-            ("main account, revoked", &self.revoked),
-            ("main account, expired", &self.expired),
-            ("second account", &self.second),
-            ("empty account", &self.empty),
-            ("not whitelisted", &self.not_whitelisted),
-            ("not real-name verified", &self.not_verified),
-            ("not entitled", &self.not_entitled),
-            ("entitled to http alone", &self.http_only),
-        ]
-    }
+/// Declares each token: its field, name, key and description, and the account, kind and ends with which it is made.
+macro_rules! sample_tokens {
+    ($($field:ident $name:literal $key:literal $description:literal: $account:expr, $kind:ident, $ends:ident;)+) => {
+        /// The tokens of the sample data. Unless stated otherwise they may extract from loopback addresses.
+        #[derive(Clone, Debug)]
+        pub struct SampleTokens {
+            $(#[doc = $description] pub $field: Token),+
+        }
+
+        impl SampleTokens {
+            /// Makes each for its account.
+            pub(super) fn new(mut token: impl FnMut(&'static str, TokenKind, Ends) -> Token) -> Self {
+                Self { $($field: token($account, TokenKind::$kind, $ends)),+ }
+            }
+
+            /// Every token, in the order of the fields.
+            #[must_use]
+            pub fn list(&self) -> [SampleToken<'_>; [$($key),+].len()] {
+                [$(SampleToken {
+                    name: $name,
+                    key: $key,
+                    description: $description,
+                    kind: TokenKind::$kind,
+                    token: &self.$field,
+                }),+]
+            }
+        }
+    };
+}
+
+sample_tokens! {
+    main "main" "api-key" "main account": MAIN, Api, NEVER;
+    link "link" "link-credential" "main account, link credential": MAIN, Link, NEVER;
+    revoked "revoked" "revoked-api-key" "main account, revoked": MAIN, Api, REVOKED;
+    expired "expired" "expired-api-key" "main account, expired": MAIN, Api, EXPIRED;
+    second "second" "second-api-key" "second account": SECOND, Api, NEVER;
+    empty "empty" "empty-api-key" "empty account": "calm", Api, NEVER;
+    not_whitelisted "notWhitelisted" "not-whitelisted-api-key" "not whitelisted": "not-whitelisted", Api, NEVER;
+    not_verified "notVerified" "not-verified-api-key" "not real-name verified": "not-verified", Api, NEVER;
+    not_entitled "notEntitled" "not-entitled-api-key" "not entitled": "not-entitled", Api, NEVER;
+    http_only "httpOnly" "partly-entitled-api-key" "entitled to http alone": "http-only", Api, NEVER;
 }
 
 /// The gateways of one region and protocol.

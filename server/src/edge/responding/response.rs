@@ -11,7 +11,7 @@ use http::{
 use serde::{Serialize, Serializer};
 
 use super::{api_error::ApiError, error_code::ErrorCode};
-use crate::connections::Connection;
+use crate::{connections::Connection, domain::SmolStr};
 
 /// The responses of an operation. Every implementation is generated.
 pub trait Responses: Sized {
@@ -186,9 +186,9 @@ pub trait HeaderText {
     fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue>;
 }
 
-impl HeaderText for String {
+impl HeaderText for SmolStr {
     fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        HeaderValue::try_from(self).map(Some)
+        HeaderValue::from_str(&self).map(Some)
     }
 }
 

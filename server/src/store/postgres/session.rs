@@ -38,6 +38,7 @@ pub static DIALECT: Dialect = Dialect {
     instance: "LEFT JOIN LATERAL (
                    SELECT * FROM instances AS one WHERE one.account_id = $2 AND one.id = page.id OFFSET 0
                ) AS i ON true",
+    contains: |column, number| format!("i.{column}::jsonb ? ${number}"),
     addresses,
 };
 

@@ -4,7 +4,7 @@ use std::{io, ops::ControlFlow};
 
 use serde_json::{Map, Value as Json};
 
-use super::{Registry, RegistryError, Result, Session, accounts, rejected};
+use super::{Access, RegistryError, Result, Session, Store, accounts, rejected};
 use crate::{
     names::nearest,
     store::{
@@ -102,7 +102,7 @@ impl ListConsumer for Vec<Entry> {
     }
 }
 
-impl Registry {
+impl dyn Store + '_ {
     /// Passes at most `limit` entries that meet all conditions to `consumer`, from one snapshot and in a stable order. Returns the
     /// consumer, and whether there are more entries.
     ///
@@ -115,7 +115,7 @@ impl Registry {
         limit: Option<u32>,
         mut consumer: C,
     ) -> Result<(C, bool)> {
-        self.read(move |session| {
+        self.run(Access::Snapshot, move |session| {
             let from = match kind {
                 // SQLite keeps this order: for each account the index by address is scanned in order, or searched.
                 RecordKind::Instance => {

@@ -17,24 +17,10 @@ pub use self::{
     tokens::{End, IssuedToken},
 };
 use super::{
-    Location, OpenError, OpenMode, StoreError,
-    database::Backend as _,
-    postgres::{Limits, PostgresStore},
+    Access, Session, Store, StoreError,
     record::missing_fields,
     record_kind::{Field, RecordKind},
-    session::{Access, Session},
-    sqlite::SqliteStore,
 };
-
-/// A database to administer, also while servers run on it.
-#[derive(Debug)]
-pub struct Registry(Backend);
-
-#[derive(Debug)]
-enum Backend {
-    Sqlite(Box<SqliteStore>),
-    Postgres(PostgresStore),
-}
 
 /// Why a query failed, or a change was not made. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
@@ -82,21 +68,7 @@ fn rejected<T>(reason: impl Into<String>) -> Result<T> {
     Err(RegistryError::Rejected(reason.into()))
 }
 
-impl Registry {
-    /// Opens an existing database and brings its schema up to date.
-    ///
-    /// # Errors
-    /// Says in one line why the database cannot be used.
-    pub async fn open(location: &Location) -> Result<Self, OpenError> {
-        let mode = OpenMode::Existing;
-        Ok(Self(match location {
-            Location::File(path) => Backend::Sqlite(Box::new(SqliteStore::open(path, mode)?)),
-            Location::Postgres(url) => {
-                Backend::Postgres(PostgresStore::open(url, mode, Limits::default()).await?)
-            }
-        }))
-    }
-
+impl dyn Store + '_ {
     /// Executes `work` in a transaction, which is rolled back when `work` fails, and waits until the change is in force on
     /// every server.
     async fn change<T: Send + 'static>(
@@ -106,29 +78,9 @@ impl Registry {
     ) -> Result<T> {
         let value = self.run(Access::Change, work).await?;
         // No server caches groups and instances.
-        let is_cached = !matches!(kind, RecordKind::Group | RecordKind::Instance);
-        if let (Backend::Postgres(store), true) = (&self.0, is_cached) {
-            store.backend.wait_until_in_force().await;
+        if !matches!(kind, RecordKind::Group | RecordKind::Instance) {
+            self.wait_until_in_force().await;
         }
         Ok(value)
-    }
-
-    /// Queries one snapshot.
-    async fn read<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        self.run(Access::Snapshot, work).await
-    }
-
-    async fn run<T: Send + 'static>(
-        &self,
-        access: Access,
-        work: impl FnOnce(&mut dyn Session) -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        match &self.0 {
-            Backend::Sqlite(store) => store.backend.run(access, work).await,
-            Backend::Postgres(store) => store.backend.run(access, work).await,
-        }
     }
 }

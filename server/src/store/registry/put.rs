@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeSeed as _;
 
 use super::{
-    Registry, RegistryError, Result, Session, accounts,
+    RegistryError, Result, Session, Store, accounts,
     list::{Condition, Entry, Query},
     rejected, rules,
 };
@@ -28,7 +28,7 @@ pub struct Written {
     pub entry: Entry,
 }
 
-impl Registry {
+impl dyn Store + '_ {
     /// Puts records of one kind, all or none. A record whose key is stored keeps the fields that are not given; a new one gets their
     /// default values.
     ///

@@ -1,7 +1,7 @@
 //! Removes records, and what depends on them if that is asked for.
 
 use super::{
-    Registry, RegistryError, Result, Session, accounts,
+    Access, RegistryError, Result, Session, Store, accounts,
     list::{Condition, Query},
     put::{shown, unknown},
     rules,
@@ -20,16 +20,16 @@ pub struct Dependents {
     pub ungroup: bool,
 }
 
-impl Registry {
-    /// What [`Registry::remove`] would remove, in words.
+impl dyn Store + '_ {
+    /// What [`Self::remove`] would remove, in words.
     ///
     /// # Errors
-    /// As for [`Registry::remove`].
+    /// As for [`Self::remove`].
     pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
-        self.read(move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
+        self.run(Access::Snapshot, move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
     }
 
-    /// Removes records, all or none. Returns in words what was removed. `confirmed` is what [`Registry::removal`] said, if that was
+    /// Removes records, all or none. Returns in words what was removed. `confirmed` is what [`Self::removal`] said, if that was
     /// confirmed.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use super::{RegistryError, Result, Session, rejected};
 use crate::{
     domain::{
+        Status,
         access::{WhitelistEntry, has_expired},
-        instance::{Id, Status},
+        instance::Id,
     },
     store::{record::Record, record_kind::RecordKind, value::Value},
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Entry, Registry, RegistryError, Result, Session, accounts, list::Condition, put, rejected};
+use super::{Entry, RegistryError, Result, Session, Store, accounts, list::Condition, put, rejected};
 use crate::{
     domain::{
         instance::Id,
@@ -41,7 +41,7 @@ pub enum End {
     At(Timestamp),
 }
 
-impl Registry {
+impl dyn Store + '_ {
     /// Issues a token for the account of that name.
     ///
     /// # Errors

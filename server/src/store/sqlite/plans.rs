@@ -4,12 +4,12 @@ use rusqlite::StatementStatus;
 
 use super::{DIALECT, SqliteStore, open, session::SqliteSession};
 use crate::{
+    api::generated::SearchRequest,
     domain::{
+        Protocol, Status,
         access::AccountId,
         extraction::{ExtractionQuery, Parameters, Region},
-        instance::{Id, Status},
-        protocol::Protocol,
-        search::{Filters, GroupSelection, SearchQuery},
+        search::SearchQuery,
         token::Token,
     },
     store::{
@@ -69,10 +69,9 @@ fn the_plan_of_another_statement_is_rejected() {
 async fn a_search_is_planned_once() {
     let store = SqliteStore::temporary().unwrap();
     let sql = search_sql(&DIALECT, true).replace('$', "?");
-    let id = Id::new(7).unwrap();
-    for status in Status::ALL {
-        let group = GroupSelection::Group(id);
-        let filters = Filters { status: Some(status), group, ..Filters::default() };
+    let filter = |property: &str| SearchRequest::FILTERS.iter().find(|it| it.property == property).unwrap();
+    for status in Status::NAMES {
+        let filters = vec![(filter("status"), status.into()), (filter("groupId"), 7_i64.into())];
         let query = SearchQuery { addresses: Vec::new(), filters, offset: 0, limit: 20 };
         let searched = store.backend.run(Access::Read, move |session| {
             let digest = Token::new("unknown").digest();

@@ -30,6 +30,9 @@ pub static DIALECT: Dialect = Dialect {
     stores_nul: true,
     matched: include_str!("matched.sql"),
     instance: "LEFT JOIN instances AS i ON i.id = page.id",
+    contains: |column, number| {
+        format!("EXISTS (SELECT 1 FROM json_each(i.{column}) WHERE value = ${number})")
+    },
     addresses,
 };
 

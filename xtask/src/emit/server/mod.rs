@@ -3,6 +3,7 @@
 //! What a request must be is no part of it: the server checks requests by the table of `sallyport-contract`. What the table cannot
 //! hold, or the types cannot express, is a [`Problem`].
 
+mod filters;
 mod names;
 mod operation;
 #[cfg(test)]
@@ -24,7 +25,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
         let help = "use another keyword, or add it to the table of constraints in openapi/src/";
         return Err(vec![document.problem("/paths", message, help)]);
     }
-    let mut emitter = Emitter { document, contract: &contract, problems: Vec::new() };
+    let mut emitter = Emitter { document, contract: &contract, problems: Vec::new(), is_stored: false };
     let tokens = emitter.file();
     if !emitter.problems.is_empty() {
         Problem::sort(&mut emitter.problems);
@@ -43,6 +44,8 @@ struct Emitter<'a> {
     document: &'a Document,
     contract: &'a Contract,
     problems: Vec<Problem>,
+    /// Whether the fields are of an object that is stored as it is sent.
+    is_stored: bool,
 }
 
 impl Emitter<'_> {
@@ -59,7 +62,7 @@ impl Emitter<'_> {
             use serde::{Deserialize, Serialize};
 
             use crate::{
-                domain::{DateTime, address::Address},
+                domain::{DateTime, SmolStr, address::Address},
                 edge::{
                     operation::Operation,
                     other_methods::reject_other_methods_of,
@@ -70,6 +73,7 @@ impl Emitter<'_> {
                     },
                     serve::{Context, HandlerResult},
                 },
+                named,
             };
 
             #(#operations)*

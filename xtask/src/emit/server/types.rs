@@ -30,8 +30,12 @@ impl Emitter<'_> {
                     types.extend(self.object(schema, &ident, Side::Request));
                 }
                 Kind::Object => {
+                    let is_error = errors.contains(pointer.as_str());
+                    self.is_stored =
+                        !is_error && schema.properties().iter().all(|property| !property.required);
                     types.extend(self.object(schema, &ident, Side::Response));
-                    if errors.contains(pointer.as_str()) {
+                    self.is_stored = false;
+                    if is_error {
                         types.extend(envelope(schema.properties(), &ident));
                     }
                 }
@@ -43,8 +47,13 @@ impl Emitter<'_> {
 
     fn object(&mut self, schema: &Schema, ident: &Ident, side: Side) -> TokenStream {
         let derive = match side {
-            Side::Request => quote!(Deserialize),
-            Side::Response => quote!(PartialEq, Serialize),
+            Side::Request => quote!(#[derive(Clone, Debug, Deserialize)]),
+            // An object that may be empty, such as capabilities, is stored as it is sent.
+            Side::Response if self.is_stored => quote! {
+                #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+                #[serde(default, deny_unknown_fields)]
+            },
+            Side::Response => quote!(#[derive(Clone, Debug, PartialEq, Serialize)]),
         };
         let summary = doc(schema.description.as_deref().unwrap_or(&ident.to_string()));
         let docs = field::properties(self.contract, None, schema).map(|field| match side {
@@ -55,10 +64,13 @@ impl Emitter<'_> {
         let fields = properties.map(|(property, doc)| {
             self.field(&property.name, property.required, &property.schema, side, doc)
         });
+        let fields: Vec<_> = fields.collect();
+        let filters = if side == Side::Request { self.filters(schema, ident) } else { None };
         quote! {
             #summary
-            #[derive(Clone, Debug, #derive)]
+            #derive
             pub struct #ident { #(#fields)* }
+            #filters
         }
     }
 
@@ -98,21 +110,25 @@ impl Emitter<'_> {
                     self.report(pointer, "unsupported: an object or an enum without a name", help)
                 }
             },
-            (Kind::String, None) => match schema.format {
-                Some(Format::DateTime) if side == Side::Request => quote!(DateTime),
-                Some(Format::DateTime) => quote!(Timestamp),
-                Some(Format::Ipv4) => quote!(std::net::Ipv4Addr),
+            (Kind::String, None) => match (schema.format, side) {
+                (Some(Format::DateTime), Side::Request) => quote!(DateTime),
+                (Some(Format::DateTime), Side::Response) => quote!(Timestamp),
+                (Some(Format::Ipv4), _) => quote!(std::net::Ipv4Addr),
                 _ if schema.endpoint_ports().is_some() => quote!(Address),
-                _ => quote!(String),
+                (_, Side::Request) => quote!(String),
+                (_, Side::Response) => quote!(SmolStr),
             },
             (Kind::Integer, Some([Value::Number(number)])) => {
                 let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
                 quote!(Constant<#number>)
             }
-            (Kind::Integer, _) => match (schema.minimum, schema.maximum, variants) {
-                (Some(0..), Some(0..=0xffff_ffff), None) => quote!(u32),
+            (Kind::Integer, None) => match (schema.minimum, schema.maximum) {
+                (Some(0..), Some(0..=0xffff_ffff)) => quote!(u32),
+                // Days and counts, of which imports take no others.
+                _ if self.is_stored && schema.format.is_none() => quote!(u32),
                 _ => quote!(i64),
             },
+            (Kind::Integer, _) => quote!(i64),
             (Kind::Boolean, Some([Value::Bool(value)])) => quote!(ConstantBool<#value>),
             (Kind::Boolean, _) => quote!(bool),
             (Kind::Array, _) => {
@@ -136,6 +152,8 @@ fn text_enum(schema: &Schema, ident: &Ident) -> Option<TokenStream> {
         pub enum #ident {
             #(#[doc = #docs] #[serde(rename = #values)] #variants,)*
         }
+
+        named!(#ident { #(#variants = #values),* });
 
         #separators
     })
@@ -164,9 +182,11 @@ fn envelope(properties: &[Property], ident: &Ident) -> TokenStream {
     let values = properties.iter().map(|Property { name, required, .. }| {
         let field = names::snake(name);
         match name.as_str() {
-            "code" | "message" if *required => quote!(#field),
-            "code" | "message" => quote!(#field: Some(#field)),
-            "requestId" => quote!(#field: request_id.map(str::to_owned)),
+            "code" if *required => quote!(#field),
+            "code" => quote!(#field: Some(#field)),
+            "message" if *required => quote!(#field: #field.into()),
+            "message" => quote!(#field: Some(#field.into())),
+            "requestId" => quote!(#field: request_id.map(Into::into)),
             _ => quote!(#field: None),
         }
     });

@@ -1,8 +1,4 @@
 //! `server run` and `server openapi`, as a user sees them.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
-
-#[path = "support/server_process.rs"]
-mod server_process;
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -10,16 +6,13 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use self::server_process::ServerProcess;
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(arguments).env_remove("SALLYPORT_DB").stderr(Stdio::piped());
-    command
-}
+use crate::{
+    program::{done, failure, output, server},
+    server_process::ServerProcess,
+};
 
 fn run(arguments: &[&str]) -> ServerProcess {
-    ServerProcess::start(command(&["run", "--listen", "127.0.0.1:0"]).args(arguments))
+    ServerProcess::start(server(&["run", "--listen", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped()))
 }
 
 /// The token of the main account, which the sandbox prints first.
@@ -98,7 +91,7 @@ fn a_database_that_others_can_read_is_told_of() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wide.db");
     let db = path.to_str().unwrap();
-    assert!(command(&["seed", "--db", db]).output().unwrap().status.success());
+    done(&output(&["seed", "--db", db]));
     let log = |mode| {
         std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
         let mut server = run(&["--db", db]);
@@ -141,16 +134,15 @@ fn start_signals_and_end_are_lines_of_the_log_for_machines() {
     let path = folder.path().join("empty.db");
     let db = path.to_str().unwrap();
     let created = |word: &str| {
-        let output = command(&["create", "--db", db]).output().unwrap();
-        let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && printed.contains(word), "{printed}");
+        let printed = done(&output(&["create", "--db", db]));
+        assert!(printed.contains(word), "{printed}");
     };
     created("created");
     created("already exists");
     let run = |listen: &str, ends: bool| {
         let arguments =
             ["run", "--db", db, "--listen", listen, "--log-format", "json", "--drain-delay", "600"];
-        let mut child = command(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = server(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = Vec::new();
         for line in BufReader::new(child.stderr.take().unwrap()).lines() {
             let line: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
@@ -178,8 +170,7 @@ fn start_signals_and_end_are_lines_of_the_log_for_machines() {
 fn a_database_keeps_its_tokens_from_run_to_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sandbox.db");
-    let seeded = command(&["seed", "--db"]).arg(&path).output().unwrap();
-    let printed = String::from_utf8(seeded.stdout).unwrap();
+    let printed = done(&output(&["seed", "--db", path.to_str().unwrap()]));
     let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
     for _ in 0..2 {
         let mut server = run(&["--db", path.to_str().unwrap()]);
@@ -199,9 +190,7 @@ fn an_address_that_cannot_be_served_is_one_line() {
         (taken.as_str(), 1, format!("cannot listen on {taken}")),
         ("0.0.0.0:0", 2, "not a loopback address".to_owned()),
     ] {
-        let output = command(&["run", "--log", "off", "--listen", listen]).output().unwrap();
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{error}");
+        let error = failure(&output(&["run", "--log", "off", "--listen", listen]), code);
         assert!(error.contains(&reason) && error.lines().count() == 1, "{error}");
     }
 }
@@ -210,23 +199,18 @@ fn an_address_that_cannot_be_served_is_one_line() {
 fn run_makes_no_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing.db");
-    let output = command(&["run", "--db", path.to_str().unwrap()]).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(error.contains("no database at") && error.lines().count() == 1, "{error}");
+    let error = failure(&output(&["run", "--db", path.to_str().unwrap()]), 1);
+    assert!(error.contains("no database at"), "{error}");
     assert!(!path.exists());
 }
 
 #[test]
 fn the_document_is_printed_as_json() {
-    let output = command(&["openapi"]).output().unwrap();
-    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&done(&output(&["openapi"]))).unwrap();
     assert_eq!(&document, sallyport_server::openapi());
 }
 
 #[test]
 fn the_contract_is_printed_as_the_page_of_the_operators_address() {
-    let output = command(&["docs"]).output().unwrap();
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), sallyport_server::contract_page());
+    assert_eq!(done(&output(&["docs"])), sallyport_server::contract_page());
 }

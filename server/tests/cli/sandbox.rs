@@ -1,12 +1,13 @@
 //! `server run` without a database, and that none of its options goes with one.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Command, Output, Stdio},
+    process::{Child, Stdio},
 };
 
 use serde_json::Value;
+
+use crate::program::{done, failed, output, server};
 
 /// A server that is stopped at the end of its test, whatever happens.
 struct Server(Child);
@@ -17,15 +18,6 @@ impl Drop for Server {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn server(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(arguments);
-    for name in ["SALLYPORT_DB", "SALLYPORT_CONFIG", "SALLYPORT_SANDBOX_TOKENS", "SALLYPORT_SANDBOX_OUTPUT"] {
-        command.env_remove(name);
-    }
-    command
 }
 
 /// What a sandbox with fixed tokens prints in JSON.
@@ -55,18 +47,12 @@ fn a_sandbox_prints_itself_as_one_line_of_json_with_the_same_tokens_each_time() 
     }
 }
 
-fn rejected(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(output.stdout.is_empty());
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
 #[test]
 fn no_option_of_the_sandbox_goes_with_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let db = folder.path().join("real.db");
     let db = db.to_str().unwrap();
-    assert!(server(&["seed", "--db", db]).output().unwrap().status.success());
+    done(&output(&["seed", "--db", db]));
     for (name, value) in [("sandbox-tokens", "fixed"), ("sandbox-output", "json")] {
         let (flag, variable) =
             (format!("--{name}"), format!("SALLYPORT_{}", name.to_uppercase().replace('-', "_")));
@@ -79,7 +65,7 @@ fn no_option_of_the_sandbox_goes_with_a_database() {
         database_set.args([&flag, value]).env("SALLYPORT_DB", db);
         configured.arg("--config").arg(&config);
         for mut command in [flags, variable_set, database_set, configured] {
-            let error = rejected(&command.output().unwrap());
+            let error = failed(&command.output().unwrap(), 2);
             assert!(error.contains(&format!("`{name}` is for the sandbox")), "{error}");
         }
     }
@@ -87,10 +73,10 @@ fn no_option_of_the_sandbox_goes_with_a_database() {
 
 #[test]
 fn the_clock_is_no_option_and_other_commands_take_no_tokens_of_the_sandbox() {
-    let listed = String::from_utf8(server(&["run", "--help"]).output().unwrap().stdout).unwrap();
+    let listed = done(&output(&["run", "--help"]));
     assert!(listed.contains("--sandbox-tokens") && !listed.contains("--clock"), "{listed}");
     for command in [["seed", "--sandbox-tokens", "fixed"], ["run", "--sandbox-tokens", "7x"]] {
-        let error = rejected(&server(&command).output().unwrap());
+        let error = failed(&output(&command), 2);
         assert!(error.contains("sandbox-tokens"), "{error}");
     }
 }

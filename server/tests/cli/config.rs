@@ -1,22 +1,20 @@
 //! `server config check`: settings from flags, environment and file, as an operator sees them.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
-use std::process::{Command, Output};
+use std::process::Output;
+
+use crate::program::{done, failure, server};
 
 /// Checks this file with these flags and this environment.
 fn check(file: &str, flags: &[&str], environment: &[(&str, &str)]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sallyport.toml");
     std::fs::write(&path, file).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(["config", "check", "--config"]).arg(&path).args(flags);
-    command.env_remove("SALLYPORT_DB").envs(environment.iter().copied()).output().unwrap()
+    let mut command = server(&["config", "check", "--config"]);
+    command.arg(&path).args(flags).envs(environment.iter().copied()).output().unwrap()
 }
 
 fn shown(output: &Output) -> Vec<String> {
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
-    assert!(output.status.success(), "{output:?}");
-    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    done(output).lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
 #[test]
@@ -66,7 +64,7 @@ fn mistakes_are_one_line_with_the_file_and_what_to_do() {
         ("tls-cert = \"nowhere.pem\"\ntls-key = \"key.pem\"", "nowhere.pem: "),
     ] {
         let output = check(file, &[], &[]);
-        let error = String::from_utf8(output.stderr).unwrap();
+        let error = failure(&output, output.status.code().unwrap());
         assert!(!output.status.success() && error.contains(told), "{file}: {error}");
         assert_eq!(error.lines().count(), 1, "{error}");
     }
@@ -101,8 +99,7 @@ fn a_misspelled_variable_is_warned_of_and_those_of_other_programs_are_not() {
 
 #[test]
 fn columns_are_as_wide_as_their_widest_text() {
-    let output = check("", &[], &[]);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = done(&check("", &[], &[]));
     let places: Vec<_> = text.lines().map(|line| line.find("default").or(line.find("flag"))).collect();
     assert!(places.windows(2).all(|two| two[0] == two[1]), "{text}");
 }

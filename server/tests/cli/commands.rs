@@ -1,6 +1,9 @@
 //! What the commands have in common. `tests/store/transcripts` shows what each prints.
 
-use crate::database::{TestDatabase, failure, words};
+use crate::{
+    database::{TestDatabase, words},
+    program::{done, failure},
+};
 
 #[test]
 fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
@@ -8,10 +11,10 @@ fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
     let names: Vec<_> = (0..1500).map(|number| format!("account-{number:04}")).collect();
     let line = |name: &String| format!("{{\"account\":{{\"name\":\"{name}\",\"realNameVerified\":true}}}}\n");
     let input: String = names.iter().map(line).collect();
-    assert!(database.run_with_input(&["import", "-"], &input).status.success());
+    done(&database.run_with_input(&["import", "-"], &input));
 
     let table = database.run(&["list", "account"]);
-    assert_eq!(String::from_utf8(table.stdout).unwrap().lines().count(), 1 + 1000);
+    assert_eq!(done(&table).lines().count(), 1 + 1000);
     let warning = String::from_utf8(table.stderr).unwrap();
     assert!(warning.contains("the list ends after 1000 entries; set a higher --limit"), "{warning}");
     assert_eq!(database.json("list account").len(), 1501);
@@ -74,7 +77,7 @@ fn every_kind_has_an_example_that_works() {
         .succeed("list instance --output json")
         .replace("9001", "9002")
         .replace(",\"hasPassword\":true", "");
-    assert!(database.run_with_input(&["put", "instance"], &listed).status.success());
+    done(&database.run_with_input(&["put", "instance"], &listed));
     for verb in ["list", "put", "remove"] {
         let all = database.succeed(&format!("{verb} --help"));
         // Removals from the kind that owns nothing on.
@@ -86,8 +89,7 @@ fn every_kind_has_an_example_that_works() {
             if verb == "remove" {
                 words.push("--yes");
             }
-            let output = database.command(&words).current_dir(database.path("")).output().unwrap();
-            assert!(output.status.success(), "{example}: {output:?}");
+            done(&database.command(&words).current_dir(database.path("")).output().unwrap());
         }
     }
     assert!(database.succeed("list token --help").contains("server list token"));

@@ -1,15 +1,16 @@
 //! The program's commands on database files, good and bad, as a user sees them.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 use std::{
     fs,
     io::{BufRead as _, BufReader},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
 };
 
 use rusqlite::Connection;
+
+use crate::program::{done, failed, failure, output, server};
 
 const ACCOUNT: &str = r#"{"account":{"name":"acme","realNameVerified":true}}"#;
 
@@ -28,7 +29,7 @@ impl Folder {
     fn database(&self) -> PathBuf {
         let (path, data) = (self.path("good.db"), self.path("account.jsonl"));
         fs::write(&data, ACCOUNT).unwrap();
-        let output = server(&["import", "--db", text(&path), text(&data)]);
+        let output = output(&["import", "--db", text(&path), text(&data)]);
         assert_eq!(done(&output).lines().count(), 1);
         path
     }
@@ -45,39 +46,6 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(arguments).env_remove("SALLYPORT_DB").env("RUST_BACKTRACE", "1").stdin(Stdio::null());
-    command
-}
-
-fn server(arguments: &[&str]) -> Output {
-    command(arguments).output().unwrap()
-}
-
-/// Standard output of a command that did what it should.
-fn done(output: &Output) -> String {
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// Standard error of a command that failed.
-fn failed(output: &Output, code: i32) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{error}");
-    assert!(output.stdout.is_empty());
-    assert!(!error.contains("panicked") && !error.contains("backtrace"), "{error}");
-    error
-}
-
-/// The one line of a failure.
-fn failure(output: &Output) -> String {
-    let error = failed(output, 1);
-    assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(error.starts_with("error: "), "{error}");
-    error
-}
-
 #[test]
 fn every_command_rejects_a_bad_database_in_one_line() {
     let folder = Folder::new();
@@ -91,7 +59,7 @@ fn every_command_rejects_a_bad_database_in_one_line() {
             &["import", "--db", text(path), text(&data)],
             &["seed", "--db", text(path)],
         ] {
-            let error = failure(&server(arguments));
+            let error = failure(&output(arguments), 1);
             assert!(error.contains(reason), "{arguments:?}: {error}");
         }
     };
@@ -122,7 +90,7 @@ fn a_locked_database_is_waited_for_then_reported() {
     for lock in ["IMMEDIATE", "EXCLUSIVE"] {
         let other = Connection::open(&path).unwrap();
         other.execute_batch(&format!("BEGIN {lock}")).unwrap();
-        let error = failure(&server(&["token", "issue", "--db", text(&path), "--account", "acme"]));
+        let error = failure(&output(&["token", "issue", "--db", text(&path), "--account", "acme"]), 1);
         assert!(error.contains("locked by another process"), "{error}");
     }
 }
@@ -136,7 +104,7 @@ fn a_missing_database_says_how_to_make_one() {
         &["token", "revoke", "--yes", "--db", text(&path), "1"],
         &["token", "issue", "--db", text(&path), "--account", "acme"],
     ] {
-        let error = failure(&server(arguments));
+        let error = failure(&output(arguments), 1);
         assert!(error.contains("no database at") && error.contains("server seed"), "{error}");
     }
     assert!(folder.names().is_empty());
@@ -147,14 +115,14 @@ fn a_failed_import_leaves_no_new_database_and_an_old_one_as_it_was() {
     let folder = Folder::new();
     let (new, data) = (folder.path("new.db"), folder.path("bad.jsonl"));
     fs::write(&data, format!("{ACCOUNT}\n{{\"acount\":1}}\n\nnonsense\n")).unwrap();
-    let error = failed(&server(&["import", "--db", text(&new), text(&data)]), 1);
+    let error = failed(&output(&["import", "--db", text(&new), text(&data)]), 1);
     let lines: Vec<_> = error.lines().collect();
     assert!(lines[0].ends_with("2 invalid lines; nothing was imported"), "{error}");
     assert!(lines[1].contains("line 2: column") && lines[1].contains("unknown kind `acount`"), "{error}");
     assert!(lines[2].contains("line 4: column"), "{error}");
     assert_eq!(folder.names(), ["bad.jsonl"]);
 
-    failure(&server(&["import", "--db", text(&new), text(&folder.path("missing.jsonl"))]));
+    failure(&output(&["import", "--db", text(&new), text(&folder.path("missing.jsonl"))]), 1);
     assert_eq!(folder.names(), ["bad.jsonl"]);
 
     let path = folder.database();
@@ -164,7 +132,7 @@ fn a_failed_import_leaves_no_new_database_and_an_old_one_as_it_was() {
     };
     assert_eq!(accounts(), 1);
     fs::write(&data, "{\"account\":{\"name\":\"other\",\"realNameVerified\":true}}\nnonsense\n").unwrap();
-    failed(&server(&["import", "--db", text(&path), text(&data)]), 1);
+    failed(&output(&["import", "--db", text(&path), text(&data)]), 1);
     assert_eq!(accounts(), 1);
 }
 
@@ -259,7 +227,7 @@ fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
     for round in 0..ROUNDS {
         let path = folder.path(&format!("round {round}.db"));
         let start = |arguments: &[&str]| {
-            command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+            server(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
         };
         let imports: Vec<_> = (0..PROGRAMS)
             .map(|number| {
@@ -273,7 +241,7 @@ fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
             if output.status.success() {
                 names.push(number.to_string());
             } else {
-                failure(&output);
+                failure(&output, 1);
             }
         }
         let seeded = seeds.map(|seed| seed.wait_with_output().unwrap().status.success());
@@ -296,9 +264,9 @@ fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
 fn seeding_prints_every_token_and_rejects_a_second_time() {
     let folder = Folder::new();
     let path = folder.path("sandbox.db");
-    let printed = done(&server(&["seed", "--db", text(&path)]));
+    let printed = done(&output(&["seed", "--db", text(&path)]));
     assert_eq!(printed.matches("sally_api_").count() + printed.matches("sally_link_").count(), 10);
-    let error = failure(&server(&["seed", "--db", text(&path)]));
+    let error = failure(&output(&["seed", "--db", text(&path)]), 1);
     assert!(error.contains("conflicts") && error.contains("nothing was changed"), "{error}");
     assert_eq!(folder.names(), ["sandbox.db"]);
 }
@@ -307,31 +275,31 @@ fn seeding_prints_every_token_and_rejects_a_second_time() {
 fn an_export_is_the_owners_alone_and_can_be_imported() {
     let folder = Folder::new();
     let (path, file, copy) = (folder.database(), folder.path("all.jsonl"), folder.path("copy.db"));
-    let exported = done(&server(&["export", "--db", text(&path), text(&file)]));
+    let exported = done(&output(&["export", "--db", text(&path), text(&file)]));
     assert!(exported.starts_with("exported 1 account,"), "{exported}");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    done(&server(&["import", "--db", text(&copy), text(&file)]));
-    let whole = done(&server(&["export", "--db", text(&copy), "-"]));
+    done(&output(&["import", "--db", text(&copy), text(&file)]));
+    let whole = done(&output(&["export", "--db", text(&copy), "-"]));
     assert_eq!(whole, fs::read_to_string(&file).unwrap());
-    let error = failure(&server(&["export", "--db", text(&path), text(&folder.path("no/such/folder"))]));
+    let error = failure(&output(&["export", "--db", text(&path), text(&folder.path("no/such/folder"))]), 1);
     assert!(error.contains("no/such/folder"), "{error}");
     // It takes the place of an earlier export alone.
-    done(&server(&["export", "--db", text(&path), text(&file)]));
+    done(&output(&["export", "--db", text(&path), text(&file)]));
     let link = folder.path("link");
     std::os::unix::fs::symlink(&file, &link).unwrap();
     for other in [&path, &copy, &link, &folder.path(".")] {
-        let error = failed(&server(&["export", "--db", text(&path), text(other)]), 2);
+        let error = failed(&output(&["export", "--db", text(&path), text(other)]), 2);
         assert!(error.contains("is no earlier export"), "{error}");
     }
     assert!(link.is_symlink());
-    done(&server(&["export", "--db", text(&path), "-"]));
+    done(&output(&["export", "--db", text(&path), "-"]));
 }
 
 #[test]
 fn wrong_usage_has_its_own_exit_code() {
     for arguments in [["nonsense"].as_slice(), &[], &["seed"], &["token", "issue", "--db", "x"]] {
-        failed(&server(arguments), 2);
+        failed(&output(arguments), 2);
     }
-    assert!(done(&server(&["--help"])).contains("Exit codes"));
-    assert!(done(&server(&["completions", "bash"])).contains("_server"));
+    assert!(done(&output(&["--help"])).contains("Exit codes"));
+    assert!(done(&output(&["completions", "bash"])).contains("_server"));
 }

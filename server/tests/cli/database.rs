@@ -8,6 +8,8 @@ use std::{
 
 use serde_json::Value;
 
+use crate::program::{done, failure, server};
+
 /// An account, an instance and a gateway with passwords.
 const DATA: &str = include_str!("../support/acme.jsonl");
 
@@ -27,8 +29,8 @@ impl TestDatabase {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-        command.args(arguments).env("SALLYPORT_DB", self.path("test.db")).stdin(Stdio::null());
+        let mut command = server(arguments);
+        command.env("SALLYPORT_DB", self.path("test.db"));
         command
     }
 
@@ -49,10 +51,7 @@ impl TestDatabase {
     /// Standard output of a command line that does what it should.
     #[track_caller]
     pub(crate) fn succeed(&self, command: &str) -> String {
-        let output = self.run(&words(command));
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{command}: {error}");
-        String::from_utf8(output.stdout).unwrap()
+        done(&self.run(&words(command)))
     }
 
     /// JSON lines of a command line that does what it should.
@@ -78,15 +77,4 @@ impl TestDatabase {
 /// The arguments of a command line, which a space separates.
 pub(crate) fn words(command: &str) -> Vec<&str> {
     command.split(' ').collect()
-}
-
-/// The one line of a failure.
-pub(crate) fn failure(output: &Output, code: i32) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(code), "{error}");
-    assert!(output.stdout.is_empty() && !error.contains("panicked"), "{error}");
-    assert!(error.starts_with("error: "), "{error}");
-    // Clap adds how the command is used.
-    assert!(error.lines().count() == 1 || code == 2, "{error}");
-    error
 }
