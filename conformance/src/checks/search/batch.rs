@@ -142,7 +142,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: label, whether they are within it, and items.
-const DISTINCT: [(&str, bool, Items); 20] = [
+const DISTINCT: [(&str, bool, Items); 21] = [
     ("addresses", true, |_, max| addresses::distinct(max)),
     ("ports of two addresses", true, addresses::ports),
     ("addresses of IPv4, each with a port", true, |_, max| {
@@ -150,6 +150,9 @@ const DISTINCT: [(&str, bool, Items); 20] = [
     }),
     ("addresses and ports", true, mixed),
     ("addresses, each twice", true, |_, max| again(addresses::distinct(max))),
+    ("addresses, as many raw items as there may be", true, |search, max| {
+        addresses::distinct(max).into_iter().cycle().take(*search.raw_items.end()).collect()
+    }),
     ("ports, each twice", true, |search, max| again(addresses::ports(search, max))),
     ("addresses, those of IPv6 respelled as well", true, |_, max| with_respelled(addresses::distinct(max))),
     ("ports, those of IPv6 respelled as well", true, |search, max| {
