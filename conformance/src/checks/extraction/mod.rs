@@ -345,6 +345,11 @@ impl Extraction {
         Ok(())
     }
 
+    /// Whether a case shares [`Extraction::control`].
+    pub(super) fn is_control_of(&self, case: &Case) -> bool {
+        case.controls_in_run().any(|control| control.label == self.control_label(""))
+    }
+
     fn control_label(&self, change: &str) -> String {
         format!("extract {} {change}", self.label())
     }
