@@ -104,7 +104,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
             field(IPS, pair.take(max + 1).collect::<Vec<_>>())
         }),
         // One of them is left when they are counted in 16 bits.
-        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; ((max >> 16) + 1 << 16) + 1])),
+        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; (((max >> 16) + 1) << 16) + 1])),
         ("a string", field(IPS, UNKNOWN_ADDRESS)),
         ("an object", field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
         ("a number", field(IPS, 1)),
@@ -115,7 +115,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
-    let full: [(&str, fn(&Search, usize) -> String); 3] = [
+    let full: [(&str, RawItem); 3] = [
         ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
         ("the limit, of the longest items", |search, index| {
             let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
@@ -137,6 +137,9 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     let rejected = rejected.map(|(label, edit)| invalid(label, [edit]));
     cases(Clause::SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
+
+/// Creates the raw item at a place.
+type RawItem = fn(&Search, usize) -> String;
 
 /// Creates items for the limit on distinct items.
 type Items = fn(&Search, usize) -> Vec<String>;
