@@ -2,6 +2,7 @@
 
 mod all;
 mod extract;
+mod extraction;
 pub(crate) mod groups;
 pub(crate) mod quota;
 mod registry;

@@ -18,7 +18,7 @@ use sallyport_conformance::run::{Gates, Glob};
 pub(crate) use self::client::ClientArguments;
 pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
 pub(crate) use self::observe::ObserveArguments;
-pub(crate) use self::target::TargetArguments;
+pub(crate) use self::target::{ConnectionArguments, TargetArguments};
 pub(crate) use self::watch::WatchArguments;
 use super::reports::ReportRequest;
 

@@ -153,6 +153,15 @@ impl<'a> Suite<'a> {
                 Some(obstacle) => Err(obstacle),
             }
         };
+        let first = self.preflight();
+        let waited = tokio::select! {
+            waited = first.wait(|reason, left| observer.waiting(reason, left)) => waited,
+            () = self.stopper.stopped() => None,
+        };
+        if let Some(obstacle) = waited {
+            return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
+        }
+        self.meter.begin();
         let reached = tokio::select! {
             reached = preflight => reached,
             () = self.ended() => Ok(None),
@@ -231,8 +240,12 @@ impl<'a> Suite<'a> {
 
     /// Why the target can't be tested, if it can't.
     async fn obstacle(&self) -> Option<Obstacle> {
+        self.preflight().reach_with_token().await
+    }
+
+    fn preflight(&self) -> Preflight<'_> {
         let Self { contract, target, wire, redactor, .. } = self;
-        Preflight { contract, target, wire, redactor }.reach_with_token().await
+        Preflight { contract, target, wire, redactor }
     }
 
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {

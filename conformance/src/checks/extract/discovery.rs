@@ -1,9 +1,11 @@
 //! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
 //! may not use the default one.
 
-use super::{EXTRACT, Extraction, count, gives_gateways};
+use super::EXTRACT;
+use super::content::{count, gives_gateways};
 use crate::check::{Case, Check, Probe, ResponseClass};
 use crate::checks::Requests;
+use crate::checks::extraction::Extraction;
 use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;
 use crate::contract::part::{NUM, PROTOCOL, REGIONS};

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use serde_json::Value;
 
 use super::EXTRACT;
-use super::access::{HEADERS, RARE, UNUSED_ADDRESS};
+use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claim};
 use super::content::Judge;
 use super::extraction::{Extraction, Place, says_error};
 use super::supply::UNKNOWN_REGION;
@@ -102,8 +102,7 @@ pub(super) static CHECKS: &[Check] = &[
             let extract = &scope.contract.extract;
             let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
             let row = |label: String, headers: &[&'static str], judge: &'static [Judge]| {
-                let claim = |header: &&'static str| Edit::Claim(header, judge[0].address().to_owned());
-                let edits: Vec<_> = headers.iter().map(claim).collect();
+                let edits: Vec<_> = headers.iter().map(|header| claim(header, judge[0].address())).collect();
                 accept("", headers.join(", "), edits).labelled(label).giving(1, Unless::Shortage, judge)
             };
             let rows = [
@@ -119,8 +118,7 @@ pub(super) static CHECKS: &[Check] = &[
             // More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
             let num = 5.min(*extract.num_range.end());
             let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let scarce =
-                [set(REGIONS, region), set(NUM, num), Edit::Claim(HEADERS[0], UNUSED_ADDRESS.to_owned())];
+            let scarce = [set(REGIONS, region), set(NUM, num), claim(HEADERS[0], UNUSED_ADDRESS)];
             let partial = accept("", HEADERS[0], scarce).labelled("a partial result");
             let partial = partial.giving(5, Unless::Shortage, UNUSED).needing(Fact::ScarceRegion);
             cases(Clause::ExtractRequestIp, rows.into_iter().chain(single).chain(forms).chain([partial]))
