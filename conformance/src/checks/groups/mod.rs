@@ -57,7 +57,9 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a valid listing returns HTTP 200 with code 200",
         why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
         clauses: &[Clause::GroupsEnvelope],
-        run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+        run: Run::Cases(|_| {
+            schema::success(Clause::GroupsEnvelope, Cost::requests(1), |probe| probe.groups())
+        }),
         ..GROUPS
     },
     Check {
@@ -228,10 +230,6 @@ pub(crate) fn ids_of(items: &Value) -> Vec<i64> {
 
 fn ids(listing: &AcceptedResponse) -> Vec<i64> {
     listing.response.at("/data/items").map(ids_of).unwrap_or_default()
-}
-
-async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
-    schema::succeeds(probe, Clause::GroupsEnvelope, &probe.groups()).await
 }
 
 /// A passive check judges the headers of all responses; this case adds a response to a request with an id.
