@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
 use crate::checks::row::{Base, Credential, Edit, cases, reject};
-use crate::checks::token::{UNKNOWN, WrongToken, accepts_other_spellings, one_token, rejected_alike};
+use crate::checks::token::{UNKNOWN, WrongToken, one_token, other_spellings, rejected_alike};
 use crate::checks::{Requests, schema};
 use crate::contract::part::GROUP_ID;
 use crate::contract::{Clause, OperationId};
@@ -102,8 +102,7 @@ pub(super) static CHECKS: &[Check] = &[
                 .of(Base::Groups);
             let rows = one_token(&Base::Groups, WrongToken::label).into_iter();
             let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
-            let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-            rows.into_iter().chain([other_spellings]).collect()
+            rows.into_iter().chain([other_spellings(Clause::GroupsToken, |probe| probe.groups())]).collect()
         }),
         ..GROUPS
     },
@@ -299,10 +298,6 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
         probe.finding(Clause::GroupsOrder, expected, actual, &[&listing.exchange]);
     }
     Ok((ids.len(), disorder.is_none()))
-}
-
-async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
-    accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups()).await
 }
 
 #[cfg(test)]
