@@ -6,13 +6,12 @@ use clap::{
     value_parser,
 };
 use clap_complete::Shell;
-use jiff::Timestamp;
 use sallyport_client::{
-    GroupFilter, InstanceStatus, Protocol,
+    Protocol,
     contract::{ExtractProxies, SearchStaticInstances},
 };
 
-use crate::parse;
+use crate::{generated::Filters, parse};
 
 const COUNT_MINIMUM: i64 = ExtractProxies::NUM_MINIMUM;
 const COUNT_MAXIMUM: i64 = ExtractProxies::NUM_MAXIMUM;
@@ -133,10 +132,10 @@ pub(crate) struct ExtractOptions {
     #[arg(value_parser = value_parser!(i64).range(COUNT_MINIMUM..=COUNT_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) count: i64,
     /// Extract gateways of this country, by its code, which is sent in upper case, such as USA [default: any country].
-    #[arg(long, value_name = "CODE", value_parser = parse::country)]
+    #[arg(long, value_name = "CODE", value_parser = parse::upper_case)]
     pub(crate) region: Option<String>,
     /// Extract gateways of this protocol [default: set by the service].
-    #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
+    #[arg(long, value_parser = parse::one_of::<Protocol>(Protocol::KNOWN))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
     #[arg(long, value_name = "ID", value_parser = parse::text)]
@@ -166,27 +165,8 @@ pub(crate) struct SearchOptions {
     /// Read addresses from this file, one per line, or from standard input (-); may be repeated. Skip empty lines and lines starting with #.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
-    /// Include only instances of the order with this number, such as SO-2026-000017.
-    #[arg(long, value_name = "NUMBER", value_parser = parse::text)]
-    pub(crate) order: Option<String>,
-    /// Include only instances of this group; `none` for instances without a group.
-    #[arg(long, value_name = "NUMBER|none", value_parser = parse::group, allow_negative_numbers = true)]
-    pub(crate) group: Option<GroupFilter>,
-    /// Include only instances of this country, by its three-letter code, which is sent in upper case, such as USA.
-    #[arg(long, value_name = "CODE", value_parser = parse::country)]
-    pub(crate) country: Option<String>,
-    /// Include only instances of this city, by its code, written as in the city directory, such as NYC.
-    #[arg(long, value_name = "CODE", value_parser = parse::text)]
-    pub(crate) city: Option<String>,
-    /// Include only instances with this status, such as active.
-    #[arg(long, value_parser = PossibleValuesParser::new(InstanceStatus::KNOWN).map(|text| InstanceStatus::from(text.as_str())))]
-    pub(crate) status: Option<InstanceStatus>,
-    /// Include only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) activated_from: Option<Timestamp>,
-    /// Include only instances activated at this time or earlier, such as 2026-06-30T23:59:59+02:00.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) activated_to: Option<Timestamp>,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     #[arg(help = format!("Print only the page with this number, from {PAGE_MINIMUM} to {PAGE_MAXIMUM} [default: all pages]"))]
     #[arg(long, value_name = "NUMBER")]
     #[arg(value_parser = value_parser!(i64).range(PAGE_MINIMUM..=PAGE_MAXIMUM), allow_negative_numbers = true)]
