@@ -5,8 +5,8 @@ use secrecy::SecretString;
 
 use crate::{
     Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, connection,
-    contract::PATH_PREFIX, middleware::Chain, options::not_zero, secret::Token, telemetry::Telemetry,
-    token_source::Tokens, transport::Transport,
+    contract::PATH_PREFIX, middleware::Chain, network::Network, options::not_zero, secret::Token,
+    telemetry::Telemetry, token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -43,6 +43,7 @@ pub struct ClientBuilder {
     middleware: Chain,
     user_agent: String,
     max_body: usize,
+    network: Network,
     http: Option<reqwest::ClientBuilder>,
 }
 
@@ -73,6 +74,7 @@ impl Default for ClientBuilder {
             middleware: Chain::default(),
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_body: 16 << 20,
+            network: Network::default(),
             http: None,
         }
     }
@@ -182,6 +184,26 @@ impl ClientBuilder {
         self
     }
 
+    /// Also trusts the certificate authorities in this file, in PEM, for example that of a company. Default: those of the system.
+    pub fn ca_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.network.ca_file = Some(path.into());
+        self
+    }
+
+    /// The certificate, with intermediate ones behind it, and the private key for a service that requires a client certificate, as
+    /// files in PEM; one file may hold both. The key must have no passphrase.
+    pub fn client_certificate(mut self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        self.network.identity = Some((certificate.into(), key.into()));
+        self
+    }
+
+    /// Sends every request through this proxy, such as `http://user:password@proxy.example.com:3128`; SOCKS 4 and 5 are known as well.
+    /// Default: that of `HTTPS_PROXY`, `HTTP_PROXY` or `ALL_PROXY`, apart from hosts in `NO_PROXY`. No error shows the URL.
+    pub fn proxy(mut self, url: impl Into<SecretString>) -> Self {
+        self.network.proxy = Some(url.into());
+        self
+    }
+
     /// Settings of reqwest: TLS, proxies, connection pool.
     ///
     /// This takes reqwest's builder instead of its client, because redirects and the `Referer` header, which would disclose
@@ -200,8 +222,8 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// [`Error::Configuration`] when base URL or token are missing or invalid, when the base URL has https and the build no TLS,
-    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when the environment has a proxy of an unknown scheme (http,
-    /// https, SOCKS 4 and 5 are known), or when TLS cannot be initialised; the token of a
+    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when a proxy has an unknown scheme, when a file of certificates
+    /// cannot be used, or when TLS cannot be initialised; the token of a
     /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is empty (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
@@ -225,14 +247,10 @@ impl ClientBuilder {
                 return Err(Error::configuration(message));
             }
         };
-        // A proxy of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
-        let is_local = url.scheme() == "http" && is_loopback(&url);
-        let builder = match self.http {
-            Some(builder) => builder,
-            None if is_local => http(),
-            None => known_proxies(url.scheme()).map(|()| http())?,
-        };
-        let http = connection::noticing(if is_local { builder.no_proxy() } else { builder })
+        let (is_local, is_own_builder) = (url.scheme() == "http" && is_loopback(&url), self.http.is_some());
+        let builder = self.http.unwrap_or_else(http);
+        let builder = self.network.apply(builder, &url, is_local, is_own_builder)?;
+        let http = connection::noticing(builder)
             .redirect(redirect::Policy::none())
             // Another crate may enable reqwest's decompression; this client asks for uncompressed bodies.
             .no_brotli()
@@ -245,7 +263,10 @@ impl ClientBuilder {
             .user_agent(self.user_agent)
             .build()
             .map_err(|error| {
-                Error::configuration(format!("cannot initialise the HTTP client: {}", error.without_url()))
+                let error = error.without_url();
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+                let cause = cause.unwrap_or_default();
+                Error::configuration(format!("cannot initialise the HTTP client: {error}{cause}"))
             })?;
         Ok(Client::new(Arc::new(Transport {
             http,
@@ -305,24 +326,6 @@ fn http() -> reqwest::ClientBuilder {
     #[cfg(all(feature = "native-tls", not(feature = "rustls")))]
     let builder = builder.tls_backend_native();
     builder
-}
-
-/// Rejects a proxy of the environment that reqwest would ignore, so that a connection of this scheme would bypass it.
-fn known_proxies(scheme: &str) -> Result<(), Error> {
-    const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
-    let names = [scheme, "all"].map(|of| format!("{of}_proxy"));
-    for name in names.iter().flat_map(|name| [name.to_ascii_uppercase(), name.clone()]) {
-        // The value may hold a password, so it is not shown.
-        let value = env::var(&name).unwrap_or_default();
-        let scheme = value.split_once("://").map_or("http", |(scheme, _)| scheme);
-        if !SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) {
-            let known = SCHEMES.join(", ");
-            return Err(Error::configuration(format!(
-                "unknown scheme in the environment variable {name}: expected the URL of a proxy with one of: {known}"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a feature of this crate has enabled TLS.

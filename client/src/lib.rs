@@ -23,10 +23,10 @@ pub mod guide {}
 mod integer;
 mod lenient;
 mod middleware;
+mod network;
 mod operation;
 mod options;
 mod otel;
-mod printable;
 mod response;
 mod retry;
 mod search;
@@ -64,8 +64,8 @@ pub use generated::types::{
 };
 pub use groups::ListGroups;
 pub use middleware::{Attempt, Middleware, MiddlewareFuture, Next};
-pub use printable::printable;
 pub use retry::{RetryPolicy, new_request_id};
+pub use sallyport_contract::printable::printable;
 pub use search::{GroupFilter, Pages, Search, SearchPage};
 pub use sender::Sender;
 pub use text::TextEntry;

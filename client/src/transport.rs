@@ -15,6 +15,7 @@ use crate::{
     connection,
     contract::REQUEST_ID_HEADER,
     middleware::{self, Chain},
+    network,
     operation::{Credential, Operation, Retry},
     options::CallOptions,
     response::{RawResponse, classify, unexpected_response},
@@ -245,6 +246,9 @@ impl Transport {
         if is_connect {
             let (host, port) = (self.url.host_str(), self.url.port_or_known_default());
             detail = format!("{}:{}: {detail}", host.unwrap_or_default(), port.unwrap_or_default());
+        }
+        if let Some(words) = network::problem(&error) {
+            detail = format!("{detail}; {words}");
         }
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }

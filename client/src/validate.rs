@@ -4,7 +4,7 @@ use std::{borrow::Cow, convert::Infallible};
 
 use reqwest::{Body, Request};
 use sallyport_contract::{check::Violation, table::Location};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::operation::Operation;
 
@@ -55,19 +55,17 @@ impl From<Infallible> for InvalidArgument {
 pub(crate) fn request(request: &Request, operation: &Operation) -> Result<(), InvalidArgument> {
     // Only an operation of a test is not in the document.
     let Some(operation) = sallyport_contract::operation(operation.id) else { return Ok(()) };
-    let mut values = Map::new();
+    let mut values = sallyport_contract::request::Request::new(operation);
     for (name, text) in request.url().query_pairs() {
-        let is_it =
-            |part: &&sallyport_contract::table::Part| part.location == Location::Query && part.name == name;
-        if let Some(part) = operation.parameters.iter().find(is_it) {
-            values.insert(part.name.clone(), part.schema.value_of(text.into_owned()));
+        if let Some((part, value)) = values.sent(Location::Query, &name) {
+            *value = Some(part.schema.value_of(text.into_owned()));
         }
     }
     let body = request.body().and_then(Body::as_bytes).and_then(|bytes| serde_json::from_slice(bytes).ok());
-    if let (Some(part), Some(body)) = (&operation.body, body) {
-        values.insert(part.name.clone(), body);
+    if let (Some((_, value)), Some(body)) = (values.sent(Location::Body, "body"), body) {
+        *value = body;
     }
-    operation.check(&values).map_err(invalid)
+    values.check().map_err(invalid)
 }
 
 /// Checks one part of a request, such as `body.page`.

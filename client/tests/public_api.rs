@@ -34,7 +34,7 @@ fn collect(folder: &Path, module: &str, lines: &mut Vec<String>) {
             continue;
         }
         let is_module_of_its_own =
-            !["lib", "mod"].contains(&&*name) && (&*name, module) != ("generated", "contract::");
+            !["lib", "mod"].contains(&&*name) && (name != "generated" || module.is_empty());
         let module = if is_module_of_its_own { format!("{module}{name}::") } else { module.to_owned() };
         let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
         items(&file.items, &module, lines);

@@ -83,12 +83,3 @@ fn what_is_moved_around_is_small() {
         assert!(size <= most, "{name} has {size} bytes, expected at most {most}");
     }
 }
-
-/// Text of others is shown alike by the client and the server, which share no code.
-#[test]
-fn the_server_escapes_the_same_characters() {
-    for letter in '\0'..=char::MAX {
-        let text = letter.to_string();
-        assert_eq!(sallyport_client::printable(&text), sallyport_server::printable::printable(&text));
-    }
-}

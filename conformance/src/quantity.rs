@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A number with its noun, in the plural unless the number is one: "1 check", "0 requests", "2 entries".
 #[must_use]
@@ -27,9 +28,31 @@ pub fn integer<T: FromStr>(
     }
 }
 
+/// A parser of times with a unit, such as `90s` and `15m`, from a number of seconds to another one.
+pub fn time(min: u64, max: u64) -> impl Fn(&str) -> Result<Duration, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let time = text.parse::<jiff::SignedDuration>().ok().and_then(|time| Duration::try_from(time).ok());
+        let bounds = Duration::from_secs(min)..=Duration::from_secs(max);
+        let in_hours = max.checked_div(3_600).unwrap_or_default();
+        time.filter(|time| bounds.contains(time)).ok_or_else(|| {
+            format!("expected a time from {min}s to {in_hours}h, for example 15m, found `{text}`")
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_have_units_and_bounds() {
+        let week = time(1, 7 * 24 * 60 * 60);
+        assert_eq!(week("15m"), Ok(Duration::from_secs(900)));
+        assert_eq!(week("1h30m"), Ok(Duration::from_secs(5_400)));
+        for wrong in ["", "15", "0s", "-1m", "8d", "200h", "soon", "100ms"] {
+            assert!(week(wrong).is_err_and(|error| error.contains("1s to 168h, for example 15m")), "{wrong}");
+        }
+    }
 
     #[test]
     fn only_one_is_singular() {

@@ -3,12 +3,13 @@
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     address::{Address, AddressError},
     date_time,
-    table::{Constraint, Location, Operation, Part, Row, Rule, Schema, Type},
+    request::Request,
+    table::{Constraint, Location, Part, Row, Rule, Schema, Type},
 };
 
 /// Maximum number of characters of a text that a message repeats.
@@ -59,44 +60,44 @@ pub struct UnknownName<'a> {
 
 type Check<'a> = Result<(), Violation<'a>>;
 
-impl Operation {
-    /// Checks a request.
+impl<'o> Request<'o> {
+    /// Checks the request.
     ///
     /// # Errors
     /// The first constraint that it breaks.
-    pub fn check(&self, request: &Map<String, Value>) -> Check<'_> {
-        for part in &self.parameters {
-            part.check(request.get(&part.name))?;
+    pub fn check(&self) -> Check<'o> {
+        for (part, value) in self.parts() {
+            part.check(value).map_err(|error| match part.location {
+                Location::Body => Violation { path: error.path_in_body(), ..error },
+                _ => error,
+            })?;
         }
-        if let Some(body) = &self.body {
-            body.check(request.get(&body.name))
-                .map_err(|error| Violation { path: error.path_in_body(), ..error })?;
-        }
-        self.rules.iter().try_for_each(|rule| self.check_rule(rule, request))
+        self.operation().rules.iter().try_for_each(|rule| self.check_rule(rule))
     }
 
-    fn check_rule<'a>(&'a self, rule: &'a Rule, request: &Map<String, Value>) -> Check<'a> {
+    fn check_rule(&self, rule: &'o Rule) -> Check<'o> {
+        let operation = self.operation();
         match rule {
-            Rule::Same { alias, parameter, clauses } => match (request.get(alias), request.get(parameter)) {
+            Rule::Same { alias, parameter, clauses } => match (self.get(alias), self.get(parameter)) {
                 (Some(one), Some(other)) if one != other => Err(Violation {
                     problem: Problem::Conflict,
                     ..Violation::new(format!("the same value as `{parameter}`"), shown(one), clauses)
                 }
-                .of(self.part(alias))),
+                .of(operation.part(alias))),
                 _ => Ok(()),
             },
             Rule::RequiredWhen { parameter, condition, equals, clauses } => {
-                let default = || self.part(condition)?.schema.default.as_ref();
-                let cause = request.get(condition).or_else(default);
-                if request.contains_key(parameter) || cause.and_then(Value::as_str) != Some(equals) {
+                let default = || operation.part(condition)?.schema.default.as_ref();
+                let cause = self.get(condition).or_else(default);
+                if self.get(parameter).is_some() || cause.and_then(Value::as_str) != Some(equals) {
                     return Ok(());
                 }
                 let when = format!("`{condition}` is `{equals}`");
                 let error = Violation::new(format!("a value when {when}"), "none", clauses);
-                Err(Violation { problem: Problem::MissingWhen(when), ..error }.of(self.part(parameter)))
+                Err(Violation { problem: Problem::MissingWhen(when), ..error }.of(operation.part(parameter)))
             }
             Rule::NotBefore { property, bound, clauses } => {
-                let instant = |name| date_time::parse(request.get("body")?.get(name)?.as_str()?);
+                let instant = |name| date_time::parse(self.get("body")?.get(name)?.as_str()?);
                 match (instant(property), instant(bound)) {
                     (Some(value), Some(earliest)) if value < earliest => {
                         let expected = format!("`{bound}`, {earliest}, or later");
@@ -106,31 +107,6 @@ impl Operation {
                     _ => Ok(()),
                 }
             }
-        }
-    }
-
-    /// Adds what absent parts stand for: another name, a header or a default. The request must have passed
-    /// [`check`](Self::check).
-    pub fn complete(&self, request: &mut Map<String, Value>) {
-        for substitute in &self.substitutes {
-            if let Some(value) = request.swap_remove(&substitute.by) {
-                request.entry(&*substitute.parameter).or_insert(value);
-            }
-        }
-        add_defaults(&self.parameters, request);
-        let body = self.body.as_ref().and_then(|body| Some((body, request.get_mut(&body.name)?)));
-        if let Some((body, value)) = body {
-            body.schema.add_defaults(value);
-        }
-    }
-}
-
-fn add_defaults(parts: &[Part], members: &mut Map<String, Value>) {
-    for Part { name, schema, .. } in parts {
-        if let Some(default) = &schema.default {
-            members.entry(name.as_str()).or_insert_with(|| default.clone());
-        } else if let Some(value @ (Value::Array(_) | Value::Object(_))) = members.get_mut(name) {
-            schema.add_defaults(value);
         }
     }
 }
@@ -161,13 +137,22 @@ impl Schema {
         self.rows.iter().try_for_each(|row| row.check(value))
     }
 
-    fn add_defaults(&self, value: &mut Value) {
+    /// Adds the defaults of absent members inside a value.
+    pub(crate) fn add_defaults(&self, value: &mut Value) {
         for row in &self.rows {
             match (&row.constraint, &mut *value) {
                 (Constraint::Items(schema), Value::Array(items)) if !schema.members().is_empty() => {
                     items.iter_mut().for_each(|item| schema.add_defaults(item));
                 }
-                (Constraint::Members(parts), Value::Object(members)) => add_defaults(parts, members),
+                (Constraint::Members(parts), Value::Object(members)) => {
+                    for part in parts {
+                        match (members.get_mut(&part.name), &part.schema.default) {
+                            (Some(value), _) => part.schema.add_defaults(value),
+                            (None, Some(default)) => drop(members.insert(part.name.clone(), default.clone())),
+                            (None, None) => {}
+                        }
+                    }
+                }
                 _ => {}
             }
         }

@@ -5,7 +5,9 @@ pub mod address;
 pub mod check;
 pub mod date_time;
 pub mod json_schema;
+pub mod printable;
 pub mod read;
+pub mod request;
 pub mod table;
 #[cfg(test)]
 mod tests;

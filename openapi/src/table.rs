@@ -191,12 +191,17 @@ pub struct Substitute {
 }
 
 impl Operation {
+    /// The parts of a request: the parameters, then the body.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.parameters.iter().chain(&self.body)
+    }
+
     /// The part at a path such as `num`, `body` or `body.ips`.
     #[must_use]
     pub fn part(&self, path: &str) -> Option<&Part> {
         let mut names = path.split('.');
         let name = names.next()?;
-        let mut part = self.parameters.iter().chain(&self.body).find(|part| part.name == name)?;
+        let mut part = self.parts().find(|part| part.name == name)?;
         for name in names {
             part = part.schema.members().iter().find(|member| member.name == name)?;
         }

@@ -1,10 +1,11 @@
 //! The table of our document, and constraints that it has no use for.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     operation, read,
-    table::{Operation, Part},
+    request::Request,
+    table::{Location, Operation, Part},
 };
 
 /// An operation with a query parameter `q` and a body that has a required member `b`.
@@ -29,7 +30,11 @@ fn violation(part: &Part, value: &Value) -> String {
 
 fn check(id: &str, request: Value) -> String {
     let Value::Object(request) = request else { panic!("an object") };
-    operation(id).unwrap().check(&request).err().map(|error| error.to_string()).unwrap_or_default()
+    Request::of(operation(id).unwrap(), request)
+        .check()
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default()
 }
 
 #[test]
@@ -145,9 +150,9 @@ fn each_constraint_says_what_it_expected_and_found() {
         (&object, json!([]), "body field `b`: expected a JSON object, found an array (body)"),
     ] {
         let operation = with(schema);
-        let mut request = Map::new();
-        request.insert("body".to_owned(), json!({ "b": value }));
-        let found = operation.check(&request).err().map(|error| error.to_string()).unwrap_or_default();
+        let mut request = Request::new(&operation);
+        *request.sent(Location::Body, "body").unwrap().1 = Some(json!({ "b": value }));
+        let found = request.check().err().map(|error| error.to_string()).unwrap_or_default();
         assert_eq!(found, expected, "{value}");
     }
 }
@@ -213,9 +218,10 @@ fn spellings_of_one_address_count_once() {
 #[test]
 fn absent_parts_are_completed() {
     let complete = |id: &str, request: Value| {
-        let Value::Object(mut request) = request else { panic!("an object") };
-        operation(id).unwrap().complete(&mut request);
-        Value::Object(request)
+        let Value::Object(request) = request else { panic!("an object") };
+        let mut request = Request::of(operation(id).unwrap(), request);
+        request.complete();
+        request.deserialize::<Value>().unwrap()
     };
     let defaults =
         json!({ "num": 1, "regions": "GLOBAL", "protocol": "http", "return_type": "json", "lb": "1" });

@@ -10,7 +10,6 @@ mod emit;
 mod fixture;
 #[cfg(test)]
 mod fuzz;
-mod ledger;
 mod lint;
 mod lower;
 mod model;

@@ -1,18 +1,20 @@
 //! Searches: filters, pages and streams.
 
 mod batch;
+/// The setters that follow from `x-filter` of the document.
+#[rustfmt::skip]
+mod generated;
 mod pages;
 
 use std::future::IntoFuture;
 
 use futures_util::{TryStreamExt, stream};
-use jiff::Timestamp;
 use serde::Serialize;
 
 pub use pages::Pages;
 
 use crate::{
-    Address, Client, Error, Instance, InstanceStatus, Instances, InvalidArgument, WithResponse,
+    Address, Client, Error, Instance, Instances, InvalidArgument, WithResponse,
     contract::{self, SEARCH_STATIC_INSTANCES},
     generated::types,
     integer::to_i64,
@@ -87,27 +89,10 @@ impl Search {
             client,
             addresses,
             group: GroupFilter::All,
-            request: Box::new(types::SearchRequest {
-                ips: Vec::new(),
-                order_no: None,
-                group_id: None,
-                country_code: None,
-                city_code: None,
-                status: None,
-                page: None,
-                page_size: None,
-                activated_from: None,
-                activated_to: None,
-            }),
+            request: Box::new(generated::request()),
             in_batches: false,
             options: CallOptions::default(),
         }
-    }
-
-    /// Only instances of the order with this platform order number; an exact match.
-    pub fn order_number(mut self, number: impl Into<String>) -> Self {
-        self.request.order_no = Some(number.into());
-        self
     }
 
     /// Only instances of these groups. Default: [`GroupFilter::All`].
@@ -120,37 +105,6 @@ impl Search {
             GroupFilter::Ungrouped => Some(contract::SearchStaticInstances::GROUP_ID_MINIMUM),
             GroupFilter::Id(id) => Some(id),
         };
-        self
-    }
-
-    /// Only instances of the country with this three-letter code from the country directory.
-    pub fn country(mut self, code: impl Into<String>) -> Self {
-        self.request.country_code = Some(code.into());
-        self
-    }
-
-    /// Only instances of the city with this code from the city directory.
-    pub fn city(mut self, code: impl Into<String>) -> Self {
-        self.request.city_code = Some(code.into());
-        self
-    }
-
-    /// Only instances with this status. [`InstanceStatus::Other`] is an [`Error::InvalidArgument`] (`search.status`).
-    pub fn status(mut self, status: InstanceStatus) -> Self {
-        self.request.status = Some(status);
-        self
-    }
-
-    /// Only instances activated at this time or later (`search.activated-range`).
-    pub fn activated_from(mut self, time: Timestamp) -> Self {
-        self.request.activated_from = Some(time);
-        self
-    }
-
-    /// Only instances activated at this time or earlier; not before [`activated_from`](Self::activated_from)
-    /// (`search.activated-order`).
-    pub fn activated_to(mut self, time: Timestamp) -> Self {
-        self.request.activated_to = Some(time);
         self
     }
 

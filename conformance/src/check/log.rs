@@ -1,7 +1,5 @@
 use std::sync::{Mutex, PoisonError};
 
-use jiff::Timestamp;
-
 use crate::lock::lock;
 use crate::report::pretty_json;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
@@ -13,8 +11,6 @@ pub struct LoggedExchange {
     pub check: &'static str,
     /// The label of its case; empty for the only case of a check.
     pub case: String,
-    /// When the request was sent.
-    pub begun: Timestamp,
     /// Request and response.
     pub exchange: RecordedExchange,
     /// Length of the response body in bytes.
@@ -59,13 +55,12 @@ impl ExchangeLog {
                 return;
             }
         }
-        let begun = Timestamp::now().checked_sub(exchange.elapsed).unwrap_or_default();
         let response_length = exchange.result.as_ref().map_or(0, |response| response.body().len());
         // Outside the lock, because redacting a long body takes milliseconds.
         let (exchange, is_response_cut) = RecordedExchange::with_body(exchange, redactor, Self::BODY_LIMIT);
         let bytes = pretty_json(&exchange).map_or(0, |json| json.len());
         let case = case.to_owned();
-        let logged = LoggedExchange { check, case, begun, exchange, response_length, is_response_cut };
+        let logged = LoggedExchange { check, case, exchange, response_length, is_response_cut };
         let mut kept = lock(&self.0);
         kept.bytes += bytes;
         kept.log.exchanges.push(logged);
@@ -73,15 +68,13 @@ impl ExchangeLog {
 
     pub(crate) fn into_log(self) -> RunLog {
         let mut log = self.0.into_inner().unwrap_or_else(PoisonError::into_inner).log;
-        log.exchanges.sort_by_key(|logged| logged.begun);
+        log.exchanges.sort_by(|one, other| one.exchange.begun.cmp(&other.exchange.begun));
         log
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use bytes::Bytes;
 
     use super::*;
@@ -95,7 +88,7 @@ mod tests {
         let header = |number: u8| (format!("x-{number}"), vec![1_u8; 4_000]);
         let response = Response::new(200, (0..15).map(header).collect(), Bytes::new());
         let request = Request::recorded("GET", "/", "");
-        let exchange = Exchange { index: 0, request, result: Ok(response), elapsed: Duration::ZERO };
+        let exchange = Exchange::of_others(request, Ok(response));
         for _ in 0..400 {
             log.keep(("check", ""), &exchange, &redactor);
         }

@@ -379,7 +379,8 @@ impl<'a> Probe<'a> {
             count
         };
         let cost = gateways::cost(contract, request);
-        let exchange = context.wire.send(request, cost, policy, record).await?;
+        let case = self.case();
+        let exchange = context.wire.send(&case, request, cost, policy, record).await?;
         match class {
             Some(ResponseClass::Unreachable(what)) => Err(Stop::Error(what)),
             // The content is unknown, so no check may treat this as a rejection or as a missing response.
@@ -387,6 +388,12 @@ impl<'a> Probe<'a> {
             Some(class) => Ok((exchange, class)),
             None => Err(Stop::Error("an exchange was not recorded; this is a bug of the suite".to_owned())),
         }
+    }
+
+    /// The running case with its check, as `User-Agent` names it.
+    fn case(&self) -> String {
+        let (check, label) = (self.check.id, &self.notes().case.label);
+        if label.is_empty() { check.to_owned() } else { format!("{check}/{label}") }
     }
 
     /// Numbers an exchange and keeps it until the check ends.

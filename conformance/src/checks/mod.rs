@@ -2,6 +2,7 @@
 
 mod all;
 mod extract;
+mod extraction;
 pub(crate) mod groups;
 pub(crate) mod quota;
 mod registry;
@@ -20,7 +21,7 @@ pub(crate) use requests::first_requests;
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 
-use crate::check::{Check, Probe, ProbeContext};
+use crate::check::{Case, Check, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
 
 /// The checks, one table for each topic of an operation.
@@ -29,11 +30,11 @@ static TABLES: &[&[&[Check]]] = &[all::CHECKS, extract::CHECKS, &[groups::CHECKS
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
 ///
 /// # Errors
-/// The rejection in words, when the account may not extract, and the run `extracts`.
+/// The rejection in words, when the account may not extract, and cases of the run are `extracting`.
 pub(crate) async fn discover(
     context: &ProbeContext<'_>,
     lacks: impl Fn(Fact) -> bool,
-    extracts: bool,
+    extracting: &[&Case],
 ) -> Result<Facts, String> {
     let mut found = Facts::default();
     if lacks(Fact::OwnAddresses) {
@@ -41,5 +42,5 @@ pub(crate) async fn discover(
         found.own_addresses = search::discovery::own_addresses(&probe).await;
     }
     let probe = Probe::new(&extract::discovery::DISCOVERY, context);
-    Ok(found.over(extract::discovery::discover(&probe, lacks, extracts).await?))
+    Ok(found.over(extract::discovery::discover(&probe, lacks, extracting).await?))
 }

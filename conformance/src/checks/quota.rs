@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::Requests as _;
-use super::extract::{Extraction, Transport};
+use super::extraction::{Extraction, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::contract::Parameter;
 use crate::contract::part::{NUM, REQUEST_ID};

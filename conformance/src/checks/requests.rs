@@ -96,12 +96,17 @@ impl<'a> Requests<'a> for Probe<'a> {
     }
 }
 
-/// A search for these addresses. Where the document requires more items, the last one is repeated, which counts once. Where
-/// the default page is not the first one, the first one is requested.
-pub(super) fn search(search: &Search, token: &str, mut ips: Vec<Value>) -> Request {
+/// Items of a search. Where the document requires more, the last one is repeated, which counts once.
+pub(super) fn padded(search: &Search, mut ips: Vec<Value>) -> Vec<Value> {
     if let Some(last) = ips.last().cloned() {
         ips.resize(ips.len().max(*search.raw_items.start()), last);
     }
+    ips
+}
+
+/// A search for these addresses. Where the default page is not the first one, the first one is requested.
+pub(super) fn search(search: &Search, token: &str, ips: Vec<Value>) -> Request {
+    let ips = padded(search, ips);
     let request =
         Request::to(&search.operation).query(&search.api_key.name, token).field(&search.ips.name, ips);
     let first = *search.pages.start();

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, OnceCell};
 
-use super::extract::Transport;
+use super::extraction::Transport;
 use super::relation::Surveys;
 use super::search::FirstSearches;
 use crate::check::{Probe, Stop};

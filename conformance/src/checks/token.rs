@@ -2,8 +2,9 @@
 
 use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
 use crate::check::{Probe, Stop};
+use crate::checks::Requests;
 use crate::contract::Clause;
-use crate::target::Secret;
+use crate::target::{Fact, Secret};
 use crate::wire::{Exchange, QuerySpelling, Request};
 
 /// A token that no service has issued.
@@ -177,6 +178,30 @@ pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
         Some((response.status, response.at("/code").cloned()))
     };
     outline(one).is_some() && outline(one) == outline(other)
+}
+
+/// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
+/// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
+/// nothing can be shown then.
+pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+    let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
+    let reason = match probe.control_once(&groups(token.expose())).await {
+        Err(Stop::Inconclusive(reason)) => reason,
+        other => return other,
+    };
+    if probe.control_once(&probe.groups()).await.is_err() {
+        return Ok(());
+    }
+    let (supplied, _) = probe.send_once(&groups(token.expose())).await?;
+    let (unknown, _) = probe.send_once(&groups(UNKNOWN)).await?;
+    if !rejected_alike(&supplied, &unknown) {
+        return Ok(());
+    }
+    // Which conditions static operations apply to a valid token is unspecified.
+    Err(probe.skip(&format!(
+        "list groups rejects the token like an unknown one, so a rejection shows nothing: either the token is \
+         invalid (expected {fact}), or static operations apply the same condition: {reason}"
+    )))
 }
 
 #[cfg(test)]

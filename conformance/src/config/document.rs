@@ -160,7 +160,12 @@ impl<'a> Item<'a> {
 
     /// An error at this value.
     pub(crate) fn wrong(&self, expected: &str) -> ConfigError {
-        self.document.error(self.value.span().start, format!("`{}`: expected {expected}", self.key))
+        self.because(&format!("expected {expected}"))
+    }
+
+    /// An error at this value that says all by itself.
+    pub(crate) fn because(&self, message: &str) -> ConfigError {
+        self.document.error(self.value.span().start, format!("`{}`: {message}", self.key))
     }
 
     /// The error of an invalid value, with the nearest valid one.

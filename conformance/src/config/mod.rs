@@ -14,7 +14,7 @@ pub use document::{ConfigError, nearest};
 pub use facts::fact_key;
 pub use template::{Answers, template};
 
-pub use crate::quantity::integer;
+pub use crate::quantity::{integer, time};
 pub use crate::target::quoted;
 
 use clap::Args;
@@ -86,15 +86,21 @@ fn seconds(text: &str) -> Result<Duration, String> {
     integer::<u64>(1..=u32::MAX.into())(text).map(Duration::from_secs)
 }
 
-/// Timeout, certificates, proxy and headers.
+/// Timeout, wait, certificates, proxy and headers.
 #[derive(Debug, Default)]
 pub struct Connection {
     /// Timeout of one exchange, from 1 to 3,600 seconds.
     pub timeout: Option<Duration>,
     /// A file of additional trusted certificates, in PEM.
     pub ca_file: Option<PathBuf>,
+    /// A file with a client certificate, in PEM.
+    pub client_certificate: Option<PathBuf>,
+    /// A file with its key, in PEM.
+    pub client_key: Option<PathBuf>,
     /// URL of a proxy.
     pub proxy: Option<Secret>,
+    /// How long to wait until the target responds at all, from a second to an hour.
+    pub wait: Option<Duration>,
     /// Headers to add to every request.
     pub headers: Vec<ExtraHeader>,
 }
@@ -216,10 +222,21 @@ fn connection(
     let headers = section.section("headers", |headers| {
         headers.entries().into_iter().map(|(name, item)| header(name, &item, variable)).collect()
     })?;
+    let file_of = |key: &str| -> Result<Option<PathBuf>, ConfigError> {
+        Ok(section.read(key, Item::string)?.map(|path| beside(file, &path)))
+    };
+    let (client_certificate, client_key) = (file_of("client-certificate")?, file_of("client-key")?);
+    if let (Some(key), None) = (section.get("client-key"), &client_certificate) {
+        return Err(key.wrong("`client-certificate` beside it"));
+    }
     Ok(Connection {
         timeout: timeout.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs),
-        ca_file: section.read("ca-file", Item::string)?.map(|path| beside(file, &path)),
+        ca_file: file_of("ca-file")?,
+        client_certificate,
+        client_key,
         proxy: proxy.map(|proxy| Secret::new("PROXY", proxy)),
+        wait: section
+            .read("wait", |item| time(1, 60 * 60)(&item.string()?).map_err(|error| item.because(&error)))?,
         headers: headers.unwrap_or_default(),
     })
 }

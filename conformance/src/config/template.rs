@@ -88,8 +88,14 @@ const MIDDLE: &str = r#"
 
 [connection]
 # timeout-seconds = 20
+# Wait until the service responds at all, and then run.
+# wait = "60s"
 # Certificates of your own authority, in PEM.
 # ca-file = "authority.pem"
+# A client certificate and its key, in PEM without a passphrase, for a service that requires one.
+# client-certificate = "client.pem"
+# client-key = "client-key.pem"
+# A proxy, if it is not that of HTTPS_PROXY, HTTP_PROXY or ALL_PROXY.
 # proxy = "http://proxy.example.com:3128"
 # proxy = { env = "MY_PROXY" }
 

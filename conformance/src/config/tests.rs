@@ -25,6 +25,9 @@ fn everything_is_read() {
         [connection]
         timeout-seconds = 5
         ca-file = "ca.pem"
+        client-certificate = "client.pem"
+        client-key = "key.pem"
+        wait = "90s"
         [connection.headers]
         X-Open = "seen"
         X-Held = { env = "HELD" }
@@ -49,6 +52,8 @@ fn everything_is_read() {
     assert_eq!((budget.gateways, budget.wall), (0, Duration::from_secs(90)));
     assert_eq!(budget.requests, Profile::Smoke.budget().requests);
     assert_eq!(config.connection.ca_file.as_deref(), Some(Path::new("ca.pem")));
+    assert_eq!(config.connection.client_key.as_deref(), Some(Path::new("key.pem")));
+    assert_eq!(config.connection.wait, Some(Duration::from_secs(90)));
     let public: Vec<bool> = config.connection.headers.iter().map(|header| header.public).collect();
     assert!(public.contains(&true) && public.contains(&false));
     for fact in [
@@ -94,6 +99,11 @@ fn errors_have_a_line_and_suggest_the_likely_word() {
             "[facts]\nknown-instances = [\"x\"]",
             "c.toml:2: `known-instances`: expected { file = \"PATH\" }, found an array",
         ),
+        (
+            "[connection]\nclient-key = \"key.pem\"",
+            "c.toml:2: `client-key`: expected `client-certificate` beside it",
+        ),
+        ("[connection]\nwait = \"60\"", "`wait`: expected a time from 1s to 1h, for example 15m, found `60`"),
         ("api-key = { env = \"GONE\" }", "the variable GONE to be set"),
         ("api-key = { file = \"no-such-file\" }", "no-such-file"),
     ];

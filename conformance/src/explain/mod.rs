@@ -51,7 +51,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
         OperationId::Search => searching(search, clause, request.query(&search.api_key.name, token.expose())),
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
-    let exchange = Exchange { index: 0, request, result: Err(unsent), elapsed: std::time::Duration::ZERO };
+    let exchange = Exchange::of_others(request, Err(unsent));
     let shown = Redactor::new([&token]).map(|redactor| RecordedExchange::new(&exchange, &redactor));
     // The text above is long enough to be redacted.
     let command = shown.map(|shown| curl("$BASE_URL", &shown)).unwrap_or_default();

@@ -12,7 +12,7 @@ use url::Url;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use crate::wire::{
-    ReceivedResponse, Redactor, ShortSecret, WireError, WireFailure, WireOptions, receive, with_causes,
+    ReceivedResponse, Redactor, ShortSecret, WireError, WireFailure, WireOptions, failure, receive,
 };
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
@@ -134,9 +134,7 @@ impl Service {
         }
         let url = format!("{}{}{query}", self.base, request.path);
         let request = self.http.request(request.method, url).headers(headers).body(request.body);
-        // The URL holds the token.
-        let without_url = |error: reqwest::Error| with_causes(&error.without_url());
-        let response = request.send().await.map_err(without_url)?;
+        let response = request.send().await.map_err(|error| failure(error).detail)?;
         let received = receive(response, MAX_BODY, |_| Ok::<_, Infallible>(())).await;
         let ReceivedResponse { status, mut headers, body } =
             received.unwrap_or_else(|never| match never {}).map_err(|WireFailure { detail, .. }| detail)?;

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -156,8 +155,7 @@ impl Traffic {
         let headers = headers.into_iter().filter(|header| !header.name.starts_with(':'));
         let headers = headers.map(|header| (header.name, header.value.into_bytes())).collect();
         let response = Response::new(status, headers, body);
-        let (request, result) = (masked.request, Ok(response.clone()));
-        let exchange = Exchange { index: 0, request, result, elapsed: Duration::ZERO };
+        let exchange = Exchange::of_others(masked.request, Ok(response.clone()));
         Some(TrafficExchange { operation, exchange, response })
     }
 

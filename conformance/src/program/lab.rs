@@ -84,7 +84,7 @@ pub(crate) async fn proxy(mut arguments: ProxyArguments) -> Result<Verdict, Usag
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
     };
-    let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&arguments)).transpose()?;
+    let upstream = (!arguments.embedded).then(|| Setup::of_upstream(&mut arguments)).transpose()?;
     let (target, options) = upstream.unzip();
     let options = options.unwrap_or_default();
     let tokens = arguments.sandbox_tokens.take().unwrap_or_default();

@@ -7,7 +7,7 @@ use sallyport_conformance::config::{Config, Connection, fact_key};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, facts_from};
-use sallyport_conformance::wire::{ExtraHeader, Redactor, WireOptions};
+use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, Redactor, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
 use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
@@ -48,12 +48,11 @@ impl Setup {
     }
 
     /// The same for the service behind the lab, whose callers have tokens of their own.
-    pub(crate) fn of_upstream(arguments: &ProxyArguments) -> Result<(Target, WireOptions), UsageError> {
+    pub(crate) fn of_upstream(arguments: &mut ProxyArguments) -> Result<(Target, WireOptions), UsageError> {
         let given = TargetArguments {
             base_url: arguments.upstream.clone().or_else(|| variable(environment::BASE_URL)),
             config: arguments.config.clone(),
-            allow_http: arguments.allow_http,
-            timeout: arguments.timeout,
+            connection: std::mem::take(&mut arguments.connection),
             ..TargetArguments::default()
         };
         let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
@@ -99,7 +98,15 @@ impl Setup {
             }
             None => "none".to_owned(),
         };
-        Ok(format!("{:>16} {}\n{:>16} {}\n", "target", plain(&target), "configuration", plain(&config)))
+        let proxy = self.target.as_ref().and_then(|target| self.options.wire.proxy_of(target.base()));
+        let proxy = proxy.map(|proxy| format!("{:>16} {}\n", "proxy", plain(&proxy))).unwrap_or_default();
+        Ok(format!(
+            "{:>16} {}\n{proxy}{:>16} {}\n",
+            "target",
+            plain(&target),
+            "configuration",
+            plain(&config)
+        ))
     }
 
     fn with_token(arguments: &TargetArguments, stand_in: Option<Secret>) -> Result<Self, UsageError> {
@@ -149,7 +156,7 @@ impl Setup {
                     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);
-                Some(Target::new(&base_url, token, facts, arguments.allow_http || allow_http)?)
+                Some(Target::new(&base_url, token, facts, arguments.connection.allow_http || allow_http)?)
             }
         };
         let named = arguments.profile.or(profile);
@@ -210,25 +217,39 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
     }
 }
 
-fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptions, UsageError> {
+fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, UsageError> {
     let defaults = WireOptions::default();
-    let given = arguments.timeout.map(|seconds| Duration::from_secs(seconds.get().into()));
-    let ca_file = arguments.ca_file.clone().or(connection.ca_file);
-    let authorities = match ca_file {
-        Some(file) => {
-            files::read(&file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))?
-        }
-        None => Vec::new(),
+    let given = &arguments.connection;
+    let timeout = given.timeout.map(|seconds| Duration::from_secs(seconds.get().into()));
+    let read = |file: &Path| {
+        files::read(file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))
     };
+    let authorities = given.ca_file.as_deref().or(config.ca_file.as_deref()).map(read).transpose()?;
+    // A key belongs to the certificate beside it.
+    let identity = match (&given.client_certificate, &config.client_certificate) {
+        (Some(certificate), _) => Some((certificate, given.client_key.as_ref())),
+        (None, Some(certificate)) => Some((certificate, config.client_key.as_ref())),
+        (None, None) => None,
+    };
+    let identity = identity.map(|(certificate, key)| -> Result<_, UsageError> {
+        let key = key.unwrap_or(certificate);
+        let made = ClientIdentity::new(&read(certificate)?, &read(key)?);
+        Ok(made.map_err(|error| match error {
+            IdentityError::Certificate => format!("{}: {error}", certificate.display()),
+            IdentityError::Key | IdentityError::EncryptedKey => format!("{}: {error}", key.display()),
+        })?)
+    });
     let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));
     let public = arguments.public_header.iter().map(|header| parsed_header(header.expose(), true));
-    let mut headers = connection.headers;
+    let mut headers = config.headers;
     headers.extend(hidden.chain(public).collect::<Result<Vec<_>, _>>()?);
     Ok(WireOptions {
-        timeout: given.or(connection.timeout).unwrap_or(defaults.timeout),
-        authorities,
-        proxy: arguments.proxy.clone().or(connection.proxy),
+        timeout: timeout.or(config.timeout).unwrap_or(defaults.timeout),
+        authorities: authorities.unwrap_or_default(),
+        identity: identity.transpose()?,
+        proxy: given.proxy.clone().or(config.proxy),
         headers,
+        wait: arguments.wait.or(config.wait).unwrap_or_default(),
         ..defaults
     })
 }

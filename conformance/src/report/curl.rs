@@ -95,6 +95,9 @@ mod tests {
             response_body: None,
             failure: None,
             elapsed_ms: 0,
+            begun: String::new(),
+            user_agent: String::new(),
+            request_id: None,
         }
     }
 

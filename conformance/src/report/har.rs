@@ -55,11 +55,11 @@ impl Serialize for Entries<'_> {
 }
 
 fn entry(target: &str, logged: &LoggedExchange) -> Value {
-    let LoggedExchange { check, case, begun, exchange, response_length, is_response_cut } = logged;
-    let RecordedExchange { status, failure, elapsed_ms, .. } = exchange;
+    let LoggedExchange { check, case, exchange, response_length, is_response_cut } = logged;
+    let RecordedExchange { status, failure, elapsed_ms, begun, .. } = exchange;
     let subject = if case.is_empty() { (*check).to_owned() } else { format!("{check}/{case}") };
     let mut entry = json!({
-        "startedDateTime": begun.to_string(),
+        "startedDateTime": begun,
         "time": elapsed_ms,
         "request": request(target, exchange),
         "response": {

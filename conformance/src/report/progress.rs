@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::terminal::check_text;
 use super::words::is_trouble;
-use super::{Detail, Screen, quantity};
+use super::{Detail, Screen, plain, quantity};
 use crate::check::{Check, Outcome};
 use crate::lock::lock;
 use crate::run::{CheckResult, Observer};
@@ -74,6 +75,18 @@ impl<W: Write + Send> Progress<W> {
 }
 
 impl<W: Write + Send> Observer for Progress<W> {
+    fn waiting(&self, reason: &str, left: Duration) {
+        let mut state = lock(&self.state);
+        let line = format!("{:>16} {} s left: {}", "waiting", left.as_secs(), plain(reason));
+        if self.live {
+            let text = self.screen.clipped(&line);
+            self.write(&mut state, &text);
+        } else if self.screen.detail > Detail::Quiet && state.reasons.insert(reason.to_owned()) {
+            // A log gets each reason once.
+            self.write(&mut state, &(line + "\n"));
+        }
+    }
+
     fn begun(&self, checks: &[&'static Check]) {
         let mut state = lock(&self.state);
         state.all = checks.len();

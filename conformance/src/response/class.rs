@@ -72,7 +72,9 @@ impl ResponseClass {
             Err(failure) => {
                 let what = format!("no response: {}", redactor.redact(&failure.detail));
                 return match failure.kind {
-                    FailureKind::Connect | FailureKind::Request => Self::Unreachable(what),
+                    FailureKind::Connect | FailureKind::Handshake | FailureKind::Request => {
+                        Self::Unreachable(what)
+                    }
                     FailureKind::Refused => Self::Throttled(what),
                     FailureKind::Timeout => Self::Timeout(what),
                     FailureKind::TooLarge => Self::TooLarge(what),

@@ -42,10 +42,15 @@ pub use suite::Suite;
 pub use unresolved::Unresolved;
 pub use verdict::Verdict;
 
+use std::time::Duration;
+
 use crate::check::Check;
 
 /// Receives progress events of a run.
 pub trait Observer: Sync {
+    /// The target does not respond yet, for this reason; the run goes on waiting for it for this time.
+    fn waiting(&self, _reason: &str, _left: Duration) {}
+
     /// The run begins, with these checks.
     fn begun(&self, _checks: &[&'static Check]) {}
 

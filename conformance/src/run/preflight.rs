@@ -1,11 +1,13 @@
+use std::time::{Duration, Instant};
+
 use super::Verdict;
 use crate::checks::{UNKNOWN_TOKEN, first_requests};
 use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, operation_of};
 use crate::target::Target;
 use crate::wire::{
-    BudgetError, Exchange, FailureKind, GatewayCount, PLAIN_HTTP, Redactor, Request, Response,
-    ThrottlingPolicy, Wire, WireError, WireFailure,
+    BudgetError, Exchange, FailureKind, GatewayCount, Redactor, Request, Response, ThrottlingPolicy, Wire,
+    WireError, WireFailure,
 };
 
 /// Why a target can't be tested, as a verdict, and what to do about it.
@@ -30,6 +32,38 @@ pub(crate) struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
+    /// Waits until the target responds, for as long as the wire's options say, and passes each reason to wait, and the time that is left,
+    /// to `tell`. Its requests have no token and count nowhere. A response 502, 503 or 504 is one of a proxy in front of a service
+    /// that does not run yet. Returns what is wrong in the end.
+    pub(crate) async fn wait(&self, tell: impl Fn(&str, Duration)) -> Option<Obstacle> {
+        let limit = self.wire.options().wait;
+        let request = Request::to(&self.contract.groups.operation);
+        let begun = Instant::now();
+        while !limit.is_zero() {
+            let left = limit.saturating_sub(begun.elapsed()).max(INTERVAL);
+            let reason = match tokio::time::timeout(left, self.wire.status("waiting", &request)).await {
+                Ok(Ok(status @ 502..=504)) => format!("HTTP {status}"),
+                // It waits in vain, and the requests after this one say why.
+                Ok(Err(failure)) if failure.kind == FailureKind::Handshake => return None,
+                Ok(Ok(_)) => return None,
+                Ok(Err(failure)) => unreachable(&failure, self.proxy().as_deref()).reason,
+                Err(_) => "no response from the target".to_owned(),
+            };
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() {
+                let reason = format!("waited {} s in vain (--wait): {reason}", limit.as_secs());
+                return Some(Obstacle::new(Verdict::Unreachable, reason));
+            }
+            tell(&self.redactor.redact(&reason), left);
+            tokio::time::sleep(INTERVAL.min(left)).await;
+        }
+        None
+    }
+
+    fn proxy(&self) -> Option<String> {
+        self.wire.options().proxy_of(self.target.base())
+    }
+
     /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
     /// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
     pub(crate) async fn reach(&self) -> Option<Obstacle> {
@@ -45,6 +79,9 @@ impl Preflight<'_> {
             Ok(first) => first,
         };
         let response = exchange.result.as_ref().ok()?;
+        if let Some(obstacle) = without_certificate(response) {
+            return Some(obstacle);
+        }
         if not_json(response).is_some() {
             let statuses = self.all_bad(not_json).await?;
             return Some(not_the_api(self.contract, self.target, &statuses));
@@ -71,8 +108,8 @@ impl Preflight<'_> {
                 // The target responds, so the checks can judge it.
                 Err(failure) if failure.kind == FailureKind::TooLarge => return Err(None),
                 Err(failure) => {
-                    let gone = failure.kind == FailureKind::Connect;
-                    problem.get_or_insert_with(|| unreachable(failure));
+                    let gone = matches!(failure.kind, FailureKind::Connect | FailureKind::Handshake);
+                    problem.get_or_insert_with(|| unreachable(failure, self.proxy().as_deref()));
                     if gone {
                         break;
                     }
@@ -159,9 +196,13 @@ impl Preflight<'_> {
     async fn send(&self, request: &Request) -> Result<Exchange, WireError> {
         let Self { contract, wire, .. } = self;
         let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
-        wire.send(request, gateways::cost(contract, request), ThrottlingPolicy::FirstResponse, count).await
+        let (cost, policy) = (gateways::cost(contract, request), ThrottlingPolicy::FirstResponse);
+        wire.send("preflight", request, cost, policy, count).await
     }
 }
+
+/// Time between two requests to a target that does not respond yet.
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The status of a response that is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
 fn not_json(response: &Response) -> Option<u16> {
@@ -207,6 +248,7 @@ fn listed(statuses: &[u16]) -> String {
     statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
 }
 
+const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
 const TOO_MANY_REQUESTS: u16 = 429;
@@ -255,25 +297,45 @@ fn redirected(response: &Response) -> Option<Obstacle> {
     })
 }
 
-fn unreachable(failure: &WireFailure) -> Obstacle {
+/// The problem of a proxy that completes TLS without a client certificate and then wants one, as nginx does.
+fn without_certificate(response: &Response) -> Option<Obstacle> {
+    let text = response.text();
+    let says = |words: &str| response.status == BAD_REQUEST && text.contains(words);
+    let what = match () {
+        () if says("No required SSL certificate was sent") => "requires a client certificate",
+        () if says("The SSL certificate error") => "rejects the client certificate",
+        () => return None,
+    };
+    let reason = format!(
+        "the proxy in front of the service {what}; pass one that its authority has issued with --client-certificate and --client-key"
+    );
+    Some(Obstacle::new(Verdict::Unreachable, reason))
+}
+
+fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
+    let by_proxy;
     let advice = match failure.kind {
-        FailureKind::Connect if failure.detail.contains("certificate") => {
-            "its certificate is not trusted; pass the certificate of its authority with --ca-file"
-        }
-        FailureKind::Connect if failure.detail.contains(PLAIN_HTTP) => {
-            "use http:// in the base URL, or the port of https"
-        }
-        FailureKind::Connect => "check the host and the port, and that the service is running",
-        FailureKind::Refused => "it refuses requests; run it again later, or with a lower --rate",
-        FailureKind::Timeout => "it timed out; pass a longer --timeout",
+        // It says what to do.
+        FailureKind::Handshake => "",
+        FailureKind::Connect => match proxy {
+            None => "; check the host and the port, and that the service is running",
+            Some(proxy) => {
+                by_proxy = format!(
+                    "; check the host, the port and the proxy {proxy}, and that the service is running"
+                );
+                &by_proxy
+            }
+        },
+        FailureKind::Refused => "; it refuses requests; run it again later, or with a lower --rate",
+        FailureKind::Timeout => "; it timed out; pass a longer --timeout",
         FailureKind::Broken if failure.detail.contains("head is too large") => {
-            "its response has more header lines, or longer ones, than the suite reads (100 lines)"
+            "; its response has more header lines, or longer ones, than the suite reads (100 lines)"
         }
         FailureKind::Broken => {
-            "the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
+            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
         }
-        FailureKind::TooLarge => "its response is too large",
-        FailureKind::Request => "the request cannot be built; check the base URL and the token",
+        FailureKind::TooLarge => "; its response is too large",
+        FailureKind::Request => "; the request cannot be built; check the base URL and the token",
     };
-    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}; {advice}"))
+    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}"))
 }

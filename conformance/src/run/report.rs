@@ -26,6 +26,8 @@ pub struct Report {
     pub contract: String,
     /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
     pub contract_sha256: String,
+    /// Id of the run, which each of its requests carries in `User-Agent`.
+    pub run: String,
     /// Start of the run, RFC 3339.
     pub begun: String,
     /// In milliseconds.
@@ -103,6 +105,7 @@ impl Report {
             implementation: None,
             contract: contract.version.clone(),
             contract_sha256: contract.sha256.clone(),
+            run: String::new(),
             begun: String::new(),
             elapsed_ms: 0,
             busy_ms: 0,

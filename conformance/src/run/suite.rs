@@ -19,7 +19,7 @@ use super::choice::Allowance;
 use super::{
     Observer, Obstacle, Options, Plan, PlannedCheck, Preflight, Report, SetupError, Stopper, Verdict,
 };
-use crate::check::{Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
+use crate::check::{Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
 use crate::detection::Matrix;
@@ -153,6 +153,15 @@ impl<'a> Suite<'a> {
                 Some(obstacle) => Err(obstacle),
             }
         };
+        let first = self.preflight();
+        let waited = tokio::select! {
+            waited = first.wait(|reason, left| observer.waiting(reason, left)) => waited,
+            () = self.stopper.stopped() => None,
+        };
+        if let Some(obstacle) = waited {
+            return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
+        }
+        self.meter.begin();
         let reached = tokio::select! {
             reached = preflight => reached,
             () = self.ended() => Ok(None),
@@ -210,13 +219,15 @@ impl<'a> Suite<'a> {
     /// When the run has extractions, and the target rejects each of them: nearly every check of them would be inconclusive.
     async fn discover(&self, shared: &SharedState) -> Result<Option<Facts>, Obstacle> {
         let Self { plan, options, .. } = self;
-        let before = self.meter.usage();
-        let extracts = |planned: &PlannedCheck| {
-            planned.check.operation == Some(OperationId::Extract) && planned.running().next().is_some()
+        let looks = Fact::ALL.iter().any(|fact| *fact != Fact::EntitledProtocols && self.looks_for(*fact));
+        let extracts = |planned: &&PlannedCheck| {
+            planned.check.operation == Some(OperationId::Extract) && options.budget.gateways > 0
         };
-        let extracts = options.budget.gateways > 0 && plan.planned().iter().any(extracts);
-        match checks::discover(&self.context(shared), |fact| self.looks_for(fact), extracts).await {
-            Ok(found) => Ok((self.meter.usage() != before).then_some(found)),
+        let extracting = plan.planned().iter().filter(extracts).flat_map(PlannedCheck::running);
+        let extracting: Vec<&Case> = extracting.collect();
+        match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
+            // The plan contains the control request that is sent where nothing is looked for.
+            Ok(found) => Ok(looks.then_some(found)),
             Err(rejection) => Err(Obstacle::new(
                 Verdict::AccessDenied,
                 format!(
@@ -229,8 +240,12 @@ impl<'a> Suite<'a> {
 
     /// Why the target can't be tested, if it can't.
     async fn obstacle(&self) -> Option<Obstacle> {
+        self.preflight().reach_with_token().await
+    }
+
+    fn preflight(&self) -> Preflight<'_> {
         let Self { contract, target, wire, redactor, .. } = self;
-        Preflight { contract, target, wire, redactor }.reach_with_token().await
+        Preflight { contract, target, wire, redactor }
     }
 
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {

@@ -57,6 +57,11 @@ pub async fn record(
         Redactor::new(target.secrets().cloned().chain(wire.secrets())).map_err(SetupError::from)?;
     let meter = Arc::new(Meter::new(budget.clone()));
     let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter)).map_err(SetupError::from)?;
+    let preflight = Preflight { contract, target, wire: &wire, redactor: &redactor };
+    if let Some(obstacle) = preflight.wait(|_, _| {}).await {
+        return Err(RecordError::Unreachable(obstacle.verdict, redactor.redact(&obstacle.reason)));
+    }
+    meter.begin();
     let recording = record_cases(contract, target, &budget, &wire, &redactor);
     let recorded = tokio::time::timeout(meter.time_left(), recording).await;
     recorded.unwrap_or(Err(RecordError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
@@ -102,7 +107,8 @@ async fn record_cases(
 async fn send(contract: &Contract, wire: &Wire, case: &Case) -> Result<Exchange, RecordError> {
     let cost = gateways::cost(contract, &case.request);
     let count = |exchange: &mut Exchange| gateways::count(contract, &case.request, &exchange.result);
-    let send = async |policy| wire.send(&case.request, cost, policy, count).await;
+    let name = format!("record/{}", case.name);
+    let send = async |policy| wire.send(&name, &case.request, cost, policy, count).await;
     let throttled =
         |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
     let sent = match send(ThrottlingPolicy::FirstResponse).await {

@@ -54,7 +54,7 @@ pub struct Usage {
 #[derive(Debug)]
 pub struct Meter {
     budget: Budget,
-    begun: Instant,
+    begun: Mutex<Instant>,
     requests: AtomicU64,
     gateways: Mutex<Gateways>,
     /// Notified whenever a reservation ends.
@@ -158,13 +158,18 @@ impl Meter {
         Self {
             pace: Pace::new(budget.rate, begun),
             budget,
-            begun,
+            begun: Mutex::new(begun),
             requests: AtomicU64::new(0),
             gateways: Mutex::default(),
             settled: Notify::new(),
             bytes: AtomicU64::new(0),
             connectivity: Mutex::default(),
         }
+    }
+
+    /// Starts the time of the run anew: what was waited for the target before does not count.
+    pub(crate) fn begin(&self) {
+        *lock(&self.begun) = Instant::now();
     }
 
     /// Takes one request out of the budget, and reserves the gateways that it may cost. Requests in flight may give back what
@@ -186,7 +191,7 @@ impl Meter {
     /// None when the request has to wait for requests in flight.
     fn try_reserve(&self, cost: GatewayCost) -> Result<Option<Reservation<'_>>, BudgetError> {
         let Budget { requests: max_requests, gateways: limit, wall, .. } = self.budget;
-        if self.begun.elapsed() >= wall {
+        if self.time_left().is_zero() {
             return Err(BudgetError::Wall(wall.as_secs()));
         }
         let mut counts = lock(&self.gateways);
@@ -278,7 +283,7 @@ impl Meter {
 
     /// Time left before the limit of wall time.
     pub fn time_left(&self) -> Duration {
-        self.budget.wall.saturating_sub(self.begun.elapsed())
+        self.budget.wall.saturating_sub(lock(&self.begun).elapsed())
     }
 
     /// What was used so far.

@@ -1,53 +1,21 @@
 // Durations, counts and sizes come from the target here.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue};
+use jiff::Timestamp;
+use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, Url, Version};
 use tokio::sync::{OnceCell, RwLock};
 
-use super::body::{ACCEPTED_CODING, ReceivedResponse, receive};
+use super::body::{ReceivedResponse, receive};
 use super::budget::{BudgetError, GatewayCost, GatewayCount};
+use super::options::{ExtraHeader, PRODUCT, WireOptions};
 use super::pace::DEFAULT_WAIT;
-use super::{
-    Exchange, FailureKind, Meter, Request, Response, RetryAfter, Secret, TransientFailure, WireFailure, proxy,
-};
-
-/// How long and how often the wire waits.
-#[derive(Debug, Clone)]
-pub struct WireOptions {
-    /// Timeout of one exchange, from connecting to the last byte.
-    pub timeout: Duration,
-    /// Maximum size of a response body, in bytes.
-    pub body_limit: usize,
-    /// Maximum number of JSON values in a response.
-    pub value_limit: usize,
-    /// Maximum number of attempts of a request that is throttled.
-    pub attempts: u32,
-    /// Maximum time that a request waits in total.
-    pub longest_wait: Duration,
-    /// PEM certificates of authorities to trust in addition to those of the system.
-    pub authorities: Vec<u8>,
-    /// URL of a proxy between the suite and the target; it may contain a password.
-    pub proxy: Option<Secret>,
-    /// Headers to add to every request, for instance for a gateway in front of the target.
-    pub headers: Vec<ExtraHeader>,
-}
-
-/// A header to add to every request.
-#[derive(Debug, Clone)]
-pub struct ExtraHeader {
-    /// Name.
-    pub name: String,
-    /// Value.
-    pub value: Secret,
-    /// Whether reports may show the value.
-    pub public: bool,
-}
+use super::problem::{self, causes, with_causes};
+use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, TransientFailure, WireFailure};
 
 /// What to do with a response 429 or 503.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,22 +51,16 @@ pub struct Wire {
     base: Url,
     options: WireOptions,
     meter: Arc<Meter>,
+    /// Id of the run, by which a provider finds its requests.
+    run: String,
+    /// Number of requests that were sent.
+    sent: AtomicU64,
     /// Read by concurrent exchanges, and written by one that runs alone, because the target did not serve it beside others.
     exclusivity: RwLock<()>,
 }
 
-/// Items of the largest response that is read: as many as the contract's largest page has; see the test below.
-const MAX_ITEMS: usize = 1_000;
-
-/// Bytes and JSON values of an item of a response: several times those of an instance with all of its members.
-const BYTES_PER_ITEM: usize = 2_048;
-const VALUES_PER_ITEM: usize = 128;
-
 /// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
 const HEADER_LIMIT: usize = 64 << 10;
-
-/// Said of a port that does not speak TLS.
-pub(crate) const PLAIN_HTTP: &str = "this port speaks plain http";
 
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
@@ -116,90 +78,6 @@ const RECONNECT: Duration = Duration::from_millis(500);
 /// Wait after a 503 without `Retry-After`, multiplied by the number of attempts, up to [`DEFAULT_WAIT`].
 const UNAVAILABLE_WAIT: Duration = Duration::from_millis(250);
 
-impl Default for WireOptions {
-    fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(20),
-            body_limit: MAX_ITEMS * BYTES_PER_ITEM,
-            value_limit: MAX_ITEMS * VALUES_PER_ITEM,
-            attempts: 10,
-            longest_wait: Duration::from_secs(30),
-            authorities: Vec::new(),
-            proxy: None,
-            headers: Vec::new(),
-        }
-    }
-}
-
-impl WireOptions {
-    /// Every secret of the options. The proxy's password is one by itself, percent-encoded and decoded, because a message about
-    /// the proxy may leave out the rest of its URL.
-    pub fn secrets(&self) -> impl Iterator<Item = Secret> {
-        let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
-        // A text that is no URL of a proxy is never sent.
-        let proxy = self.proxy.clone().filter(|proxy| proxy::parse(proxy.expose()).is_some());
-        let password = proxy.as_ref().and_then(|proxy| {
-            let url = proxy::parse(proxy.expose())?;
-            let encoded = url.password()?;
-            let decoded = percent_encoding::percent_decode_str(encoded).decode_utf8_lossy().into_owned();
-            Some([encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password)))
-        });
-        headers.chain(proxy.clone()).chain(password.into_iter().flatten())
-    }
-
-    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
-    pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
-        self.client_with(base, |builder| builder)
-    }
-
-    fn client_with(
-        &self,
-        base: &Url,
-        change: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
-    ) -> Result<reqwest::Client, WireError> {
-        let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
-        let mut builder = reqwest::Client::builder()
-            // Whatever other crates of a build enable in reqwest: rustls, and no coding.
-            .tls_backend_rustls()
-            .default_headers(accepted)
-            .no_gzip()
-            .no_brotli()
-            .no_deflate()
-            .no_zstd()
-            .redirect(reqwest::redirect::Policy::none())
-            .referer(false)
-            .retry(reqwest::retry::never())
-            .timeout(self.timeout)
-            .user_agent(concat!("sallyport-conformance/", env!("CARGO_PKG_VERSION")));
-        if !self.authorities.is_empty() {
-            let authorities = reqwest::Certificate::from_pem_bundle(&self.authorities)
-                .map_err(|_| WireError::Setup("expected certificates in PEM format".to_owned()))?;
-            builder = builder.tls_certs_merge(authorities);
-        }
-        // The value may have a password.
-        let invalid = |what: &str| WireError::Setup(format!("{what}: expected {}", proxy::EXPECTED));
-        match &self.proxy {
-            Some(given) => {
-                let url = proxy::parse(given.expose()).ok_or_else(|| invalid("the proxy"))?;
-                let proxy = reqwest::Proxy::all(url).map_err(|_| invalid("the proxy"))?;
-                builder = builder.proxy(proxy);
-            }
-            None if is_loopback(base) => builder = builder.no_proxy(),
-            None => {
-                let variable = |name: &str| std::env::var(name).ok();
-                if let Some(name) = proxy::invalid_variable(base.scheme(), variable) {
-                    return Err(invalid(&format!("`{name}`")));
-                }
-            }
-        }
-        if base.scheme() == "http" && is_loopback(base) && self.proxy.is_none() {
-            // No TLS is used, and reading all authorities of the system takes longer than many checks.
-            builder = builder.tls_certs_only([]);
-        }
-        change(builder).build().map_err(|error| WireError::Setup(error.without_url().to_string()))
-    }
-}
-
 impl Wire {
     /// A wire to `base`.
     ///
@@ -215,11 +93,23 @@ impl Wire {
             base,
             options,
             meter,
+            run: format!("{:06x}", fastrand::u32(..1 << 24)),
+            sent: AtomicU64::new(0),
             exclusivity: RwLock::default(),
         })
     }
 
-    /// Sends a request that may take gateways within `cost`, and passes every attempt to `record`, which numbers it and counts
+    /// What the wire is set up with.
+    pub(crate) fn options(&self) -> &WireOptions {
+        &self.options
+    }
+
+    /// Id of the run: six hexadecimal digits in each `User-Agent`.
+    pub(crate) fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Sends a request of a case that may take gateways within `cost`, and passes every attempt to `record`, which numbers it and counts
     /// the gateways in the response.
     ///
     /// A failure that may be of the connection is retried once, on a connection of its own, so that a single network error is no
@@ -230,6 +120,7 @@ impl Wire {
     /// When the budget does not allow it.
     pub async fn send(
         &self,
+        case: &str,
         request: &Request,
         cost: GatewayCost,
         policy: ThrottlingPolicy,
@@ -253,11 +144,13 @@ impl Wire {
             };
             let beside_others = if alone.is_none() { Some(self.exclusivity.read().await) } else { None };
             // Measured from here: waiting for other requests is neither the target's time nor time in which it throttled.
-            let sent = Instant::now();
+            let (begun, sent) = (Timestamp::now(), Instant::now());
             let request = self.fitting(request);
-            let result = self.exchange(&request, reuses).await?;
+            let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
+            let result = self.exchange(&request, &user_agent, reuses).await?;
             drop((alone, beside_others));
-            let mut exchange = Exchange { index: 0, request, result, elapsed: sent.elapsed() };
+            let mut exchange =
+                Exchange { index: 0, request, result, begun, elapsed: sent.elapsed(), user_agent };
             reservation.settle(record(&mut exchange));
             let mut is_throttled = false;
             match &exchange.result {
@@ -316,6 +209,14 @@ impl Wire {
         }
     }
 
+    /// The status of a response to a request that counts nowhere: whether there is a service.
+    pub(crate) async fn status(&self, case: &str, request: &Request) -> Result<u16, WireFailure> {
+        let request = self.with_extra_headers(request);
+        let built = self.build(&request, &self.user_agent(case), &self.client);
+        let built = built.map_err(|detail| WireFailure { kind: FailureKind::Request, detail })?;
+        self.client.execute(built).await.map(|response| response.status().as_u16()).map_err(failure)
+    }
+
     fn with_extra_headers(&self, request: &Request) -> Request {
         let add =
             |request: Request, header: &ExtraHeader| request.header(&header.name, header.value.expose());
@@ -348,6 +249,7 @@ impl Wire {
     async fn exchange(
         &self,
         request: &Request,
+        user_agent: &str,
         reuses: bool,
     ) -> Result<Result<Response, WireFailure>, WireError> {
         let client = match reuses {
@@ -358,7 +260,7 @@ impl Wire {
                 self.without_reuse.get_or_try_init(new).await?
             }
         };
-        let built = match self.build(request, client) {
+        let built = match self.build(request, user_agent, client) {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),
         };
@@ -392,7 +294,21 @@ impl Wire {
         }))
     }
 
-    fn build(&self, request: &Request, client: &reqwest::Client) -> Result<reqwest::Request, String> {
+    /// Says which run and case sent a request, and its number in the run, so that a provider finds it in their logs.
+    fn user_agent(&self, case: &str) -> String {
+        const MAX_CASE: usize = 120;
+        let is_plain = |c: &char| matches!(c, ' '..='~') && !"()\\;".contains(*c);
+        let case: String = case.chars().take(MAX_CASE).map(|c| if is_plain(&c) { c } else { '_' }).collect();
+        let number = self.sent.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        format!("{PRODUCT} (run {}; case {case}; {number})", self.run)
+    }
+
+    fn build(
+        &self,
+        request: &Request,
+        user_agent: &str,
+        client: &reqwest::Client,
+    ) -> Result<reqwest::Request, String> {
         let base = self.base.as_str().trim_end_matches('/');
         let url = Url::parse(&format!("{base}{}", request.target())).map_err(|error| error.to_string())?;
         // What stands in a report, such as `@other.example/`, may make another host of the base URL; it would get the token.
@@ -403,6 +319,9 @@ impl Wire {
         let method =
             Method::from_bytes(request.method_name().as_bytes()).map_err(|error| error.to_string())?;
         let mut builder = client.request(method, url);
+        if request.own_user_agent().is_none() {
+            builder = builder.header(USER_AGENT, user_agent);
+        }
         for (name, value) in request.headers() {
             builder = builder.header(name.as_str(), value.as_slice());
         }
@@ -438,12 +357,6 @@ fn json_values(body: &[u8]) -> usize {
     values
 }
 
-/// Whether a URL points to this machine.
-pub fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
 /// The wait that a response 429 or 503 asks for, or a default.
 fn wait_after(response: &Response, attempts: u32) -> Duration {
     retry_after(response).unwrap_or(match response.status {
@@ -473,8 +386,12 @@ pub(super) fn too_large(what: String) -> WireFailure {
 }
 
 /// Without the URL, which contains the token.
-pub(super) fn failure(error: reqwest::Error) -> WireFailure {
+pub(crate) fn failure(error: reqwest::Error) -> WireFailure {
     let error = error.without_url();
+    let detail = with_causes(&error);
+    if let Some((kind, words)) = problem::of_connection(&error) {
+        return WireFailure { kind, detail: format!("{words} ({detail})") };
+    }
     let kind = if error.is_timeout() {
         FailureKind::Timeout
     } else if error.is_connect() {
@@ -484,12 +401,6 @@ pub(super) fn failure(error: reqwest::Error) -> WireFailure {
     } else {
         FailureKind::Broken
     };
-    let mut detail = with_causes(&error);
-    // What rustls says of a first byte that is no TLS.
-    if kind == FailureKind::Connect && detail.contains("corrupt message of type InvalidContentType") {
-        detail.push_str("; ");
-        detail.push_str(PLAIN_HTTP);
-    }
     WireFailure { kind, detail }
 }
 
@@ -508,29 +419,9 @@ fn h2_error(error: &reqwest::Error) -> Option<&h2::Error> {
     causes(error).find_map(|cause| cause.downcast_ref())
 }
 
-/// An error and its causes.
-fn causes<'a>(
-    error: &'a (dyn std::error::Error + 'static),
-) -> impl Iterator<Item = &'a (dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
-}
-
-/// An error and its causes, on one line.
-pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
-    causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn the_contracts_largest_page_can_be_read() {
-        let contract = Contract::embedded().expect("contract");
-        assert_eq!(usize::try_from(*contract.search.page_sizes.end()), Ok(MAX_ITEMS));
-        assert!(usize::try_from(*contract.extract.num_range.end()).is_ok_and(|max| max <= MAX_ITEMS));
-    }
 
     #[test]
     fn values_are_counted_without_parsing() {

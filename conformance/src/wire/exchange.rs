@@ -1,6 +1,7 @@
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,10 @@ pub struct Exchange {
     pub result: Result<Response, WireFailure>,
     /// From the first byte sent to the last one received, without waits after 429 and 503.
     pub elapsed: Duration,
+    /// When it was sent.
+    pub begun: Timestamp,
+    /// Its `User-Agent`, which names run and case; empty for a request that the suite has not sent.
+    pub user_agent: String,
 }
 
 /// Why a request has no response.
@@ -34,8 +39,10 @@ pub struct WireFailure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// No connection could be made, TLS included.
+    /// No connection could be made.
     Connect,
+    /// TLS or a proxy lets no connection come about, and would not the next time either.
+    Handshake,
     /// The service refused the request before it handled it: a refused stream, or a connection that was closed for new requests.
     Refused,
     /// No complete response within the time allowed.
@@ -51,7 +58,7 @@ pub enum FailureKind {
 impl FailureKind {
     /// Whether the service certainly did not handle the request, so that it took no gateways.
     pub(crate) fn is_unhandled(self) -> bool {
-        matches!(self, Self::Connect | Self::Refused | Self::Request)
+        matches!(self, Self::Connect | Self::Handshake | Self::Refused | Self::Request)
     }
 }
 
@@ -80,14 +87,29 @@ pub struct RecordedExchange {
     pub failure: Option<WireFailure>,
     /// In milliseconds.
     pub elapsed_ms: u64,
+    /// When the request was sent, RFC 3339; empty if the suite has not sent it.
+    #[serde(default)]
+    pub begun: String,
+    /// Its `User-Agent`, by which the provider finds it in their logs: run, case, and number in the run.
+    #[serde(default)]
+    pub user_agent: String,
+    /// The id by which the service names the request in its logs: `requestId` or `X-Request-Id` of the response.
+    #[serde(default)]
+    pub request_id: Option<String>,
 }
 
 impl Exchange {
+    /// An exchange that the suite has not sent itself.
+    pub(crate) fn of_others(request: Request, result: Result<Response, WireFailure>) -> Self {
+        let (elapsed, begun) = (Duration::ZERO, Timestamp::UNIX_EPOCH);
+        Self { index: 0, request, result, elapsed, begun, user_agent: String::new() }
+    }
+
     /// The exchange as it is kept after it was judged; see [`Response::brief`].
     pub(crate) fn brief(&self) -> Self {
-        let Self { index, request, result, elapsed } = self;
-        let result = result.as_ref().map(Response::brief).map_err(Clone::clone);
-        Self { index: *index, request: request.clone(), result, elapsed: *elapsed }
+        let result = self.result.as_ref().map(Response::brief).map_err(Clone::clone);
+        let (request, user_agent) = (self.request.clone(), self.user_agent.clone());
+        Self { request, result, user_agent, ..*self }
     }
 }
 
@@ -97,6 +119,8 @@ impl RecordedExchange {
     const REQUEST_LIMIT: usize = 512 * 1024;
     /// Maximum length of a header of a response, in bytes.
     const LINE_LIMIT: usize = 4 * 1024;
+    /// Maximum length of a request id of a response, in characters.
+    const ID_LIMIT: usize = 200;
 
     /// Redacts an exchange.
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
@@ -168,6 +192,14 @@ impl RecordedExchange {
                 .err()
                 .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
+            begun: match exchange.user_agent.is_empty() {
+                true => String::new(),
+                false => format!("{:.6}", exchange.begun),
+            },
+            user_agent: redactor.redact(&exchange.user_agent),
+            request_id: response
+                .and_then(Response::request_id)
+                .map(|id| redactor.excerpt(&id, Self::ID_LIMIT)),
         };
         (recorded, is_cut.unwrap_or_default())
     }
@@ -190,7 +222,7 @@ mod tests {
             let sent = search.clone().query("api_key", &token).raw_query("x=%ff");
             let sent = sent.header("X-API-Key", &token).field("api_key", token.as_str()).field("a", "'@");
             let result = Ok(Response::new(200, Vec::new(), Vec::new().into()));
-            let exchange = Exchange { index: 0, request: sent.clone(), result, elapsed: Duration::ZERO };
+            let exchange = Exchange::of_others(sent.clone(), result);
             let recorded = RecordedExchange::new(&exchange, &redactor);
             assert!(recorded.target.contains(&format!("api_key={shown}&")), "{}", recorded.target);
             let text = serde_json::to_string(&recorded).expect("JSON");

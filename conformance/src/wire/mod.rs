@@ -6,8 +6,11 @@ mod budget;
 mod client;
 mod exchange;
 pub(crate) mod headers;
+mod identity;
+mod options;
 mod pace;
 pub(crate) mod password;
+mod problem;
 pub(crate) mod proxy;
 mod redact;
 mod request;
@@ -18,9 +21,11 @@ mod transient;
 
 pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
-pub use client::{ExtraHeader, ThrottlingPolicy, Wire, WireError, WireOptions, is_loopback};
-pub(crate) use client::{PLAIN_HTTP, is_small_enough, with_causes};
+pub use client::{ThrottlingPolicy, Wire, WireError};
+pub(crate) use client::{failure, is_small_enough};
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
+pub use identity::{ClientIdentity, IdentityError};
+pub use options::{ExtraHeader, WireOptions, is_loopback};
 pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]

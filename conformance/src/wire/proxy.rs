@@ -1,6 +1,9 @@
 //! URLs of proxies. reqwest ignores one that it does not support, and sends to the service without a proxy.
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
+
+use super::{Secret, is_loopback};
 
 /// What is expected where a URL of a proxy is not one.
 pub(crate) const EXPECTED: &str =
@@ -13,6 +16,20 @@ const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "soc
 pub(crate) fn parse(text: &str) -> Option<Url> {
     let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
     url.ok().filter(|url| url.has_host() && SCHEMES.contains(&url.scheme()))
+}
+
+/// The proxy for a service at `base`, without user and password: the given one, or that of the environment.
+pub(super) fn in_use(given: Option<&Secret>, base: &Url) -> Option<String> {
+    if let Some(url) = given.and_then(|given| parse(given.expose())) {
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        return Some(format!("{}://{}{port}", url.scheme(), url.host_str()?));
+    }
+    // As reqwest chooses, which the wire tells to use none here.
+    let service = base.as_str().parse().ok().filter(|_| !is_loopback(base))?;
+    let chosen = Matcher::from_env().intercept(&service)?;
+    let (scheme, host, port) = (chosen.uri().scheme_str()?, chosen.uri().host()?, chosen.uri().port_u16());
+    let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+    Some(format!("{scheme}://{host}{port}"))
 }
 
 /// The variable of the environment that should name a proxy for URLs with this scheme, and does not.

@@ -255,6 +255,12 @@ impl Request {
         &self.headers
     }
 
+    /// A `User-Agent` that was set on purpose.
+    pub(super) fn own_user_agent(&self) -> Option<String> {
+        let (_, value) = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"))?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    }
+
     /// The body as it is sent.
     pub fn body_bytes(&self) -> Option<Bytes> {
         match &self.body {

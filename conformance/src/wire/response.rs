@@ -119,6 +119,15 @@ impl Response {
         self.json.as_deref()
     }
 
+    /// The id by which the service names the request in its logs.
+    pub(super) fn request_id(&self) -> Option<String> {
+        // Of a response that was judged, only the text is left.
+        let parsed = || serde_json::from_slice::<Value>(&self.body).ok();
+        let of_body = |body: &Value| Some(body.get("requestId")?.as_str()?.to_owned());
+        let id = self.json.as_deref().map_or_else(|| of_body(&parsed()?), of_body);
+        id.or_else(|| self.header("X-Request-Id")).filter(|id| !id.is_empty())
+    }
+
     /// The body as shared JSON.
     pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
         self.json.as_ref()

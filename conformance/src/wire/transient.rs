@@ -28,7 +28,10 @@ impl TransientFailure {
                 FailureKind::Connect => Some(Self::Unreachable),
                 FailureKind::Refused => Some(Self::Refused),
                 FailureKind::Broken => Some(Self::Disconnected),
-                FailureKind::Timeout | FailureKind::TooLarge | FailureKind::Request => None,
+                FailureKind::Handshake
+                | FailureKind::Timeout
+                | FailureKind::TooLarge
+                | FailureKind::Request => None,
             },
         }
     }

@@ -6,9 +6,13 @@
 mod http2;
 #[path = "../../../server/tests/nginx/identity.rs"]
 mod identity;
+mod network;
 #[path = "../../../server/tests/nginx/nginx.rs"]
 #[expect(dead_code, reason = "the server's own tests use the rest")]
 mod nginx;
+#[path = "../support/program.rs"]
+#[expect(dead_code, reason = "the tests of the program use the rest")]
+mod program;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -59,7 +63,10 @@ async fn nothing_is_judged_behind_a_certificate_that_nobody_trusts() {
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Unreachable);
     let reason = report.stopped.expect("a reason");
-    assert!(reason.contains("its certificate is not trusted; pass"), "{reason}");
+    assert!(
+        reason.contains("its certificate is not trusted, because its authority is unknown here"),
+        "{reason}"
+    );
 }
 
 /// Every clause that can be looked at is, and none is broken.

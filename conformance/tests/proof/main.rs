@@ -55,10 +55,6 @@ const VARIATIONS: usize = 133;
 /// The variations of the independent server that are always tested: as it is, and two that decide everything otherwise at once.
 const DAILY: [&str; 3] = ["conforming", "strict", "lenient"];
 
-/// Faults of the matrix that runs no longer notice, and whose tests are ignored until they do. The first extraction of a run now
-/// names the region without gateways, so that a server which keeps the first region looks short of gateways.
-const NO_LONGER_NOTICED: [&str; 1] = ["independent/extract-region-sticks"];
-
 /// The work of a test that needs the servers.
 type Whole = fn(&Judge) -> Result<(), Failed>;
 
@@ -118,8 +114,7 @@ fn main() -> ExitCode {
     }
     let matrix = Matrix::embedded().expect("the matrix");
     for fault in matrix.faults().iter().filter(|fault| !fault.noticed_by.is_empty()) {
-        let is_daily = !NO_LONGER_NOTICED.contains(&&*fault.id);
-        trial(format!("fault::{}", fault.id), Box::new(move |judge| judge.fault(&fault.id)), is_daily);
+        trial(format!("fault::{}", fault.id), Box::new(move |judge| judge.fault(&fault.id)), true);
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

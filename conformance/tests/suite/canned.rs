@@ -40,6 +40,8 @@ pub(crate) struct CannedRequest {
     pub(crate) number: usize,
     /// Method and target, as in the request line.
     pub(crate) line: String,
+    /// Request line and headers.
+    pub(crate) head: String,
     pub(crate) body: String,
 }
 
@@ -92,8 +94,8 @@ impl CannedServer {
     pub(crate) async fn start(reply: impl Fn(&CannedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self(TestServer::start_reading(move |stream, request| {
             let line = request.head.lines().next().unwrap_or_default().to_owned();
-            let body = request.body.to_owned();
-            write_reply(stream, request, reply(&CannedRequest { number: request.number, line, body }))
+            let (head, body) = (request.head.to_owned(), request.body.to_owned());
+            write_reply(stream, request, reply(&CannedRequest { number: request.number, line, head, body }))
         }))
     }
 

@@ -101,7 +101,7 @@ async fn its_responses_are_stable() {
     ];
     for (name, request) in cases {
         let exchange = wire
-            .send(&request, GatewayCost::UpTo(100), ThrottlingPolicy::FirstResponse, |_| {
+            .send("stable", &request, GatewayCost::UpTo(100), ThrottlingPolicy::FirstResponse, |_| {
                 GatewayCount::Counted(0)
             })
             .await

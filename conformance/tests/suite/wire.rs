@@ -1,10 +1,11 @@
 //! What the wire does with responses that nobody wants.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use sallyport_conformance::wire::ExtraHeader;
 use sallyport_conformance::{Options, Outcome, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -154,4 +155,44 @@ async fn a_socks_proxy_is_used() {
     let report = server.run(SUCCESS, |options| options.wire.proxy = Some(Secret::new("PROXY", proxy))).await;
     assert_eq!(outcome(&report), &Outcome::Passed);
     assert!(proxied.load(Ordering::Relaxed) > 0);
+}
+
+/// A provider finds the requests of a finding in their logs, and the report says by which words.
+#[tokio::test]
+async fn each_request_names_run_case_and_number() {
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let server = CannedServer::start({
+        let heads = Arc::clone(&heads);
+        move |asked| {
+            heads.lock().expect("whole").push(asked.head.clone());
+            let group = |id| format!(r#"{{"groupId": {id}, "name": "n"}}"#);
+            let items = [group(2), group(1)].join(",");
+            let envelope = r#""code": 200, "message": "ok", "requestId": "r-7""#;
+            Reply::json(200, &format!(r#"{{{envelope}, "data": {{"items": [{items}]}}}}"#))
+        }
+    })
+    .await;
+    let report = server.run("groups.order.ascending", |_| {}).await;
+    let heads = std::mem::take(&mut *heads.lock().expect("whole"));
+    let of_run = format!("sallyport-conformance/{} (run {}; case ", env!("CARGO_PKG_VERSION"), report.run);
+    for (number, head) in (1..).zip(&heads) {
+        let agents = head.lines().filter_map(|line| line.strip_prefix("user-agent: "));
+        let agents: Vec<_> = agents.collect();
+        assert!(agents.len() == 1 && agents[0].starts_with(&of_run), "{head}");
+        assert!(agents[0].ends_with(&format!("; {number})")), "{head}");
+    }
+    let check = &report.checks[0];
+    let exchange = &check.exchanges[check.findings[0].exchanges[0]];
+    assert!(exchange.user_agent.starts_with(&format!("{of_run}groups.order.ascending")), "{exchange:?}");
+    assert!(heads.iter().any(|head| head.contains(&exchange.user_agent)), "{exchange:?}");
+    assert!(exchange.begun.parse::<jiff::Timestamp>().is_ok(), "{exchange:?}");
+    assert_eq!(exchange.request_id.as_deref(), Some("r-7"));
+
+    let own = ExtraHeader {
+        name: "User-Agent".to_owned(),
+        value: Secret::new("HEADER", "one of the tester"),
+        public: true,
+    };
+    let report = server.run("groups.order.ascending", |options| options.wire.headers.push(own)).await;
+    assert_eq!(report.checks[0].exchanges[0].user_agent, "one of the tester");
 }

@@ -8,6 +8,7 @@ use sallyport_conformance::detection::{ClauseDetection, Detection, Unlock, Unnot
 use sallyport_conformance::report::{self, Detail, Format, Screen, history_page};
 use sallyport_conformance::run::{CaseResult, ExpectedFailure, Glob};
 use sallyport_conformance::watch::RunRecord;
+use sallyport_conformance::wire::RecordedExchange;
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
@@ -55,6 +56,7 @@ async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
 fn steady(report: &mut Report) {
     report.target = "http://127.0.0.1:1/".to_owned();
     report.begun = "2026-01-01T00:00:00Z".to_owned();
+    report.run = "000000".to_owned();
     // The matrix of known faults changes more often than the reports.
     let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
     let unnoticed = vec![UnnoticedFault {
@@ -71,14 +73,20 @@ fn steady(report: &mut Report) {
     for check in &mut report.checks {
         check.elapsed_ms = 0;
         check.evidence.iter_mut().for_each(|evidence| evidence.elapsed_ms = 0);
-        check.exchanges.iter_mut().for_each(|exchange| exchange.elapsed_ms = 0);
+        check.exchanges.iter_mut().for_each(at_a_fixed_time);
     }
     for clause in &mut report.clauses {
         clause.line = 1;
     }
     for logged in &mut report.log.exchanges {
-        (logged.begun, logged.exchange.elapsed_ms) = (jiff::Timestamp::UNIX_EPOCH, 0);
+        at_a_fixed_time(&mut logged.exchange);
     }
+}
+
+fn at_a_fixed_time(exchange: &mut RecordedExchange) {
+    exchange.elapsed_ms = 0;
+    exchange.begun = "1970-01-01T00:00:00Z".to_owned();
+    exchange.user_agent = "sallyport-conformance/0.0.0 (run 000000)".to_owned();
 }
 
 fn expected(clause: Clause) -> ExpectedFailure {

@@ -46,12 +46,12 @@ proptest! {
         let operation = sallyport_contract::operation("extractProxies").unwrap();
         match (Query::parse(Some(&raw), operation), slow(&raw)) {
             (Ok(query), Some(pairs)) => {
-                let Query { token, values } = query;
+                let Query { token, request } = query;
                 // A number in plain digits is one already.
                 let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 for name in KNOWN {
                     let expected = pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-                    let found = if name == "api_key" { token.as_deref().map(str::to_owned) } else { values.get(name).map(text) };
+                    let found = if name == "api_key" { token.as_deref().map(str::to_owned) } else { request.get(name).map(text) };
                     prop_assert_eq!(found, expected);
                 }
             }

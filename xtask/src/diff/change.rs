@@ -40,7 +40,7 @@ pub(crate) struct Change {
     /// `operationId`, that of the newer document where both have the operation; `None` for the document as a whole.
     pub(crate) operation: Option<String>,
     pub(crate) direction: Direction,
-    /// Where the value is sent, as in the ledger, or what else changed: `query num`, `200 body data`, `x-clauses all.https`.
+    /// Where the value is sent, as [`Constraint::at`](crate::model::Constraint::at), or what else changed: `query num`, `200 body data`, `x-clauses all.https`.
     pub(crate) at: String,
     /// The keyword that changed; empty when the whole part did.
     pub(crate) keyword: String,

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{document::Document, problem::Problem};
 
-pub(crate) use subset::{Node, Part, walk};
+use subset::{Node, Part, walk};
 
 /// Checks the whole document.
 type Check = fn(&mut Lint<'_>);

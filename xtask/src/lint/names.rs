@@ -19,7 +19,7 @@ const GENERATED_TYPES: &str = "\
     Address Api ApiDescription ApiDescriptionRegisterError ByteStream Client ClientHooks ClientInfo Constant \
     ConstantBool Context Credential DateTime Deserialize ErrorEnvelope HandlerResult HeaderMap HeaderName \
     HeaderValue InvalidArgument InvalidHeaderValue NoContent NoTextBody Operation OperationInfo PlainText \
-    RawRequest RequestBuilderExt RequestContext Responses ResponseValue Retry Separator Serialize StatusCode \
+    RawRequest RequestBuilderExt RequestContext Responses ResponseValue Retry Search Separator Serialize StatusCode \
     SuccessHeaders Timestamp";
 
 /// Whether generated code has a type of that name already.

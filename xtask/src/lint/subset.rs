@@ -102,11 +102,6 @@ impl<'a> Node<'a> {
         let entries = self.value.get(keyword).and_then(Value::as_object);
         entries.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
     }
-
-    /// The members, as keyword and value; none when the value is not a mapping.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        self.value.as_object().into_iter().flatten().map(|(keyword, value)| (keyword.as_str(), value))
-    }
 }
 
 /// Every mapping of the document that the schema describes, parents first. `$ref`s of the document are not followed.

@@ -1,4 +1,4 @@
-//! Lists single constraints, for the ledger and for the emitters that declare what they enforce.
+//! Lists single constraints, for the rules about texts and for the comparison of documents.
 
 use serde_json::{Value, json};
 
@@ -25,8 +25,6 @@ pub(crate) struct Constraint {
     pub(crate) clauses: Vec<String>,
     /// Whether the value holds the account's token.
     pub(crate) credential: bool,
-    /// For `required` of a property: the type of the property.
-    pub(crate) property_type: Option<&'static str>,
 }
 
 /// The keywords with one number that bounds a value, its length or its number of items.
@@ -85,7 +83,6 @@ impl Walk<'_> {
             value,
             clauses: clauses.to_vec(),
             credential: self.credential,
-            property_type: None,
         });
     }
 
@@ -196,9 +193,6 @@ impl Walk<'_> {
                         let at = format!("{root} {inner}");
                         let clauses = property.schema.citation.clauses_for("required");
                         self.push(&at, &schema.pointer, "required", json!(property.name), clauses);
-                        if let Some(constraint) = self.found.last_mut() {
-                            constraint.property_type = Some(property.schema.kind.name());
-                        }
                     }
                     self.schema(root, &inner, &property.schema);
                 }

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     document::Document,
-    ledger, lint,
-    model::Contract,
+    lint,
     problem::{DOCUMENT, Problem},
 };
 
@@ -30,16 +29,10 @@ pub(crate) fn root(here: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Reads and lints the document, each of whose constraints must be enforced.
+/// Reads and lints the document.
 fn document(root: &Path) -> Result<Document, String> {
     let document = Document::load(&root.join(DOCUMENT)).map_err(|problems| render(&problems))?;
-    let mut problems = lint::run(&document);
-    if problems.is_empty() {
-        problems = match Contract::read(&document) {
-            Ok(contract) => ledger::problems(&document, &contract),
-            Err(problems) => problems,
-        };
-    }
+    let problems = lint::run(&document);
     if problems.is_empty() { Ok(document) } else { Err(render(&problems)) }
 }
 

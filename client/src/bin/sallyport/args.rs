@@ -6,13 +6,12 @@ use clap::{
     value_parser,
 };
 use clap_complete::Shell;
-use jiff::Timestamp;
 use sallyport_client::{
-    GroupFilter, InstanceStatus, Protocol,
+    Protocol,
     contract::{ExtractProxies, SearchStaticInstances},
 };
 
-use crate::parse;
+use crate::{generated::Filters, parse};
 
 const COUNT_MINIMUM: i64 = ExtractProxies::NUM_MINIMUM;
 const COUNT_MAXIMUM: i64 = ExtractProxies::NUM_MAXIMUM;
@@ -69,6 +68,20 @@ pub(crate) struct Connection {
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,
+    /// Also trust the PEM certificates in this file, for example those of a company's authority.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Show this PEM certificate, with its intermediate ones behind it, to a service that requires one.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) client_certificate: Option<PathBuf>,
+    /// Read the private key of the client certificate, PEM without a passphrase, from this file [default: that of
+    /// --client-certificate].
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) client_key: Option<PathBuf>,
+    /// Send requests through this proxy (http, https, socks4, socks4a, socks5, socks5h) [default: that of HTTPS_PROXY, HTTP_PROXY or
+    /// ALL_PROXY, apart from hosts in NO_PROXY]. Set a proxy URL with a password in these variables.
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) proxy: Option<String>,
     /// End a call after this time, in seconds, retries and waits included.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, global = true)]
     #[arg(value_parser = value_parser!(u32).range(1..), allow_negative_numbers = true)]
@@ -115,10 +128,10 @@ pub(crate) struct ExtractOptions {
     #[arg(value_parser = value_parser!(i64).range(COUNT_MINIMUM..=COUNT_MAXIMUM), allow_negative_numbers = true)]
     pub(crate) count: i64,
     /// Extract gateways of this country, by its code, which is sent in upper case, such as USA [default: any country].
-    #[arg(long, value_name = "CODE", value_parser = parse::country)]
+    #[arg(long, value_name = "CODE", value_parser = parse::upper_case)]
     pub(crate) region: Option<String>,
     /// Extract gateways of this protocol [default: set by the service].
-    #[arg(long, value_parser = PossibleValuesParser::new(Protocol::KNOWN).try_map(|text| text.parse::<Protocol>()))]
+    #[arg(long, value_parser = parse::one_of::<Protocol>(Protocol::KNOWN))]
     pub(crate) protocol: Option<Protocol>,
     /// Repeat the extraction with this request id; it returns the same gateways [default: a new id].
     #[arg(long, value_name = "ID", value_parser = parse::text)]
@@ -148,27 +161,8 @@ pub(crate) struct SearchOptions {
     /// Read addresses from this file, one per line, or from standard input (-); may be repeated. Skip empty lines and lines starting with #.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Vec<PathBuf>,
-    /// Include only instances of the order with this number, such as SO-2026-000017.
-    #[arg(long, value_name = "NUMBER", value_parser = parse::text)]
-    pub(crate) order: Option<String>,
-    /// Include only instances of this group; `none` for instances without a group.
-    #[arg(long, value_name = "NUMBER|none", value_parser = parse::group, allow_negative_numbers = true)]
-    pub(crate) group: Option<GroupFilter>,
-    /// Include only instances of this country, by its three-letter code, which is sent in upper case, such as USA.
-    #[arg(long, value_name = "CODE", value_parser = parse::country)]
-    pub(crate) country: Option<String>,
-    /// Include only instances of this city, by its code, written as in the city directory, such as NYC.
-    #[arg(long, value_name = "CODE", value_parser = parse::text)]
-    pub(crate) city: Option<String>,
-    /// Include only instances with this status, such as active.
-    #[arg(long, value_parser = PossibleValuesParser::new(InstanceStatus::KNOWN).map(|text| InstanceStatus::from(text.as_str())))]
-    pub(crate) status: Option<InstanceStatus>,
-    /// Include only instances activated at this time or later, such as 2026-01-31T00:00:00Z.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) activated_from: Option<Timestamp>,
-    /// Include only instances activated at this time or earlier, such as 2026-06-30T23:59:59+02:00.
-    #[arg(long, value_name = "TIME")]
-    pub(crate) activated_to: Option<Timestamp>,
+    #[command(flatten)]
+    pub(crate) filters: Filters,
     #[arg(help = format!("Print only the page with this number, from {PAGE_MINIMUM} to {PAGE_MAXIMUM} [default: all pages]"))]
     #[arg(long, value_name = "NUMBER")]
     #[arg(value_parser = value_parser!(i64).range(PAGE_MINIMUM..=PAGE_MAXIMUM), allow_negative_numbers = true)]

@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use sallyport_client::{BASE_URL_VARIABLE, Client, Error, RetryPolicy, secrecy::SecretString};
+use sallyport_client::{BASE_URL_VARIABLE, Client, ClientBuilder, Error, RetryPolicy, secrecy::SecretString};
 
-use crate::{addresses::is_standard_input, args::Connection, failure::Failure, waits::WaitReporter};
+use crate::{addresses::is_standard_input, args::Connection, failure::Failure, set, waits::WaitReporter};
 
 /// Maximum length of a token from standard input, in bytes; the same as that of a file.
 const MAX_TOKEN: u64 = 16 << 10;
@@ -40,6 +40,15 @@ pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
             max_retry_after: connection.max_wait.map(|seconds| Duration::from_secs(seconds.into())),
             ..RetryPolicy::default()
         });
+    let builder = set(builder, connection.ca_file.as_ref(), ClientBuilder::ca_file);
+    let builder = set(builder, connection.proxy.as_deref(), ClientBuilder::proxy);
+    let builder = match (&connection.client_certificate, &connection.client_key) {
+        (Some(certificate), key) => {
+            builder.client_certificate(certificate, key.as_ref().unwrap_or(certificate))
+        }
+        (None, Some(_)) => return Err(Failure::usage("--client-key needs --client-certificate")),
+        (None, None) => builder,
+    };
     let builder = match connection.verbose || io::stderr().is_terminal() {
         true => builder.middleware(WaitReporter { max_retries: connection.retries }),
         false => builder,

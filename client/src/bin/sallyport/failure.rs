@@ -35,8 +35,10 @@ pub(crate) enum Failure {
 }
 
 /// Library messages that name functions, and the options of this program that replace them.
-const OPTIONS: [(&str, &str); 3] = [
+const OPTIONS: [(&str, &str); 5] = [
     ("call allow_http(true)", "pass --allow-http"),
+    ("to ca_file()", "with --ca-file"),
+    ("to client_certificate()", "with --client-certificate and --client-key"),
     ("pass the token to token()", "pass the token with SALLYPORT_API_KEY or --api-key-file"),
     ("set it to the API token", "set it to the API token, or pass --api-key-file"),
 ];
@@ -152,11 +154,7 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let Error::Configuration(mut text) = error else { return Failure::Client(error) };
-        for (function, option) in OPTIONS {
-            text = text.replace(function, option);
-        }
-        Failure::Client(Error::Configuration(text))
+        Failure::Client(error)
     }
 }
 
@@ -169,7 +167,11 @@ impl From<io::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Client(error) => error.fmt(out),
+            Failure::Client(error) => {
+                let replaced =
+                    |text: String, (function, option): (&str, &str)| text.replace(function, option);
+                out.write_str(&OPTIONS.into_iter().fold(error.to_string(), replaced))
+            }
             Failure::Usage { message, .. } | Failure::Empty(message) => out.write_str(message),
             Failure::Output { error, .. } => write!(out, "cannot write the output: {error}"),
             Failure::Interrupted { signal: (name, _), .. } => out.write_str(name),

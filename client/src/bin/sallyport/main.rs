@@ -5,6 +5,8 @@ mod args;
 mod connect;
 mod extract;
 mod failure;
+#[rustfmt::skip]
+mod generated;
 mod groups;
 mod output;
 mod parse;

@@ -56,13 +56,7 @@ pub(crate) async fn run(client: &Client, options: Box<SearchOptions>) -> Result<
 
 fn search(client: &Client, options: SearchOptions) -> Result<Search, Failure> {
     let addresses = addresses::read(&options.addresses, &options.file)?;
-    let search = client.search(addresses).in_batches().group(options.group.unwrap_or_default());
-    let search = set(search, options.order, |search, order| search.order_number(order));
-    let search = set(search, options.country, |search, code| search.country(code));
-    let search = set(search, options.city, |search, code| search.city(code));
-    let search = set(search, options.status, Search::status);
-    let search = set(search, options.activated_from, Search::activated_from);
-    let search = set(search, options.activated_to, Search::activated_to);
+    let search = options.filters.apply(client.search(addresses).in_batches());
     Ok(set(search, options.page_size, |search, size| search.page_size(size)))
 }
 

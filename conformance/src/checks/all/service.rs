@@ -8,7 +8,7 @@ use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
 use crate::checks::Requests;
-use crate::checks::extract::Extraction;
+use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Unspecified};

@@ -4,14 +4,13 @@
 use super::EXTRACT;
 use super::extraction::{Extraction, Transport};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::Requests;
 use crate::checks::row::{
-    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, three_forms,
+    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, three_forms, with,
 };
-use crate::checks::token::{UNKNOWN, rejected_alike};
+use crate::checks::token::is_valid;
 use crate::contract::Clause;
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
-use crate::target::{Fact, RejectionReason, Secret};
+use crate::target::{Fact, RejectionReason};
 use crate::wire::{Request, is_loopback};
 
 /// A requirement that an account does not meet, and the token of such an account.
@@ -80,7 +79,11 @@ pub(super) static CHECKS: &[Check] = &[
             let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
             let rows = claims.map(|(header, address)| {
                 let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
-                let row = reject(format!("{header}={address}"), why, [Edit::Claim(header, address)]);
+                let row = reject(
+                    format!("{header}={address}"),
+                    why,
+                    [with(move |_, request| Ok(claiming(request, header, &address)))],
+                );
                 row.by(NO_WHITELIST.credential())
             });
             rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
@@ -236,30 +239,6 @@ pub(in crate::checks) fn claiming(request: Request, header: &str, address: &str)
         "Forwarded" => request.header(header, format!("for={address}")),
         _ => request.header(header, address),
     }
-}
-
-/// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
-/// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
-/// nothing can be shown then.
-pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
-    let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
-    let reason = match probe.control_once(&groups(token.expose())).await {
-        Err(Stop::Inconclusive(reason)) => reason,
-        other => return other,
-    };
-    if probe.control_once(&probe.groups()).await.is_err() {
-        return Ok(());
-    }
-    let (supplied, _) = probe.send_once(&groups(token.expose())).await?;
-    let (unknown, _) = probe.send_once(&groups(UNKNOWN)).await?;
-    if !rejected_alike(&supplied, &unknown) {
-        return Ok(());
-    }
-    // Which conditions static operations apply to a valid token is unspecified.
-    Err(probe.skip(&format!(
-        "list groups rejects the token like an unknown one, so a rejection shows nothing: either the token is \
-         invalid (expected {fact}), or static operations apply the same condition: {reason}"
-    )))
 }
 
 fn transports_and_text() -> Vec<Extraction> {

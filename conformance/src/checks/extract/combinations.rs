@@ -3,9 +3,10 @@
 //! the violated clause.
 
 use super::EXTRACT;
-use super::content::{Judge, is_undecided, undecided};
+use super::content::Judge;
+use super::extraction::cause::words;
 use super::extraction::{Asked, Extraction, Place, Region, Transport};
-use crate::check::{AcceptedResponse, Check, Decision, Probe, ResponseClass, Run, Scope, Stop, accepted};
+use crate::check::{Check, Run, Scope};
 use crate::checks::requests::protocol_to_name;
 use crate::checks::row::{Edit, Row, Then, Unless, accept, cases, set};
 use crate::contract::Clause::{
@@ -13,9 +14,9 @@ use crate::contract::Clause::{
     ExtractRegionsDefault, ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual,
     ExtractTokenTransport,
 };
-use crate::contract::part::{LB, NUM, PROTOCOL, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
+use crate::contract::part::{NUM, REQUEST_ID, REQUEST_ID_HEADER};
 use crate::contract::{Extract, Separator};
-use crate::wire::{Exchange, QuerySpelling, Request};
+use crate::wire::QuerySpelling;
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.envelope.combinations",
@@ -128,149 +129,4 @@ fn label(form: &Extraction) -> String {
         QuerySpelling::Encoded => "/encoded query",
     };
     format!("{asked}/{id}{spelling}")
-}
-
-const fn spelling_name(form: &Extraction) -> &'static str {
-    match form.spelling {
-        QuerySpelling::Usual => "",
-        QuerySpelling::EncodedValues => ", with each byte of the query's values percent-encoded",
-        QuerySpelling::Encoded => ", with each byte of the query percent-encoded",
-    }
-}
-
-fn words(extract: &Extract, form: &Extraction) -> String {
-    let words: Vec<_> = parts(extract, form).into_iter().map(|part| part.words).collect();
-    format!("{}{}", words.join(", "), spelling_name(form))
-}
-
-/// The valid use of a parameter.
-struct Part {
-    clause: Clause,
-    words: String,
-    /// The extraction with nothing else.
-    alone: Extraction,
-    /// The extraction without it. A text without its separator is no other extraction.
-    rest: Option<Extraction>,
-}
-
-/// The parameters that an extraction uses.
-fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
-    let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
-    let mut parts = Vec::new();
-    let mut add = |clause, words: String, take: fn(&mut Extraction, &Extraction)| {
-        let (mut alone, mut rest) = (plain.clone(), form.clone());
-        take(&mut alone, form);
-        take(&mut rest, &plain);
-        let rest = Some(rest).filter(|rest| rest.is_text() || rest.separator.is_none());
-        parts.push(Part { clause, words, alone, rest });
-    };
-    match form.form {
-        Asked::Json => {}
-        Asked::JsonByName => {
-            let words = format!("{RETURN_TYPE}={}", extract.json);
-            add(ExtractReturnType, words, |to, from| to.form = from.form);
-        }
-        Asked::Text => {
-            let words = format!("{RETURN_TYPE}={}", extract.text);
-            add(ExtractReturnType, words, |to, from| to.form = from.form);
-        }
-    }
-    if let Some(separator) = &form.separator {
-        add(ExtractSeparator, format!("{LB}={}", separator.code), |to, from| {
-            to.form = from.form;
-            to.separator.clone_from(&from.separator);
-        });
-    }
-    let clause = if form.tokens.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
-    let words = format!("the token in {}", Transport::names(form.tokens));
-    add(clause, words, |to, from| to.tokens = from.tokens);
-    let region = match form.region {
-        Region::Alias => Some((ExtractCountryAlias, "country in place of regions")),
-        Region::Equal => Some((ExtractCountryEqual, "regions and country that are equal")),
-        Region::DefaultByName => Some((ExtractRegionsDefault, "the default regions by its name")),
-        Region::Unnamed => Some((ExtractRegionsDefault, "no regions")),
-        Region::Usual | Region::Default => None,
-    };
-    if let Some((clause, words)) = region {
-        add(clause, words.to_owned(), |to, from| to.region = from.region);
-    }
-    if let Some(protocol) = &form.protocol {
-        let words = format!("{PROTOCOL}={protocol}");
-        add(ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol));
-    }
-    let place = match form.ids {
-        [] => return parts,
-        [Place::Query] => REQUEST_ID.to_owned(),
-        [_] => REQUEST_ID_HEADER.to_owned(),
-        _ => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
-    };
-    add(ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids);
-    parts
-}
-
-/// Sends a combination. When it is rejected, reports a parameter that is rejected alone, or without which it is accepted.
-pub(in crate::checks) async fn find_cause(
-    probe: &Probe<'_>,
-    form: &Extraction,
-    what: &str,
-    request: &Request,
-) -> Result<Option<AcceptedResponse>, Stop> {
-    let (rejected, class) = probe.send(request).await?;
-    if is_undecided(&class) {
-        return Err(undecided(probe, &class));
-    }
-    if class.decision() == Decision::Accepted {
-        return Ok(accepted(&rejected, &class));
-    }
-    let report = |clause, expected: &str, actual: &ResponseClass, exchanges: &[&Exchange]| {
-        probe.finding(clause, &format!("accepted: {expected}"), actual.description(), exchanges);
-        Ok(None)
-    };
-    Extraction::PLAIN.control(probe).await?;
-    let spelling = spelling_name(form);
-    // A service that does not decode the query rejects every parameter in it.
-    let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
-    if plain != Extraction::PLAIN
-        && let Err((exchange, class)) = is_accepted(probe, &plain).await?
-    {
-        return report(Clause::ExtractEnvelope, &format!("an extraction{spelling}"), &class, &[&exchange]);
-    }
-    let parts = parts(&probe.contract().extract, form);
-    for Part { clause, words, alone, .. } in &parts {
-        let Err((exchange, class)) = is_accepted(probe, alone).await? else { continue };
-        // The default region and its absence are controls for each other.
-        let other = match alone.region {
-            Region::Unnamed => Some(Region::DefaultByName),
-            Region::DefaultByName => Some(Region::Unnamed),
-            _ => None,
-        };
-        if let Some(region) = other
-            && is_accepted(probe, &Extraction { region, ..Extraction::PLAIN }).await?.is_err()
-        {
-            return Err(probe.skip("the account gets nothing of the default region"));
-        }
-        return report(*clause, &format!("{words}{spelling}"), &class, &[&exchange]);
-    }
-    for Part { clause, words, rest, .. } in &parts {
-        if let Some(rest) = rest
-            && let Ok(other) = is_accepted(probe, rest).await?
-        {
-            let expected = format!("{what}; it is without {words}");
-            return report(*clause, &expected, &class, &[&rejected, &other]);
-        }
-    }
-    report(Clause::ExtractEnvelope, what, &class, &[&rejected])
-}
-
-/// Sends an extraction of the minimum number of gateways. The inner error is a rejection.
-async fn is_accepted(
-    probe: &Probe<'_>,
-    form: &Extraction,
-) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
-    let (exchange, class) = probe.send(&form.request(probe)).await?;
-    match class.decision() {
-        Decision::Accepted => Ok(Ok(exchange)),
-        _ if is_undecided(&class) => Err(undecided(probe, &class)),
-        _ => Ok(Err((exchange, class))),
-    }
 }

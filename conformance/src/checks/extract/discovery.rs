@@ -1,9 +1,11 @@
 //! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
 //! may not use the default one.
 
-use super::{EXTRACT, count, gives_gateways};
-use crate::check::{Check, Probe, ResponseClass};
+use super::EXTRACT;
+use super::content::{count, gives_gateways};
+use crate::check::{Case, Check, Probe, ResponseClass};
 use crate::checks::Requests;
+use crate::checks::extraction::Extraction;
 use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;
 use crate::contract::part::{NUM, PROTOCOL, REGIONS};
@@ -43,11 +45,11 @@ pub(in crate::checks) static DISCOVERY: Check = Check {
 /// Looks for the facts that the run lacks.
 ///
 /// # Errors
-/// The rejection of a plain extraction in words, when every extraction is rejected, and the run `extracts`.
+/// The rejection of a plain extraction in words, when every extraction is rejected, and cases of the run are `extracting`.
 pub(in crate::checks) async fn discover(
     probe: &Probe<'_>,
     lacks: impl Fn(Fact) -> bool,
-    extracts: bool,
+    extracting: &[&Case],
 ) -> Result<Facts, String> {
     let mut found = Facts::default();
     let mut plain = probe.extract();
@@ -62,17 +64,22 @@ pub(in crate::checks) async fn discover(
                     empty = empty_region(probe, &request).await;
                     plain = request;
                 }
-                None if extracts => nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?,
+                None if !extracting.is_empty() => {
+                    nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?
+                }
                 None => {}
             }
         }
         if let Some(EmptyRegion::Found(region)) = empty {
             found.empty_region = Some(region.to_owned());
         }
-    } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| extracts) {
-        // An extraction from the supplied region takes no gateway.
+    } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| !extracting.is_empty()) {
+        // A service may keep the first region that it is asked for, and an extraction shows it only if that one has gateways. So the
+        // control request of most checks comes first. An extraction from the supplied region takes no gateway.
         let request = plain.clone().query(REGIONS, region).giving_nothing();
-        if supply(probe, &request).await == Some(Supply::Nothing) {
+        let is_planned = extracting.iter().any(|case| Extraction::PLAIN.is_control_of(case));
+        let is_served = is_planned && Extraction::PLAIN.control(probe).await.is_ok();
+        if !is_served && supply(probe, &request).await == Some(Supply::Nothing) {
             nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
         }
     }

@@ -2,13 +2,11 @@
 //! gateways, so any rejection other than the shortage shows that it does not accept one of them. These requests take no
 //! gateway, where other extractions take one each.
 
-mod shortage;
-
-pub(in crate::checks) use shortage::must_be_short;
-use shortage::{CONTROL, control, is_short, is_throttled, no_shortage, send, send_patiently};
-
 use super::access::{HEADERS, OTHER_CLAIMS, UNUSED_ADDRESS, claiming};
 use super::content::{gives_gateways, has_retry_after};
+use super::extraction::shortage::{
+    CONTROL, control, is_short, is_throttled, must_be_short, no_shortage, send, send_patiently,
+};
 use super::extraction::{Extraction, Place, Transport, by_country};
 use super::separator_input::of_bytes;
 use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};

@@ -2,11 +2,9 @@
 
 mod access;
 mod combinations;
-mod content;
 pub(super) mod discovery;
 mod empty_region;
 mod envelope;
-mod extraction;
 mod gateways;
 mod limits;
 mod link;
@@ -21,15 +19,8 @@ mod supply;
 mod text;
 mod token;
 
-pub(super) use access::{claiming, is_valid};
-pub(super) use combinations::find_cause;
-pub(super) use content::{Judge, count, gives_gateways, judge_repeated};
-pub(super) use empty_region::must_be_short;
-pub(super) use extraction::{Extraction, Place, Transport, by_country, rejects};
-pub(super) use link::{by_link, share_link};
-pub(super) use text::rejects_even_as_text;
-
 use crate::check::Check;
+use crate::checks::extraction::{self, content};
 use crate::contract::OperationId;
 
 /// What the checks of this operation have in common.

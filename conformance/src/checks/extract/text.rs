@@ -14,7 +14,6 @@ use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
 use crate::contract::{Clause, Extract, Separator, boundaries};
 use crate::grammar::Spelling;
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -190,21 +189,6 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
         probe.finding(Clause::ExtractReturnType, &expected, "plain text", &[&exchange]);
     }
     Ok(())
-}
-
-/// Reports gateways, be it as text where JSON is expected.
-pub(in crate::checks) async fn rejects_even_as_text(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    request: &Request,
-) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(&request.clone().as_invalid()).await?;
-    if exchange.result.as_ref().is_ok_and(|response| is_served_text(&probe.contract().extract, response)) {
-        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
-        return Ok(());
-    }
-    probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
 /// Values that callers may try as forms.

@@ -26,7 +26,7 @@ pub(crate) use instance::{Instance, address_of, respell, without_port};
 pub(crate) use query::{Query, Writing};
 pub(crate) use relations::{Reader, Relation};
 pub(crate) use response::{counts, echo, misfits};
-pub(crate) use result::{Page, ResultSet, accepts_search, page, read, read_accepted, read_unless_rejected};
+pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_unless_rejected};
 pub(crate) use survey::{Survey, Surveys, survey};
 
 /// Why a comparison shows nothing.

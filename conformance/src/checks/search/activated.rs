@@ -7,20 +7,16 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{
-    A_RANGE, Change, FILTERS, Member, OTHER_MEMBERS, SECOND_PAGE, beside_member, control, surveyed,
-};
 use super::filters::cases_of_sizes;
-use super::row::{self, Row};
-use super::surveyed::{Account, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
+use super::rules::{A_PORT, A_RANGE, Company, FILTERS, OTHER_MEMBERS, SECOND_PAGE, invalid, valid_if};
+use super::surveyed::{Account, SURVEYED, row, rows, surveyed};
+use crate::check::{Case, Check, Probe, Run, Stop};
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{FieldValue, Instance, Query, Relation, kinds_of};
+use crate::checks::row::{Edit, Min, Row, Set, Value, cases, field};
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO, IPS, PAGE_SIZE};
 use crate::grammar::{Reason, by_reason, date_times};
-use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -29,19 +25,13 @@ pub(super) static CHECKS: &[Check] = &[
         why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
         clauses: &[Clause::SearchActivatedOrder],
         run: Run::Cases(|_| {
-            let row = |(label, lower, upper): (&str, _, _), is_allowed| {
-                let row = Row::accepts_or_rejects(Clause::SearchActivatedOrder, label, is_allowed);
-                between(row, [lower, upper]).changing("bounds in order", |_, good| in_order(good))
+            let row = |is_allowed, (label, lower, upper): (&str, _, _)| {
+                valid_if(is_allowed, words(lower, upper), between(lower, upper)).labelled(label)
             };
-            let reversed = ["2026-06-30T00:00:00Z", "2026-01-01T00:00:00Z"];
-            let beside = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
-                let row = Row::rejects(Clause::SearchActivatedOrder, format!("reversed, beside {label}"));
-                between(row, reversed).changing_doubtful(None, move |probe, good| {
-                    in_order(change(&probe.contract().search, good))
-                })
-            });
-            let alone = IN_ORDER.map(|bounds| row(bounds, true)).into_iter();
-            row::cases(alone.chain(REVERSED.map(|bounds| row(bounds, false))).chain(beside))
+            let rows = IN_ORDER.map(|bounds| row(true, bounds)).into_iter();
+            let rows = rows.chain(REVERSED.map(|bounds| row(false, bounds)));
+            let rows = rows.map(|row| row.changing("bounds in order", between(EARLY, LATE), 0));
+            cases(Clause::SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
         }),
         ..SEARCH
     },
@@ -89,22 +79,12 @@ pub(super) static CHECKS: &[Check] = &[
                 ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
                 ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
             ];
-            let cases = bounds.into_iter().flat_map(|(names, other)| {
+            let rows = bounds.into_iter().flat_map(|(names, other)| {
                 let reasons = by_reason(date_times(0)).into_iter().enumerate();
-                reasons.map(move |(at, reason)| {
-                    let member = if reason.is_valid { None } else { other_member(at) };
-                    format_case(names, other, member, reason)
-                })
+                reasons.map(move |(at, reason)| format_row(names, other, at, reason))
             });
-            let without_zone = FILTERS.into_iter().chain(OTHER_PARAMETERS).map(|(label, change)| {
-                let row = Row::rejects(Clause::SearchActivatedRange, format!("no time zone, beside {label}"));
-                let row = between(row, ["2026-01-01T00:00:00", "2026-06-30T00:00:00"]);
-                row.changing_doubtful(None, move |probe, good| {
-                    in_order(change(&probe.contract().search, good))
-                })
-                .case()
-            });
-            cases.chain(without_zone).collect()
+            let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");
+            cases(Clause::SearchActivatedRange, rows.chain(no_zone))
         }),
         ..SEARCH
     },
@@ -114,7 +94,20 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
         clauses: &[Clause::SearchActivatedRange],
         run: Run::Cases(|_| {
-            bounded(OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes))))
+            let offsets =
+                OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
+            // A service may remember a result under the text of a bound without its offset.
+            let alike = row(Relation::Survey, "one local time in two offsets", 2, |account, ()| {
+                let own = chosen(account, 0)?;
+                let time = own[own.len() / 2];
+                let (label, minutes) = OFFSETS[OFFSETS.len() - 1];
+                let ahead = SignedDuration::from_mins(minutes.into());
+                let earlier =
+                    time.checked_sub(ahead).map_err(|error| Stop::Error(format!("{label}: {error}")))?;
+                let there = Query { offset: Some(minutes), ..within(account, FROM(earlier)) };
+                Ok(vec![Query { offset: Some(0), ..within(account, FROM(time)) }, there])
+            });
+            [bounded(offsets), alike].concat()
         }),
         ..SURVEYED
     },
@@ -158,78 +151,65 @@ const REVERSED: [(&str, &str, &str); 9] = [
     ("earlier by a millisecond", "2026-03-01T12:00:00.002Z", "2026-03-01T12:00:00.001Z"),
 ];
 
-const OTHER_PARAMETERS: [(&str, Change); 4] = [
-    ("a page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.start())),
+const EARLY: &str = "2026-01-01T00:00:00Z";
+const LATE: &str = "2026-06-30T00:00:00Z";
+
+const OTHER_PARAMETERS: [Company; 4] = [
+    ("a page size", &[Set(PAGE_SIZE, Min(0))]),
     SECOND_PAGE,
-    ("an item with a port", |_, good| good.field(IPS, vec!["203.0.113.250:8080"])),
-    ("many items", |search, good| good.field(IPS, addresses::distinct(search.distinct_items))),
+    A_PORT,
+    ("many items", &[Set(IPS, Value::Items(|_, max| addresses::distinct(max)))]),
 ];
 
-/// The row with a search between these bounds.
-fn between(row: Row, [lower, upper]: [&'static str; 2]) -> Row {
-    let why = format!("{ACTIVATED_FROM} {lower} and {ACTIVATED_TO} {upper}");
-    row.sending(why, move |_, good| Ok(good.field(ACTIVATED_FROM, lower).field(ACTIVATED_TO, upper)))
+/// Invalid bounds beside each other member.
+fn beside_others(label: &'static str, lower: &'static str, upper: &'static str) -> impl Iterator<Item = Row> {
+    FILTERS.into_iter().chain(OTHER_PARAMETERS).map(move |(member, edits)| {
+        let row = invalid(words(lower, upper), between(lower, upper));
+        let valid = [edits, &between(EARLY, LATE)].concat();
+        let row = row.changing(format!("bounds in order, beside {member}"), valid, 0).doubtful();
+        row.labelled(format!("{label}, beside {member}"))
+    })
 }
 
-fn in_order(good: Request) -> Request {
-    good.field(ACTIVATED_FROM, "2026-01-01T00:00:00Z").field(ACTIVATED_TO, "2026-06-30T00:00:00Z")
+fn between(lower: &'static str, upper: &'static str) -> [Edit; 2] {
+    [Set(ACTIVATED_FROM, Value::Word(lower)), Set(ACTIVATED_TO, Value::Word(upper))]
 }
 
-/// The member beside which a malformed bound is sent: `None` stands for the other bound; the other members rotate.
-fn other_member(at: usize) -> Option<Member> {
-    let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
-    std::iter::once(None).chain(members).cycle().nth(at).flatten()
+fn words(lower: &str, upper: &str) -> String {
+    format!("{ACTIVATED_FROM} {lower} and {ACTIVATED_TO} {upper}")
 }
 
-/// Spellings of one kind, each sent alone and beside another member, or beside the other bound if there is no other member.
-fn format_case(
-    names: [&'static str; 2],
+/// Spellings of one kind, each sent alone, and beside the other bound or, if malformed, beside one of the other members in turn.
+fn format_row(
+    [name, opposite]: [&'static str; 2],
     other: &'static str,
-    member: Option<Member>,
-    reason: Reason,
-) -> Case {
-    let requests = 2 * u32::try_from(reason.spellings.len()).unwrap_or(u32::MAX);
-    let label = format!("{}: {}", names[0], reason.text);
-    let beside = format!("beside {}", member.map_or(names[0], |(member, _)| member));
-    let case = Case::for_data(label, Cost::requests(requests), (names, other, member, reason), judge_format);
-    control(case).sharing(beside, Cost::requests(1))
-}
-
-async fn judge_format(
-    probe: &Probe<'_>,
-    ([name, opposite], other, member, reason): ([&'static str; 2], &'static str, Option<Member>, Reason),
-) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchActivatedRange;
-    let in_order = |text: &str| match (instant(text), instant(other)) {
-        (Some(own), Some(other)) => {
-            if name == ACTIVATED_FROM {
-                own <= other
-            } else {
-                own >= other
-            }
-        }
+    at: usize,
+    Reason { text: kind, is_valid, spellings, .. }: Reason,
+) -> Row {
+    let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
+    let member = std::iter::once(None).chain(members).cycle().nth(at).flatten().filter(|_| !is_valid);
+    let position =
+        member.map_or("beside the other bound".to_owned(), |(member, _)| format!("beside {member}"));
+    // A valid instant may contradict the other bound.
+    let is_in_order = |text: &str| match (instant(text), instant(other)) {
+        (Some(own), Some(other)) if is_valid && name == ACTIVATED_FROM => own <= other,
+        (Some(own), Some(other)) if is_valid => own >= other,
         _ => true,
     };
-    let alone = probe.any_search();
-    let beside = match member {
-        Some(member) => (beside_member(probe, member).await?, format!("beside {}", member.0)),
-        None => (alone.clone().field(opposite, other), "beside the other bound".to_owned()),
+    let sent = |text: &String, position: &str, edits: &[Edit]| {
+        let edits = edits.iter().cloned().chain([field(name, text.as_str())]).collect();
+        (format!("{name} is {text:?}, {kind}, {position}"), edits)
     };
-    for (place, (good, position)) in [(alone, "alone".to_owned()), beside].into_iter().enumerate() {
-        // A valid instant may contradict the other bound.
-        let texts = reason.spellings.iter().filter(|text| place == 0 || !reason.is_valid || in_order(text));
-        for text in texts {
-            let why = format!("{name} is {text:?}, {}, {position}", reason.text);
-            let request = good.clone().field(name, text.as_str());
-            if reason.is_valid {
-                probe.control_once(&good).await?;
-                probe.accepts(CLAUSE, &why, &request).await?;
-            } else {
-                probe.rejects_after_control(CLAUSE, &why, &good, &request).await?;
-            }
-        }
+    let alone = spellings.iter().map(|text| sent(text, "alone", &[Edit::Plain]));
+    // Of the malformed ones, each bound is sent beside others every second time, in turn with the other bound.
+    let is_sent = is_valid || (at % 2 == 0) == (name == ACTIVATED_FROM);
+    let beside = spellings.iter().filter(|text| is_sent && is_in_order(text));
+    let beside = beside.map(|text| sent(text, &position, &[]));
+    let row = valid_if(is_valid, "", []).labelled(format!("{name}: {kind}")).sending(alone.chain(beside));
+    match member {
+        Some(member) => row.beside_accepted(member),
+        None => row.changing(format!("beside {name}"), [Set(opposite, Value::Word(other))], 0),
     }
-    Ok(())
 }
 
 /// The lower and the upper bound of a search about a time.

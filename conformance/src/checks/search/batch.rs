@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::SEARCH;
 use super::addresses::{self, respell};
-use super::cases::{A_RANGE, Change, FILTERS, LARGEST_PAGE, Member, SECOND_PAGE, invalid};
-use super::row::{self, Row};
+use super::rules::{A_RANGE, Company, FILTERS, LARGEST_PAGE, SECOND_PAGE, invalid, valid, valid_if};
 use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{Instance, Query, Relation, relate};
+use crate::checks::row::{Edit, Row, Set, Value, cases, field, with};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Clause, Search};
@@ -30,7 +30,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers send lists with repeated entries. If the service counts them wrongly, \
               it rejects a batch that fits, or searches only a part of one that does not.",
         clauses: &[Clause::SearchIpsDedupLimit],
-        run: Run::Cases(|scope| row::cases(DISTINCT.map(|row| distinct(scope, row)))),
+        run: Run::Cases(|scope| cases(Clause::SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
         ..SEARCH
     },
     Check {
@@ -65,7 +65,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
         why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
         clauses: &[Clause::SearchIpsAllOrNothing],
-        run: Run::Cases(all_or_nothing_cases),
+        run: Run::Cases(|_| cases(Clause::SearchIpsAllOrNothing, all_or_nothing())),
         ..SEARCH
     },
     Check {
@@ -95,53 +95,48 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
-    const INVALID: [(&str, Change); 8] = [
-        ("an empty array", |_, good| good.field(IPS, json!([]))),
-        ("one above the limit, all identical", |search, good| {
-            good.field(IPS, vec![UNKNOWN_ADDRESS; search.raw_items.end() + 1])
-        }),
-        ("one above the limit, of two addresses", |search, good| {
+    let max = *scope.contract.search.raw_items.end();
+    let rejected = [
+        ("an empty array", field(IPS, json!([]))),
+        ("one above the limit, all identical", field(IPS, vec![UNKNOWN_ADDRESS; max + 1])),
+        ("one above the limit, of two addresses", {
             let pair = [UNKNOWN_ADDRESS, "2001:db8::250"].into_iter().cycle();
-            good.field(IPS, pair.take(search.raw_items.end() + 1).collect::<Vec<_>>())
+            field(IPS, pair.take(max + 1).collect::<Vec<_>>())
         }),
-        ("a string", |_, good| good.field(IPS, UNKNOWN_ADDRESS)),
-        ("an object", |_, good| good.field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
-        ("a number", |_, good| good.field(IPS, 1)),
-        ("true", |_, good| good.field(IPS, true)),
-        ("a string of several addresses", |_, good| {
-            good.field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))
+        // One of them is left when they are counted in 16 bits.
+        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; ((max >> 16) + 1 << 16) + 1])),
+        ("a string", field(IPS, UNKNOWN_ADDRESS)),
+        ("an object", field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
+        ("a number", field(IPS, 1)),
+        ("true", field(IPS, true)),
+        ("a string of several addresses", field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))),
+    ];
+    let beside = [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE].map(|company| {
+        let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
+        invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
+    });
+    let full: [(&str, fn(&Search, usize) -> String); 3] = [
+        ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
+        ("the limit, of the longest items", |search, index| {
+            let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
+            format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
+        }),
+        ("the limit, of many addresses and ports", |search, index| {
+            let port = addresses::port(search, index / 3 % 100);
+            match index % 3 {
+                0 => format!("198.18.0.{}", index / 3 % 100),
+                1 => format!("198.18.0.1:{port}"),
+                _ => format!("[2001:db8::1]:{port}"),
+            }
         }),
     ];
-    let max = *scope.contract.search.raw_items.end();
-    let full = |label, item: RawItem| {
-        let row = Row::accepts_alone(Clause::SearchIpsRawLimit, label);
-        let row = row.sending(format!("{max} raw items, few of them distinct"), move |probe, _| {
-            Ok(probe.search((0..max).map(|index| item(&probe.contract().search, index))))
-        });
-        row.case()
-    };
-    let mut cases = invalid(Clause::SearchIpsRawLimit, &INVALID);
-    for others in [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE] {
-        let items: Items = |search, _| vec!["2001:db8::250".to_owned(); search.raw_items.end() + 1];
-        cases.push(too_few_or_many(Clause::SearchIpsRawLimit, "one above the limit", items, others));
-    }
-    cases.push(full("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()));
-    cases.push(full("the limit, of the longest items", |search, index| {
-        let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
-        format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
-    }));
-    cases.push(full("the limit, of many addresses and ports", |search, index| {
-        let port = addresses::port(search, index / 3 % 100);
-        match index % 3 {
-            0 => format!("198.18.0.{}", index / 3 % 100),
-            1 => format!("198.18.0.1:{port}"),
-            _ => format!("[2001:db8::1]:{port}"),
-        }
-    }));
-    cases
+    let full = full.map(|(label, item)| {
+        let items: Vec<_> = (0..max).map(|index| item(&scope.contract.search, index)).collect();
+        valid(format!("{max} raw items, few of them distinct"), [field(IPS, items)]).labelled(label)
+    });
+    let rejected = rejected.map(|(label, edit)| invalid(label, [edit]));
+    cases(Clause::SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
-
-type RawItem = fn(&Search, usize) -> String;
 
 /// Creates items for the limit on distinct items.
 type Items = fn(&Search, usize) -> Vec<String>;
@@ -213,118 +208,110 @@ fn one_more(items: Vec<String>, last: &str) -> Vec<String> {
 fn distinct(scope: &Scope<'_>, (label, is_allowed, items): (&'static str, bool, Items)) -> Row {
     let max = scope.contract.search.distinct_items;
     let why = format!("{} distinct items: {label}", if is_allowed { max } else { max + 1 });
-    let row = Row::accepts_or_rejects(Clause::SearchIpsDedupLimit, label, is_allowed);
-    row.sending(why, move |probe, _| Ok(probe.search(items(&probe.contract().search, max))))
+    valid_if(is_allowed, why, [Set(IPS, Value::Items(items))]).labelled(label)
 }
 
-fn all_or_nothing_cases(_: &Scope<'_>) -> Vec<Case> {
-    const INVALID: [(&str, &str); 4] = [
-        ("a network", "203.0.113.0/24"),
+const NETWORK: &str = "203.0.113.0/24";
+
+/// Where an invalid item stands, from the number of valid ones.
+type Place = fn(usize) -> usize;
+
+/// Invalid items among as many valid ones as there may be: label, item, place, and the valid ones.
+fn one_invalid() -> Vec<(String, &'static str, Place, Items)> {
+    let almost: Items = |_, max| addresses::distinct(max - 1);
+    let items = [
+        ("a network", NETWORK),
         ("port 0", "203.0.113.250:0"),
         ("an empty item", ""),
         ("a fragment", "203.0.113"),
     ];
-    // The place of the invalid item, from the number of valid ones.
-    type Place = fn(usize) -> usize;
-    const PLACES: [(&str, Place); 3] =
+    let places: [(&str, Place); 3] =
         [("first", |_| 0), ("in the middle", |count| count / 2), ("last", |count| count)];
-    let mut cases = Vec::new();
-    for (what, item) in INVALID {
-        for (where_, place) in PLACES {
-            let label = format!("{what}, {where_}");
-            cases.push(batch_case(label, (item, place, |_, max| addresses::distinct(max - 1))));
-        }
-    }
-    let beyond =
-        |label: &str, items: Items| batch_case(label.to_owned(), ("203.0.113.0/24", |count| count, items));
-    cases.push(beyond("an invalid item after the maximum number of distinct items", |_, max| {
-        addresses::distinct(max)
-    }));
-    cases.push(beyond("an invalid item after thousands of repetitions", |search, max| {
-        addresses::distinct(max).into_iter().cycle().take(search.raw_items.end() - 1).collect()
-    }));
-    for (place, at) in
-        [("a quarter", (|count| count / 4) as Place), ("three quarters", |count| count * 3 / 4)]
-    {
-        let label = format!("a network, after {place} of the items");
-        cases.push(batch_case(label, ("203.0.113.0/24", at, |_, max| addresses::distinct(max - 1))));
-    }
-    cases.push(beyond("an invalid item after items with ports", |search, max| {
-        addresses::ports(search, max - 1)
-    }));
-    for (others, change) in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
-        for (label, shape) in [
-            ("alone", &[""; 1][..]),
-            ("several alone", &["", "203.0.113.0/24", "no-address"]),
-            ("among valid items", &["+", "", "+"]),
-            ("behind valid items", &["+", "+", ""]),
-            ("twice among valid items", &["", "+", ""]),
-        ] {
-            cases.push(shaped(format!("{label}, beside {others}"), shape, (others, change)));
-        }
-    }
-    cases.extend(invalid(
-        Clause::SearchIpsAllOrNothing,
-        &[
-            ("one distinct item too many", |search, good| {
-                good.field(IPS, addresses::distinct(search.distinct_items + 1))
-            }),
-            ("an empty set", |_, good| good.field(IPS, json!([]))),
-        ],
-    ));
-    for others in FILTERS.into_iter().chain(OTHER_PARAMETERS) {
-        for (label, items) in [
-            ("an empty set", (|_, _| Vec::new()) as Items),
-            ("one distinct item too many", |_, max| addresses::distinct(max + 1)),
-        ] {
-            cases.push(too_few_or_many(Clause::SearchIpsAllOrNothing, label, items, others));
-        }
-    }
-    cases
+    let placed = items
+        .into_iter()
+        .flat_map(|(what, item)| places.map(|(at, place)| (format!("{what}, {at}"), item, place, almost)));
+    let further: [(&str, Place, Items); 5] = [
+        (
+            "an invalid item after the maximum number of distinct items",
+            |count| count,
+            |_, max| addresses::distinct(max),
+        ),
+        (
+            "an invalid item after thousands of repetitions",
+            |count| count,
+            |search, max| {
+                addresses::distinct(max).into_iter().cycle().take(search.raw_items.end() - 1).collect()
+            },
+        ),
+        ("a network, after a quarter of the items", |count| count / 4, almost),
+        ("a network, after three quarters of the items", |count| count * 3 / 4, almost),
+        (
+            "an invalid item after items with ports",
+            |count| count,
+            |search, max| addresses::ports(search, max - 1),
+        ),
+    ];
+    placed.chain(further.map(|(label, place, items)| (label.to_owned(), NETWORK, place, items))).collect()
 }
 
-/// A case for a batch beyond a limit, beside another member.
-fn too_few_or_many(clause: Clause, what: &str, items: Items, (others, change): Member) -> Case {
-    let label = format!("{what}, beside {others}");
-    let row = Row::rejects(clause, &*label).sending(label, move |probe, good| {
-        let search = &probe.contract().search;
-        Ok(good.field(IPS, items(search, search.distinct_items)))
-    });
-    row.changing_doubtful(Some(format!("beside {others}")), move |probe, good| {
-        change(&probe.contract().search, good)
-    })
-    .case()
-}
-
-/// Parameters beside which the items are tested.
-const OTHER_PARAMETERS: [(&str, Change); 3] = [
-    ("an activation time", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z")),
-    ("a page size", |_, good| good.field(PAGE_SIZE, 5)),
-    ("the second page", |_, good| good.field(PAGE_SIZE, 1).field(PAGE, 2)),
+/// Batches of a few items: `+` stands for a valid one.
+const SHAPES: [(&str, &[&str]); 5] = [
+    ("alone", &["203.0.113"]),
+    ("several alone", &["203.0.113", NETWORK, "no-address"]),
+    ("among valid items", &["+", "203.0.113", "+"]),
+    ("behind valid items", &["+", "+", "203.0.113"]),
+    ("twice among valid items", &["203.0.113", "+", "203.0.113"]),
 ];
 
-/// A case for a batch with an invalid item beside another member: `+` stands for a valid item, and an empty text for an invalid
-/// one. The valid ones are own addresses, since the service may reject a page past the last one or an unknown country.
-fn shaped(label: String, shape: &'static [&'static str], (others, change): Member) -> Case {
-    let own = |probe: &Probe<'_>| -> Vec<String> {
-        let own = probe.own_addresses(3).into_iter().map(str::to_owned);
-        own.chain(addresses::distinct(3)).take(3).collect()
-    };
-    let why = format!("an item is not an address: {label}");
-    let row = Row::rejects(Clause::SearchIpsAllOrNothing, label).sending(why, move |probe, good| {
-        let mut valid = own(probe).into_iter();
-        let items = shape.iter().map(|kind| match *kind {
-            "+" => valid.next().unwrap_or_default(),
-            "" => "203.0.113".to_owned(),
-            other => other.to_owned(),
+/// Members beside which the items are tested.
+const BESIDE: [Company; 3] = [
+    ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]),
+    ("a page size", &[Set(PAGE_SIZE, Value::Number(5))]),
+    ("the second page", &[Set(PAGE_SIZE, Value::Number(1)), Set(PAGE, Value::Number(2))]),
+];
+
+fn all_or_nothing() -> Vec<Row> {
+    let placed = one_invalid().into_iter().map(|(label, item, place, items)| {
+        let inserted = with(move |probe, request| {
+            let search = &probe.contract().search;
+            let mut items = items(search, search.distinct_items);
+            items.insert(place(items.len()), item.to_owned());
+            Ok(request.field(IPS, items))
         });
-        Ok(good.field(IPS, items.collect::<Vec<_>>()))
+        let row = invalid(format!("{item:?} among valid items: {label}"), [inserted]).labelled(&*label);
+        row.changing(format!("valid items, {label}"), [Set(IPS, Value::Items(items))], 0)
     });
-    let control = format!("own addresses, beside {others}");
-    row.changing_doubtful(Some(control), move |probe, _| {
-        change(&probe.contract().search, probe.search(own(probe)))
+    let company = || FILTERS.into_iter().chain(BESIDE);
+    let shaped = company().flat_map(|(member, edits)| {
+        SHAPES.map(|(shape, items)| {
+            let label = format!("{shape}, beside {member}");
+            let row = invalid(format!("an item is not an address: {label}"), [own_in(items)]).labelled(label);
+            let valid: Vec<_> = [own_in(&["+", "+", "+"])].into_iter().chain(edits.to_vec()).collect();
+            row.changing(format!("own addresses, beside {member}"), valid, 0).doubtful()
+        })
+    });
+    let too_many =
+        |label: &str| invalid(label, [Set(IPS, Value::Items(|_, max| addresses::distinct(max + 1)))]);
+    let empty = |label: &str| invalid(label, [field(IPS, json!([]))]);
+    let alone = [too_many("one distinct item too many"), empty("an empty set")];
+    let beside = company().flat_map(|company| {
+        let (member, _) = company;
+        let empty = empty(&format!("an empty set, beside {member}"));
+        [empty, too_many(&format!("one distinct item too many, beside {member}"))]
+            .map(|row| row.beside(company))
+    });
+    placed.chain(shaped).chain(alone).chain(beside).collect()
+}
+
+/// Items of which `+` stands for an own address: a service may reject a page past the last one, or an unknown country.
+fn own_in(items: &'static [&'static str]) -> Edit {
+    with(move |probe, request| {
+        let own = probe.own_addresses(3).into_iter().map(str::to_owned).chain(addresses::distinct(3));
+        let mut own = own.take(3);
+        let item =
+            |item: &&str| if *item == "+" { own.next().unwrap_or_default() } else { (*item).to_owned() };
+        Ok(request.field(IPS, items.iter().map(item).collect::<Vec<_>>()))
     })
-    .case()
 }
 
 /// S([A', A]) = S([A']), whatever A' finds.
@@ -345,20 +332,6 @@ fn first_text(
     let lacks =
         || account.lacks("no searched IPv6 address has an instance", "an IPv6 address with an instance");
     if query.items.is_empty() { Err(lacks()) } else { Ok(vec![query]) }
-}
-
-fn batch_case(label: String, (item, place, items): (&'static str, fn(usize) -> usize, Items)) -> Case {
-    let valid = move |probe: &Probe<'_>| {
-        let search = &probe.contract().search;
-        items(search, search.distinct_items)
-    };
-    let why = format!("{item:?} among valid items: {label}");
-    let row = Row::rejects(Clause::SearchIpsAllOrNothing, label).sending(why, move |probe, _| {
-        let mut items = valid(probe);
-        items.insert(place(items.len()), item.to_owned());
-        Ok(probe.search(items))
-    });
-    row.changing("", move |probe, _| probe.search(valid(probe))).unshared().case()
 }
 
 async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,20 +1,19 @@
 //! The body of a search, the JSON types of its members, and the token.
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
 use super::SEARCH;
-use super::cases::{Change, surveyed};
-use super::row::{self, Row};
+use super::rules::{each_invalid, invalid, valid};
+use super::surveyed::surveyed;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
-use crate::checks::row::Base;
+use crate::checks::row::{Base, Edit, Max, Set, Value, cases, either, field};
 use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
+use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Kind, Search, Unspecified};
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -36,7 +35,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a body that is not one JSON object is rejected",
         why: "A corrupt body runs as a search that nobody requested.",
         clauses: &[Clause::SearchJsonBody],
-        run: Run::Cases(|_| row::cases(MALFORMED.map(malformed))),
+        run: Run::Cases(|_| {
+            let rows = MALFORMED.map(|(label, malform)| {
+                invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
+            });
+            cases(Clause::SearchJsonBody, rows)
+        }),
         ..SEARCH
     },
     Check {
@@ -44,7 +48,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "one JSON object is accepted in every valid notation",
         why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
         clauses: &[Clause::SearchJsonBody],
-        run: Run::Cases(|_| row::cases(FORMS.map(form))),
+        run: Run::Cases(|_| {
+            let rows = FORMS.map(|(label, write)| {
+                let edits = [field(IPS, vec![UNKNOWN_ADDRESS]), Edit::Body(write)];
+                valid(format!("the body is JSON {label}"), edits).labelled(label)
+            });
+            cases(Clause::SearchJsonBody, rows)
+        }),
         ..SEARCH
     },
     Check {
@@ -53,10 +63,8 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
         clauses: &[Clause::SearchJsonBody],
         run: Run::Cases(|_| {
-            let row = |(label, unspecified, change): (&str, Unspecified, Change)| {
-                Row::either(Clause::SearchJsonBody, unspecified, label).changed(change)
-            };
-            row::cases(OPEN.map(row))
+            let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
+            cases(Clause::SearchJsonBody, rows.map(|row| row.of(Base::Search)))
         }),
         ..SEARCH
     },
@@ -71,7 +79,7 @@ pub(super) static CHECKS: &[Check] = &[
 ];
 
 /// Values of types that no text filter has.
-type Values = fn() -> Vec<Value>;
+type Values = fn() -> Vec<Json>;
 
 const OTHER_TYPES: [(&str, Values); 4] = [
     ("a number", || vec![json!(1), json!(0), json!(1.5), json!(1_767_225_600)]),
@@ -90,12 +98,10 @@ fn type_cases(_: &Scope<'_>) -> Vec<Case> {
         kinds.into_iter().flat_map(|kind| OTHER_TYPES.map(|(what, values)| (kind, what, values)))
     };
     let label = |kind: FilterKind, what: &str| format!("{}: {what}", kind.property.name);
-    let closed = each(closed).map(|(kind, what, values)| {
-        let name = kind.property.name.as_str();
-        let row = Row::rejects(kind.clause, label(kind, what));
-        let row =
-            values().into_iter().fold(row, |row, value| row.with(format!("{name} is {value}"), name, value));
-        row.case()
+    let closed = each(closed).flat_map(|(kind, what, values)| {
+        let name = &*kind.property.name;
+        let values = values().into_iter().map(|value| (format!("{name} is {value}"), field(name, value)));
+        cases(kind.clause, [each_invalid(label(kind, what), values)])
     });
     let any_text =
         each(any_text).map(|(kind, what, values)| (label(kind, what), of_survey(values), (kind, values)));
@@ -125,48 +131,53 @@ async fn not_ignored_types(probe: &Probe<'_>, (kind, values): (FilterKind, Value
     Ok(())
 }
 
-/// Makes a malformed body from the text of a good one.
-type Malform = fn(&str) -> String;
-
-const MALFORMED: [(&str, Malform); 21] = [
-    ("an array of addresses", |_| "[\"203.0.113.250\"]".to_owned()),
-    ("an object as a string", |text| serde_json::Value::from(text).to_string()),
-    ("a comma behind the last member", |text| format!("{},}}", &text[..text.len() - 1])),
-    ("a comma behind the last item", |text| text.replacen(']', ",]", 1)),
-    ("names in single quotes", |text| text.replacen('"', "'", 2)),
-    ("an object with a comment", |text| format!("{{/* ips */{}", &text[1..])),
-    ("an array", |text| format!("[{text}]")),
-    ("an empty array", |_| "[]".to_owned()),
-    ("a string", |_| "\"203.0.113.250\"".to_owned()),
-    ("a number", |_| "1".to_owned()),
-    ("true", |_| "true".to_owned()),
-    ("null", |_| "null".to_owned()),
-    ("no body", |_| String::new()),
-    ("spaces", |_| "  \n".to_owned()),
-    ("an object that does not end", |text| text[..text.len() - 1].to_owned()),
-    ("an object and more", |text| format!("{text}}}")),
-    ("two objects", |text| format!("{text}{text}")),
-    ("names without quotes", |text| text.replacen('"', "", 2)),
-    ("a text with a raw line break", |text| format!("{},\"note\":\"a\nb\"}}", &text[..text.len() - 1])),
-    ("no JSON", |_| "ips=203.0.113.250".to_owned()),
-    ("nested a thousand times", |_| "[".repeat(1_000)),
-];
-
-fn malformed((label, malform): (&'static str, Malform)) -> Row {
-    Row::rejects(Clause::SearchJsonBody, label).sending(format!("the body is {label}"), move |_, good| {
-        let text = malform(&text_of(&good));
-        Ok(good.body(JSON, text))
-    })
-}
-
-fn text_of(request: &Request) -> String {
-    String::from_utf8_lossy(&request.body_bytes().unwrap_or_default()).into_owned()
-}
-
-/// Another notation of the body of a search.
+/// Writes another body from that of a valid search.
 type Write = fn(&Search, &str) -> String;
 
-const JSON: &str = "application/json";
+const MALFORMED: [(&str, Write); 33] = [
+    ("an array of addresses", |_, _| "[\"203.0.113.250\"]".to_owned()),
+    ("an object as a string", |_, text| Json::from(text).to_string()),
+    ("a comma behind the last member", |_, text| format!("{},}}", &text[..text.len() - 1])),
+    ("a comma behind the last item", |_, text| text.replacen(']', ",]", 1)),
+    ("names in single quotes", |_, text| text.replacen('"', "'", 2)),
+    ("an object with a comment", |_, text| format!("{{/* ips */{}", &text[1..])),
+    ("an array", |_, text| format!("[{text}]")),
+    ("an empty array", |_, _| "[]".to_owned()),
+    ("a string", |_, _| "\"203.0.113.250\"".to_owned()),
+    ("a number", |_, _| "1".to_owned()),
+    ("true", |_, _| "true".to_owned()),
+    ("null", |_, _| "null".to_owned()),
+    ("no body", |_, _| String::new()),
+    ("spaces", |_, _| "  \n".to_owned()),
+    ("an object that does not end", |_, text| text[..text.len() - 1].to_owned()),
+    ("an object and more", |_, text| format!("{text}}}")),
+    ("two objects", |_, text| format!("{text}{text}")),
+    ("names without quotes", |_, text| text.replacen('"', "", 2)),
+    ("a text with a raw line break", |_, text| with_note(text, "a\nb")),
+    ("no JSON", |_, _| "ips=203.0.113.250".to_owned()),
+    ("nested a thousand times", |_, _| "[".repeat(1_000)),
+    // What lenient parsers add to JSON.
+    ("an object with NaN for a number", |_, text| with_page(text, "NaN")),
+    ("an object with a hexadecimal number", |_, text| with_page(text, "0x1")),
+    ("an object with a zero before a number", |_, text| with_page(text, "01")),
+    ("an object with a plus before a number", |_, text| with_page(text, "+1")),
+    ("an object with a number that ends at its point", |_, text| with_page(text, "1.")),
+    ("an object with an escape that JSON lacks", |_, text| with_note(text, "\\x61")),
+    ("an object with a raw tab in a text", |_, text| with_note(text, "a\tb")),
+    ("an object with a line comment", |_, text| format!("{{// ips\n{}", &text[1..])),
+    ("an object without a comma between its members", |_, text| with_page(text, "1").replacen("1,", "1 ", 1)),
+    ("an object with an equals sign for a colon", |_, text| text.replacen(':', "=", 1)),
+    ("an object behind a prefix against scripts", |_, text| format!(")]}}',\n{text}")),
+    ("an object with a NUL behind it", |_, text| format!("{text}\0")),
+];
+
+fn with_page(text: &str, page: &str) -> String {
+    format!("{{\"{PAGE}\":{page},{}", &text[1..])
+}
+
+fn with_note(text: &str, note: &str) -> String {
+    format!("{},\"note\":\"{note}\"}}", &text[..text.len() - 1])
+}
 
 const FORMS: [(&str, Write); 3] = [
     ("with line breaks and spaces", |_, text| {
@@ -187,37 +198,36 @@ const FORMS: [(&str, Write); 3] = [
     }),
 ];
 
-fn form((label, write): (&'static str, Write)) -> Row {
-    Row::accepts(Clause::SearchJsonBody, label).sending(
-        format!("the body is JSON {label}"),
-        move |probe, _| {
-            let good = probe.search([UNKNOWN_ADDRESS]);
-            let text = write(&probe.contract().search, &text_of(&good));
-            Ok(good.body(JSON, text))
-        },
-    )
-}
-
-const OPEN: [(&str, Unspecified, Change); 10] = [
-    ("text/plain as Content-Type", Unspecified::StaticContentType, |_, good| {
-        let bytes = good.body_bytes().unwrap_or_default();
-        good.body("text/plain", bytes)
-    }),
-    ("an unknown body field", Unspecified::StaticUnknownFields, |_, good| good.field("sallyportUnknown", 1)),
-    ("an unknown query parameter", Unspecified::StaticUnknownFields, |_, good| {
-        good.query("sallyport_unknown", 1)
-    }),
-    ("a fraction of zero", Unspecified::StaticFractionalInteger, |_, good| good.field(PAGE, 1.0)),
-    ("a status of null", Unspecified::StaticNullOptional, |_, good| good.field(STATUS, Value::Null)),
-    ("an order number of null", Unspecified::StaticNullOptional, |_, good| good.field(ORDER_NO, Value::Null)),
-    ("an empty country", Unspecified::SearchEmptyFilter, |_, good| good.field(COUNTRY_CODE, "")),
-    ("an empty order number", Unspecified::SearchEmptyFilter, |_, good| good.field(ORDER_NO, "")),
-    ("the largest page", Unspecified::SearchPagePastEnd, |search, good| {
-        good.field(PAGE, *search.pages.end())
-    }),
-    ("a country that no directory has", Unspecified::SearchUnknownFilter, |_, good| {
-        good.field(COUNTRY_CODE, "QQQ")
-    }),
+const OPEN: [(&str, Unspecified, &[Edit]); 10] = [
+    (
+        "text/plain as Content-Type",
+        Unspecified::StaticContentType,
+        &[Edit::Change(|_, request| {
+            let bytes = request.body_bytes().unwrap_or_default();
+            Ok(request.body("text/plain", bytes))
+        })],
+    ),
+    ("an unknown body field", Unspecified::StaticUnknownFields, &[Set("sallyportUnknown", Value::Number(1))]),
+    (
+        "an unknown query parameter",
+        Unspecified::StaticUnknownFields,
+        &[Edit::Add("sallyport_unknown", Value::Number(1))],
+    ),
+    (
+        "a fraction of zero",
+        Unspecified::StaticFractionalInteger,
+        &[Edit::Change(|_, request| Ok(request.field(PAGE, 1.0)))],
+    ),
+    ("a status of null", Unspecified::StaticNullOptional, &[Set(STATUS, Value::Json(Json::Null))]),
+    ("an order number of null", Unspecified::StaticNullOptional, &[Set(ORDER_NO, Value::Json(Json::Null))]),
+    ("an empty country", Unspecified::SearchEmptyFilter, &[Set(COUNTRY_CODE, Value::Word(""))]),
+    ("an empty order number", Unspecified::SearchEmptyFilter, &[Set(ORDER_NO, Value::Word(""))]),
+    ("the largest page", Unspecified::SearchPagePastEnd, &[Set(PAGE, Max(0))]),
+    (
+        "a country that no directory has",
+        Unspecified::SearchUnknownFilter,
+        &[Set(COUNTRY_CODE, Value::Word("QQQ"))],
+    ),
 ];
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
@@ -225,10 +235,7 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
     let rows = one_token(&Base::Search, WrongToken::reason);
-    crate::checks::row::cases(Clause::SearchToken, rows)
-        .into_iter()
-        .chain([other_spellings, beside_fields])
-        .collect()
+    cases(Clause::SearchToken, rows).into_iter().chain([other_spellings, beside_fields]).collect()
 }
 
 async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {

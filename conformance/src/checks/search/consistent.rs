@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cases::surveyed;
 use super::known::CHANGEABLE;
-use super::surveyed::{Account, SURVEYED};
+use super::surveyed::{Account, SURVEYED, surveyed};
 use crate::check::{Check, Probe, Run, Stop};
 use crate::checks::relation::values::same;
 use crate::checks::relation::{Difference, Instance, Query, kinds_of, page, read, report};

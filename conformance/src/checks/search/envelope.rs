@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, surveyed};
-use super::surveyed::Account;
+use super::surveyed::{Account, BATCHES, surveyed};
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Stop};
+use crate::checks::relation::values::instant;
 use crate::checks::relation::{FilterKind, Query, Writing, kinds};
 use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
 use crate::contract::Clause;
@@ -59,7 +59,7 @@ pub(super) static CHECKS: &[Check] = &[
     },
     Check {
         id: "search.instance.watched",
-        title: "an instance has an IP address, a country code of three letters and an id of its own",
+        title: "an instance has an IP address, a country code of three letters, an id of its own, and null for an unknown time",
         why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
         clauses: &[Clause::SearchInstance, Clause::SearchPaging],
         run: Run::Passive(judge_instances),
@@ -183,6 +183,16 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
         if let Some(code) = text("countryCode").filter(|code| !is_country(code)) {
             report(Clause::SearchInstance, "countryCode", "countryCode has three letters", code.to_owned());
         }
+        for name in ["expiresAt", "activatedAt"] {
+            if let Some(time) = text(name).filter(|time| is_in_place_of_null(time)) {
+                report(
+                    Clause::SearchInstance,
+                    name,
+                    "null for a time that is unknown",
+                    format!("{name} {time}"),
+                );
+            }
+        }
         let id = item.get("instanceId").and_then(Value::as_i64);
         if let Some(id) = id.filter(|id| !seen.insert(*id)) {
             report(
@@ -194,6 +204,12 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
         }
     }
     Some(findings)
+}
+
+/// The times that programs put where there is none: the first instant of Unix time and of the first year.
+fn is_in_place_of_null(time: &str) -> bool {
+    instant(time)
+        .is_some_and(|time| ["1970-01-01T00:00:00Z", "0001-01-01T00:00:00Z"].contains(&&*time.to_string()))
 }
 
 fn is_country(code: &str) -> bool {

@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{BATCHES, surveyed};
-use super::surveyed::{Account, SURVEYED, rows};
+use super::surveyed::{Account, BATCHES, SURVEYED, rows, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{
@@ -201,6 +200,44 @@ const NEAR_MISSES: [(&str, NearMiss); 17] = [
     }),
 ];
 
+/// Further ones, derived from one value only: texts that mean something to a decoder, a regular expression or a collation.
+const FURTHER_MISSES: [(&str, NearMiss); 7] = [
+    ("with a point for its last character", |value| format!("{}.", without_last(value))),
+    ("as an alternative", |value| format!("{value}|{value}")),
+    ("percent-encoded", |value| value.bytes().map(|byte| format!("%{byte:02X}")).collect()),
+    ("in quotes", |value| format!("\"{value}\"")),
+    ("with an apostrophe behind it", |value| format!("{value}'")),
+    ("with a zero-width space behind it", |value| format!("{value}\u{200b}")),
+    ("with an accent", accented),
+];
+
+/// The text with an acute accent on its first letter that can have one, which collations ignore.
+pub(super) fn accented(text: &str) -> String {
+    const ACCENTS: [(char, char); 14] = [
+        ('a', 'á'),
+        ('e', 'é'),
+        ('i', 'í'),
+        ('o', 'ó'),
+        ('u', 'ú'),
+        ('c', 'ć'),
+        ('n', 'ń'),
+        ('A', 'Á'),
+        ('E', 'É'),
+        ('I', 'Í'),
+        ('O', 'Ó'),
+        ('U', 'Ú'),
+        ('C', 'Ć'),
+        ('N', 'Ń'),
+    ];
+    let accent =
+        |letter: char| ACCENTS.iter().find(|(plain, _)| *plain == letter).map(|(_, accented)| *accented);
+    let found = text.char_indices().find_map(|(at, letter)| Some((at, letter, accent(letter)?)));
+    found.map_or_else(
+        || text.to_owned(),
+        |(at, letter, accented)| format!("{}{accented}{}", &text[..at], &text[at + letter.len_utf8()..]),
+    )
+}
+
 fn full_width(character: char) -> char {
     let wide = u32::from(character).checked_add(0xfee0).filter(|_| character.is_ascii_graphic());
     wide.and_then(char::from_u32).unwrap_or(character)
@@ -214,27 +251,29 @@ fn without_last(value: &str) -> String {
 const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercase());
 
 fn near_cases(clause: Clause) -> Vec<Case> {
-    let max = u32::try_from(MAX_KNOWN).unwrap_or(u32::MAX);
+    let count = |known: usize| u32::try_from(known).unwrap_or(u32::MAX);
     let misses = |kind: FilterKind| {
         let lower = (!kind.has_open_case).then_some(LOWER_CASE);
-        let misses = NEAR_MISSES.into_iter().chain(lower);
-        misses.map(move |(label, resembling)| (label, max, (kind, resembling)))
+        let misses = NEAR_MISSES.into_iter().chain(lower).map(|miss| (miss, MAX_KNOWN));
+        let misses = misses.chain(FURTHER_MISSES.map(|miss| (miss, 1)));
+        misses.map(move |((label, resembling), known)| (label, count(known), (kind, resembling, known)))
     };
-    let near = rows(Relation::Matching, of_clause(clause).flat_map(misses), |account, (kind, resembling)| {
-        let mut sent = BTreeSet::new();
-        let known = account.candidates(kind)?.into_iter().take(MAX_KNOWN);
-        let near = known.filter_map(|value| {
-            let text = resembling(value.as_text()?);
-            // An empty filter is unspecified, and the resembling text may be another order of the account.
-            let is_another = account.probe.facts().orders.iter().any(|order| order.number == text);
-            let near = Some(kind.text(&text)).filter(|near| *near != value)?;
-            (!text.is_empty() && !is_another && sent.insert(text)).then(|| account.unknown(near))
+    let near =
+        rows(Relation::Matching, of_clause(clause).flat_map(misses), |account, (kind, resembling, known)| {
+            let mut sent = BTreeSet::new();
+            let known = account.candidates(kind)?.into_iter().take(known);
+            let near = known.filter_map(|value| {
+                let text = resembling(value.as_text()?);
+                // An empty filter is unspecified, and the resembling text may be another order of the account.
+                let is_another = account.probe.facts().orders.iter().any(|order| order.number == text);
+                let near = Some(kind.text(&text)).filter(|near| *near != value)?;
+                (!text.is_empty() && !is_another && sent.insert(text)).then(|| account.unknown(near))
+            });
+            Ok(near.collect())
         });
-        Ok(near.collect())
-    });
     // City codes are not country codes, and the other way round, unless both directories have the same code.
     let shown = of_clause(clause).filter(|kind| kind.field.is_some());
-    let codes = shown.map(|kind| ("a code of the other directory", max, kind));
+    let codes = shown.map(|kind| ("a code of the other directory", count(MAX_KNOWN), kind));
     let elsewhere = rows(Relation::Matching, codes, |account, kind| {
         let codes = |kind: FilterKind| account.survey.values(|instance| kind.shown(instance));
         let own = codes(kind);
@@ -300,5 +339,8 @@ mod tests {
         assert_eq!(texts("USA")[14..], ["USA\u{0}", "\u{ff35}\u{ff33}\u{ff21}", "USA"]);
         assert_eq!(texts("é")[..10], ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);
         assert_eq!(texts("SO-1-0017")[16], "SO-1-17");
+        let further = FURTHER_MISSES.map(|(_, resembling)| resembling("USA"));
+        assert_eq!(further, ["US.", "USA|USA", "%55%53%41", "\"USA\"", "USA'", "USA\u{200b}", "ÚSA"]);
+        assert_eq!(accented("xyz"), "xyz");
     }
 }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::{Value as Json, json};
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{Change, FILTERS};
-use super::row::{self, Row};
+use super::rules::{each_invalid, invalid, valid, valid_if};
 use crate::check::{Case, Check, Run, Scope};
-use crate::checks::{Requests, UNKNOWN_ADDRESS};
-use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE, STATUS};
+use crate::checks::UNKNOWN_ADDRESS;
+use crate::checks::row::{Base, Drop, Edit, Min, Set, Value, cases, either, field};
+use crate::contract::part::{
+    ACTIVATED_FROM, CITY_CODE, COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS,
+};
 use crate::contract::{Clause, Unspecified};
 use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
 
@@ -21,24 +23,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A client that loses its list of addresses gets the result of another search and does not notice.",
         clauses: &[Clause::SearchIpsRequired],
         run: Run::Cases(|_| {
-            let absent = ABSENT_BESIDE.map(|(label, change)| {
-                Row::rejects(Clause::SearchIpsRequired, label).sending(label, move |probe, good| {
-                    Ok(change(&probe.contract().search, good.without_field(IPS)))
-                })
-            });
-            let null_or_elsewhere: [(&str, Change); 3] = [
-                ("null beside a status", |search, good| {
-                    let status = search.statuses[0].as_str();
-                    good.field(IPS, Value::Null).field(STATUS, status)
-                }),
-                ("null", |_, good| good.field(IPS, Value::Null)),
-                ("in the query, without a body", |_, good| {
-                    good.body("application/json", "").query(IPS, UNKNOWN_ADDRESS)
-                }),
-            ];
-            let others = null_or_elsewhere
-                .map(|(label, change)| Row::rejects(Clause::SearchIpsRequired, label).changed(change));
-            row::cases(absent.into_iter().chain(others))
+            cases(Clause::SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))
         }),
         ..SEARCH
     },
@@ -49,8 +34,12 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchIpsItem],
         run: Run::Cases(|scope| {
             let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
-            let reasons = by_reason(spellings).into_iter().filter(|reason| reason.is_valid);
-            row::cases(reasons.map(accepted))
+            // Valid spellings of one kind share a request, which is far below the limit on items.
+            let forms = by_reason(spellings).into_iter().filter(|reason| reason.is_valid).map(|reason| {
+                let why = format!("{}: {:?}", reason.text, reason.spellings);
+                valid(why, [field(IPS, reason.spellings)]).labelled(reason.text)
+            });
+            cases(Clause::SearchIpsItem, forms)
         }),
         ..SEARCH
     },
@@ -60,7 +49,12 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
               and the caller trusts the result.",
         clauses: &[Clause::SearchIpsItem],
-        run: Run::Cases(malformed_items),
+        run: Run::Cases(|scope| {
+            let texts = malformed(by_reason(ip_endpoints(SEED, &scope.contract.search.ports)));
+            let others = NO_TEXTS.into_iter().enumerate();
+            let others = others.map(|(first, (reason, items))| (reason, first, items()));
+            texts.chain(others).flat_map(|kind| malformed_cases(Clause::SearchIpsItem, kind)).collect()
+        }),
         ..SEARCH
     },
     Check {
@@ -68,7 +62,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "unspecified spellings of an address cause no server error",
         why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
         clauses: &[Clause::SearchIpsItem],
-        run: Run::Cases(|_| row::cases(OPEN.map(open))),
+        run: Run::Cases(|_| {
+            let open = OPEN.map(|(label, unspecified, item)| {
+                either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
+            });
+            cases(Clause::SearchIpsItem, open.map(|row| row.of(Base::Search)))
+        }),
         ..SEARCH
     },
     Check {
@@ -81,19 +80,35 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// Members beside which `ips` is absent.
-const ABSENT_BESIDE: [(&str, Change); 10] = [
-    ("absent", |_, search| search),
-    ("absent beside a status", FILTERS[0].1),
-    ("absent beside an order number", FILTERS[5].1),
-    ("absent beside a page", |search, good| good.field(PAGE, *search.pages.start())),
-    ("absent beside a group", FILTERS[2].1),
-    ("absent beside the group of ungrouped instances", FILTERS[1].1),
-    ("absent beside a country", FILTERS[3].1),
-    ("absent beside a city", FILTERS[4].1),
-    ("absent beside a page size", |search, good| good.field(PAGE_SIZE, *search.page_sizes.start())),
-    ("absent beside an activation time", |_, good| good.field(ACTIVATED_FROM, "2020-01-01T00:00:00Z")),
+const ABSENT: [(&str, &[Edit]); 16] = [
+    ("absent", &[Drop(IPS)]),
+    ("absent beside a status", &[Drop(IPS), Set(STATUS, Value::Listed)]),
+    ("absent beside an order number", &[Drop(IPS), Set(ORDER_NO, Value::Order("SO-1"))]),
+    ("absent beside a page", &[Drop(IPS), Set(PAGE, Min(0))]),
+    ("absent beside a group", &[Drop(IPS), Set(GROUP_ID, Value::Number(1))]),
+    ("absent beside the group of ungrouped instances", &[Drop(IPS), Set(GROUP_ID, Value::Number(0))]),
+    ("absent beside a country", &[Drop(IPS), Set(COUNTRY_CODE, Value::Word("USA"))]),
+    ("absent beside a city", &[Drop(IPS), Set(CITY_CODE, Value::Word("NYC"))]),
+    ("absent beside a page size", &[Drop(IPS), Set(PAGE_SIZE, Min(0))]),
+    (
+        "absent beside an activation time",
+        &[Drop(IPS), Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))],
+    ),
+    ("null beside a status", &[Set(IPS, Value::Json(Json::Null)), Set(STATUS, Value::Listed)]),
+    ("null", &[Set(IPS, Value::Json(Json::Null))]),
+    ("under its name in capitals", &[Drop(IPS), Set("IPS", ONE_ITEM)]),
+    ("under the name of a single item", &[Drop(IPS), Set("ip", ONE_ITEM)]),
+    ("within another object", &[Edit::Body(|_, text| format!("{{\"data\":{text}}}"))]),
+    (
+        "in the query, without a body",
+        &[
+            Edit::Body(|_, _| String::new()),
+            Edit::Change(|_, request| Ok(request.query(IPS, UNKNOWN_ADDRESS))),
+        ],
+    ),
 ];
+
+const ONE_ITEM: Value = Value::Items(|_, _| vec![UNKNOWN_ADDRESS.to_owned()]);
 
 /// Selects the same spellings in every run.
 const SEED: u64 = 0;
@@ -108,84 +123,62 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
     ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
 ];
 
-fn open((label, unspecified, item): (&'static str, Unspecified, &'static str)) -> Row {
-    let row = Row::either(Clause::SearchIpsItem, unspecified, label);
-    row.sending(format!("the item {item:?}"), move |probe, _| Ok(probe.search([item])))
-}
+/// Items that are no texts.
+const NO_TEXTS: [(&str, fn() -> Vec<Json>); 5] = [
+    ("a number", || vec![json!(3_405_803_994_u32), json!(0)]),
+    ("null", || vec![Json::Null]),
+    ("a boolean", || vec![json!(true), json!(false)]),
+    ("an object", || vec![json!({"ip": UNKNOWN_ADDRESS}), json!({})]),
+    ("an array", || vec![json!([UNKNOWN_ADDRESS]), json!([])]),
+];
 
-/// Valid spellings of one kind share a request, which is far below the limit on items.
-fn accepted(Reason { text, spellings, .. }: Reason) -> Row {
-    let why = format!("{text}: {spellings:?}");
-    Row::accepts(Clause::SearchIpsItem, text)
-        .sending(why, move |probe, _| Ok(probe.search(spellings.clone())))
-}
+/// Items of one kind: why they are malformed, the place of the first one in its list, and the items.
+type Malformed = (&'static str, usize, Vec<Json>);
 
-fn malformed_items(scope: &Scope<'_>) -> Vec<Case> {
-    let spellings = ip_endpoints(SEED, &scope.contract.search.ports);
-    let malformed = by_reason(spellings).into_iter().filter(|reason| !reason.is_valid);
-    let texts = malformed.map(|reason| {
-        (reason.text, reason.first, reason.spellings.into_iter().map(Value::from).collect::<Vec<_>>())
-    });
-    let others = [
-        ("a number", vec![json!(3_405_803_994_u32), json!(0)]),
-        ("null", vec![Value::Null]),
-        ("a boolean", vec![json!(true), json!(false)]),
-        ("an object", vec![json!({"ip": UNKNOWN_ADDRESS}), json!({})]),
-        ("an array", vec![json!([UNKNOWN_ADDRESS]), json!([])]),
-    ];
-    let others = others.into_iter().enumerate().map(|(first, (reason, items))| (reason, first, items));
-    let cases = texts.chain(others);
-    cases
-        .flat_map(|(reason, first, items)| malformed_cases(Clause::SearchIpsItem, reason, first, items))
-        .collect()
+fn malformed(reasons: Vec<Reason>) -> impl Iterator<Item = Malformed> {
+    let malformed = reasons.into_iter().filter(|reason| !reason.is_valid);
+    malformed
+        .map(|reason| (reason.text, reason.first, reason.spellings.into_iter().map(Json::from).collect()))
 }
 
 fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let ports = &scope.contract.search.ports;
-    let (min, max) = (*ports.start(), *ports.end());
-    let range = ports;
+    let range = &scope.contract.search.ports;
+    let (min, max) = (*range.start(), *range.end());
     let ports = BTreeSet::from([min, max, min - 1, max + 1, -1, i64::MAX]);
-    let items = [UNKNOWN_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
-        ports.iter().map(move |port| (format!("{address}:{port}"), range.contains(port)))
+    let bounds = [UNKNOWN_ADDRESS, "[2001:db8::250]"].into_iter().flat_map(|address| {
+        let items = ports.iter().map(move |port| (port, format!("{address}:{port}")));
+        items.map(|(port, item)| {
+            let row = valid_if(range.contains(port), format!("the item {item}"), [field(IPS, vec![&*item])]);
+            row.labelled(item).finding_nothing("one item")
+        })
     });
-    let bound = |(item, is_allowed): (String, bool)| {
-        let row = Row::accepts_or_rejects(Clause::SearchIpsPort, &*item, is_allowed);
-        let row = row.sending(format!("the item {item}"), move |probe, _| Ok(probe.search([&*item])));
-        row.changing_nothing_found("one item").case()
-    };
-    let malformed = by_reason(ip_ports(SEED, range)).into_iter().flat_map(|reason| {
-        let items = reason.spellings.into_iter().map(Value::from).collect();
-        malformed_cases(Clause::SearchIpsPort, reason.text, reason.first, items)
-    });
-    items.map(bound).collect::<Vec<_>>().into_iter().chain(malformed).collect()
+    let malformed = malformed(by_reason(ip_ports(SEED, range)));
+    let malformed = malformed.flat_map(|kind| malformed_cases(Clause::SearchIpsPort, kind));
+    cases(Clause::SearchIpsPort, bounds).into_iter().chain(malformed).collect()
 }
 
-/// Malformed items of one kind: each of them alone, and each of them among valid ones, where a lenient server ignores it. The
-/// place among the others rotates. Of a long list, half are sent among valid items.
-fn malformed_cases(clause: Clause, reason: &'static str, first: usize, items: Vec<Value>) -> [Case; 2] {
+/// Each malformed item of one kind alone, and among valid ones, where a lenient server ignores it. The place among the others
+/// rotates. Of a long list, half are sent among valid items.
+fn malformed_cases(clause: Clause, (reason, first, items): Malformed) -> Vec<Case> {
     // Lists alternate between IPv4 and IPv6, so this selects places 0, 3, 4, 7 and so on to get both.
     let is_sent = |place: usize| items.len() <= FEW_ITEMS || (place + place / 2).is_multiple_of(2);
     let some = items.iter().enumerate().filter(|(place, _)| is_sent(*place)).map(|(_, item)| item.clone());
-    let some: Vec<Value> = some.collect();
-    let alone = items.into_iter().fold(Row::rejects(clause, reason), |row, item| {
-        row.sending(format!("the item {item}, {reason}"), move |probe, _| Ok(probe.search([item.clone()])))
-    });
-    let among = Row::rejects(clause, format!("{reason}, among valid items"));
-    let among = some.into_iter().enumerate().fold(among, |row, (index, item)| {
+    let among = some.enumerate().map(|(index, item)| {
         let place = [0, VALID_ITEMS / 2, VALID_ITEMS][(first + index) % 3];
+        let mut batch: Vec<Json> = valid_items().into_iter().map(Json::from).collect();
+        batch.insert(place, item.clone());
         let why = format!("the item {item}, {reason}, at place {place} among valid ones");
-        row.sending(why, move |probe, _| {
-            let mut batch: Vec<Value> = valid_items();
-            batch.insert(place, item.clone());
-            Ok(probe.search(batch))
-        })
+        (why, field(IPS, batch))
     });
-    let among = among.changing("valid items", |probe, _| probe.search(valid_items()));
-    [alone.changing_nothing_found("one item").case(), among.case()]
+    let alone =
+        items.iter().map(|item| (format!("the item {item}, {reason}"), field(IPS, vec![item.clone()])));
+    let among = each_invalid(format!("{reason}, among valid items"), among);
+    let among = among.changing("valid items", [field(IPS, valid_items())], 0);
+    cases(clause, [each_invalid(reason, alone).finding_nothing("one item"), among])
 }
 
-fn valid_items() -> Vec<Value> {
-    addresses::distinct(VALID_ITEMS).into_iter().map(Value::from).collect()
+fn valid_items() -> Vec<String> {
+    addresses::distinct(VALID_ITEMS)
 }
 
 /// Up to this number, all malformed items of one kind are sent among valid ones.

@@ -1,8 +1,7 @@
 //! Searches with several filters, compared with the survey.
 
 use super::SEARCH;
-use super::cases::BATCHES;
-use super::surveyed::{Account, SURVEYED, rows};
+use super::surveyed::{Account, BATCHES, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
     FieldValue, Filter, FilterKind, Instance, Query, Relation, Survey, address_of, combinations, excluding,

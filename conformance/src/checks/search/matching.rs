@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::addresses;
-use super::cases::BATCHES;
-use super::surveyed::{Account, SURVEYED, alone, row, rows};
+use super::surveyed::{Account, BATCHES, SURVEYED, alone, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
 use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};

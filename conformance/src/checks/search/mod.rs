@@ -5,22 +5,19 @@ mod activated;
 mod addresses;
 mod batch;
 mod body;
-mod cases;
 mod consistent;
 pub(super) mod discovery;
 mod envelope;
 mod filters;
-mod group;
 mod input;
 mod intersection;
 mod known;
 mod likeness;
 mod matching;
-mod page;
+mod members;
 mod paging;
 mod read_only;
-mod row;
-mod status;
+mod rules;
 mod surveyed;
 mod watched;
 
@@ -40,14 +37,12 @@ pub(super) static TABLES: &[&[Check]] = &[
     consistent::CHECKS,
     envelope::CHECKS,
     filters::CHECKS,
-    group::CHECKS,
     input::CHECKS,
     intersection::CHECKS,
     known::CHECKS,
     matching::CHECKS,
-    page::CHECKS,
+    members::CHECKS,
     paging::CHECKS,
     read_only::CHECKS,
-    status::CHECKS,
     watched::CHECKS,
 ];

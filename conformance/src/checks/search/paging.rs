@@ -2,8 +2,7 @@
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::BATCHES;
-use super::surveyed::{Account, SURVEYED, rows};
+use super::surveyed::{Account, BATCHES, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
     FilterKind, Query, Relation, ResultSet, combinations, echo, kinds_of, lacks_addresses, read, shown_kinds,

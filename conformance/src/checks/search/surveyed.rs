@@ -5,8 +5,7 @@ use std::net::IpAddr;
 
 use super::SEARCH;
 use super::addresses;
-use super::cases::{batch, surveyed};
-use crate::check::{Case, Check, Cost, Probe, Stop};
+use crate::check::{Case, CaseFn, Check, Cost, Probe, Stop};
 use crate::checks::relation::{
     Filter, FilterKind, Query, Relation, Survey, lacks_addresses, meeting, relate, survey,
 };
@@ -26,6 +25,28 @@ pub(super) struct Account<'a> {
 
 /// Chooses the searches of a case, made from the data of its row.
 pub(super) type Choose<T> = fn(Account<'_>, T) -> Result<Vec<Query>, Stop>;
+
+pub(super) const BATCHES: [&str; 5] = [
+    "addresses",
+    "addresses with ports",
+    "IPv6 addresses with ports",
+    "addresses with and without ports",
+    "IPv4 addresses with ports",
+];
+
+/// Cases that compare results with the survey, each with its label, its own requests and its data.
+pub(super) fn surveyed<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'static>(
+    cases: impl IntoIterator<Item = (L, u32, T)>,
+    run: impl for<'p> CaseFn<'p, (T,)> + Copy,
+) -> Vec<Case> {
+    const SURVEY_AND_ORDERS: u32 = 4;
+    // A run reads the survey once. Each case reserves a request for the reading that follows a difference.
+    let case = |(label, requests, data)| {
+        let case = Case::for_data(label, Cost::requests(requests + 1), data, run);
+        case.sharing_in_run(Survey::CONTROL, Cost::requests(SURVEY_AND_ORDERS))
+    };
+    cases.into_iter().map(case).collect()
+}
 
 /// A case for each row: its label, the number of its own requests, and the data from which its searches are chosen.
 pub(super) fn rows<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'static>(
@@ -93,7 +114,9 @@ impl<'a> Account<'a> {
 
     /// A search for a batch of the survey.
     pub(super) fn batch(self, name: &str) -> Result<Query, Stop> {
-        batch(self.probe, self.survey, name).map(Query::from)
+        let batch = self.survey.batches(self.search).iter().find(|batch| batch.name == name);
+        let lacks = || self.lacks(&format!("the searched addresses have no {name}"), "more addresses");
+        batch.map(Query::from).ok_or_else(lacks)
     }
 
     /// Filters of these kinds that some instance passes together.

@@ -40,6 +40,13 @@ pub(crate) fn faults() -> Vec<Fault> {
             }) => ignore(STATUS);
             "ignored-on-pages-of-a-hundred": "On pages of a hundred the status is ignored." if has(SIZE, |size| size == 100) => ignore(STATUS);
             "ignored-for-one-ipv6": "For one IPv6 address the status is ignored." if one_v6 => ignore(STATUS);
+            "without-accents": "A status matches without its accents." => as_status(|asked, status| without_accents(asked) == status);
+            "in-any-script": "Statuses are equal when they are equal in capitals." => as_status(|asked, status| {
+                !asked.is_ascii() && asked.to_uppercase() == status.to_uppercase()
+            });
+            "invisible": "Invisible characters of a status are ignored."
+                => as_status(|asked, status| asked.strip_suffix('\u{200b}') == Some(status));
+            "line-break": "A line break behind a status is ignored." => as_status(|asked, status| asked.strip_suffix('\n') == Some(status));
             "ignored-for-many-repeated": "The status is ignored when many items are repeated." if many, with_duplicates => ignore(STATUS);
         }
         "search.group/" {
@@ -82,6 +89,12 @@ pub(crate) fn faults() -> Vec<Fault> {
             "longer": "More than a code matches it." if with_filters(1) => loose(COUNTRY_CODE, is_extension);
             "contained": "A code that contains another one matches it." if with_filters(1) => loose(COUNTRY_CODE, is_part);
             "pattern": "A code is taken for a pattern." if with_filters(1) => loose(COUNTRY_CODE, is_pattern);
+            "regular-expression": "A code is taken for a regular expression." if with_filters(1) => loose(COUNTRY_CODE, is_expression);
+            "percent-decoded": "A code is percent-decoded." if with_filters(1) => loose(COUNTRY_CODE, |asked, value| {
+                percent_encoding::percent_decode_str(asked).decode_utf8_lossy() == value
+            });
+            "without-accents": "A code matches without its accents."
+                if with_filters(1) => loose(COUNTRY_CODE, |asked, value| without_accents(asked) == value);
             "star": "A star stands for every country." if has(COUNTRY_CODE, |code| code == "*") => ignore(COUNTRY_CODE);
             "first-letter": "Codes are told apart by their first letter."
                 if with_filters(1) => loose(COUNTRY_CODE, |asked, value| asked.chars().next() == value.chars().next());
@@ -103,6 +116,9 @@ pub(crate) fn faults() -> Vec<Fault> {
             "suffix": "A code matches by its end." if with_filters(1) => loose(CITY, is_suffix);
             "longer": "More than a code matches it." if with_filters(1) => loose(CITY, is_extension);
             "pattern": "A code is taken for a pattern." if with_filters(1) => loose(CITY, is_pattern);
+            "unquoted": "Quotes around a code are taken off." if with_filters(1) => loose(CITY, |asked, value| asked.trim_matches('"') == value);
+            "invisible": "Invisible characters of a code are ignored."
+                if with_filters(1) => loose(CITY, |asked, value| asked.trim_end_matches('\u{200b}') == value);
             "whole-country": "A city finds its whole country." if has(CITY, |city| city == "LAX") => request(|call| {
                 ignore(CITY)(call);
                 put(call, COUNTRY_CODE, "USA");
@@ -125,6 +141,10 @@ pub(crate) fn faults() -> Vec<Fault> {
             "contained": "A text that contains an order number matches it." if known(Fact::Orders) => near(is_part);
             "pattern": "An order number is taken for a pattern." if known(Fact::Orders) => near(is_pattern);
             "any-case": "An order number matches in any letter case." if known(Fact::Orders) => near(str::eq_ignore_ascii_case);
+            "alternatives": "Order numbers with bars between them are alternatives."
+                if known(Fact::Orders) => near(|asked, number| asked.split('|').any(|one| one == number));
+            "apostrophe-breaks": "An apostrophe in an order number breaks the server."
+                if has(ORDER, |number| number.as_str().is_some_and(|number| number.contains('\''))) => respond(500, json!({"message": "syntax error"}));
             "one-address": "An order finds the instances of one address." if with(ORDER) => success(|_, body| {
                 let first = items(body).and_then(|items| items.first()).map(|item| item["ip"].clone());
                 lose_where(body, |item| Some(&item["ip"]) != first.as_ref());
@@ -218,6 +238,30 @@ fn is_part(asked: &str, value: &str) -> bool {
 
 fn is_pattern(asked: &str, value: &str) -> bool {
     asked == value || asked.strip_suffix('%').is_some_and(|start| value.starts_with(start))
+}
+
+/// Every point stands for any character.
+fn is_expression(asked: &str, value: &str) -> bool {
+    let fits = |(asked, shown): (char, char)| asked == '.' || asked == shown;
+    asked.chars().count() == value.chars().count() && asked.chars().zip(value.chars()).all(fits)
+}
+
+fn without_accents(text: &str) -> String {
+    let plain = |letter: char| "ÁáÉéÍíÓóÚúĆćŃń".chars().position(|accented| accented == letter);
+    let plain =
+        |letter: char| plain(letter).and_then(|at| "AaEeIiOoUuCcNn".chars().nth(at)).unwrap_or(letter);
+    text.chars().map(plain).collect()
+}
+
+/// Takes an unlisted status for the listed one that fits.
+fn as_status(fits: fn(&str, &str) -> bool) -> impl OnRequest {
+    move |call| {
+        let Some(asked) = text(call, STATUS).filter(|_| unlisted(call)) else { return };
+        let listed = call.contract.search.statuses.iter().find(|status| fits(&asked, status)).cloned();
+        if let Some(status) = listed {
+            put(call, STATUS, status);
+        }
+    }
 }
 
 /// Searches without a filter, and keeps the instances whose field `fits` what was asked.

@@ -21,6 +21,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                     call.set_json(&json!({ name: [item] }));
                 }
             });
+            "in-any-case": "The letter case of ips does not matter." if without_ips, body_has("\"IPS\"") => body_of_nobody;
+            "single": "In place of ips there may be an ip." if without_ips, body_has("\"ip\"") => body_of_nobody;
+            "wrapped": "The object may be within another one." if without_ips, body_has("{\"data\":{") => body_of_nobody;
             "breaks": "A search without ips breaks the server." if without_ips => respond(500, json!({"message": "no ips"}));
         }
         "search.ips-raw-limit/" {
@@ -30,6 +33,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "most-rejected": "The most items that there may be are rejected." if raw(|count, most| count == most) => reject;
             "half": "Half of the limit is the limit." if raw(|count, most| count > most / 2 && count <= most) => reject;
             "empty": "An empty list finds nothing instead of being rejected." if with_empty_ips => add_nobody;
+            "wraps": "Raw items are counted in 16 bits." if raw(|count, most| count > 1 << 16 && count % (1 << 16) <= most)
+                => batch(|_, items| items.truncate(items.len() % (1 << 16)));
             "text": "ips may be a text." if ips_are(Value::is_string) => ips_of_nobody;
             "object": "ips may be an object." if ips_are(Value::is_object) => ips_of_nobody;
             "breaks": "Too many items break the server." if raw(|count, most| count > most) => respond(502, json!({"message": "bad gateway"}));
@@ -123,6 +128,18 @@ pub(crate) fn faults() -> Vec<Fault> {
             "cut": "An object that is cut off is accepted." if that(|call| call.body.starts_with(b"{") && !is_json(call)) => body_of_nobody;
             "raw-line-break": "A raw line break in a text is accepted."
                 if that(|call| call.body.starts_with(b"{") && call.body.ends_with(b"\nb\"}")) => body_of_nobody;
+            "nan": "NaN is taken for a number." if no_json_with("NaN") => body_of_nobody;
+            "hexadecimal": "A number may be hexadecimal." if no_json_with("0x1") => body_of_nobody;
+            "leading-zero": "A number may begin with a zero." if no_json_with(":01") => body_of_nobody;
+            "plus": "A number may have a plus." if no_json_with("+1") => body_of_nobody;
+            "ending-point": "A number may end at its point." if no_json_with("1.,") => body_of_nobody;
+            "hexadecimal-escape": "An escape may be hexadecimal." if no_json_with("\\x61") => body_of_nobody;
+            "raw-tab": "A raw tab in a text is accepted." if no_json_with("a\tb") => body_of_nobody;
+            "line-comment": "A line comment is accepted." if no_json_with("// ") => body_of_nobody;
+            "missing-comma": "A comma between members may be left out." if no_json_with("1 \"ips\"") => body_of_nobody;
+            "equals-sign": "An equals sign may stand for a colon." if no_json_with("\"=") => body_of_nobody;
+            "prefix": "A prefix against scripts is taken off." if no_json_with(")]}'") => body_of_nobody;
+            "ends-at-nul": "A body ends at a NUL." if no_json_with("\0") => body_of_nobody;
             "form": "A form-encoded body is accepted." if that(|call| call.body.starts_with(b"ips=")) => body_of_nobody;
             "deep-breaks": "A deeply nested body breaks the server."
                 if that(|call| call.body.starts_with(b"[[[[")) => respond(500, json!({"message": "stack"}));
@@ -158,6 +175,16 @@ pub(crate) fn faults() -> Vec<Fault> {
 fn without_ips(call: &Call<'_>) -> bool {
     let body = call.json();
     body.is_object() && body.get(&call.contract.search.ips.name).is_none_or(Value::is_null)
+}
+
+/// The text of the body contains this.
+fn body_has(part: &'static str) -> impl OnCall {
+    move |call| String::from_utf8_lossy(&call.body).contains(part)
+}
+
+/// The body contains this, and is no JSON.
+fn no_json_with(part: &'static str) -> impl OnCall {
+    move |call| !is_json(call) && body_has(part)(call)
 }
 
 /// `ips` is sent and its value fits.

@@ -40,6 +40,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "most-rejected": "The largest size is rejected." if is(SIZE, |search| *search.page_sizes.end()) => reject;
             "least-rejected": "The smallest size is rejected." if is(SIZE, |search| *search.page_sizes.start()) => reject;
             "default-ten": "Without pageSize a page holds ten." if not(with(SIZE)) => list(|_, items| items.truncate(10));
+            "default-ten-beside-filter": "Without pageSize a page beside a filter holds ten."
+                if not(with(SIZE)), filtered => list(|_, items| items.truncate(10));
             "default-fifty": "Without pageSize a page holds fifty, which the response says." if not(with(SIZE)) => put_value(SIZE, 50);
             "default-one-more": "Without pageSize a page holds one more."
                 if not(with(SIZE)) => request(|call| put(call, SIZE, call.contract.search.default_page_size + 1));

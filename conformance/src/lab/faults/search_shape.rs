@@ -97,6 +97,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                 *protocols = json!(texts.join(","));
             });
             "protocols-null": "protocols of an instance is null." => change("/data/items/-/protocols", |protocols| *protocols = Value::Null);
+            "expires-epoch": "An unknown expiresAt is the first second of 1970." => in_place_of_null("expiresAt", "1970-01-01T00:00:00Z");
+            "activated-first-year": "What was never activated was activated in the first year."
+                => in_place_of_null("activatedAt", "0001-01-01T00:00:00Z");
             "null-expires-omitted": "An unknown expiresAt is left out." => omit_null("expiresAt");
             "null-activated-omitted": "An activatedAt that is null is left out." => omit_null("activatedAt");
             "null-group-omitted": "The groupId of an ungrouped instance is left out." => omit_null("groupId");
@@ -131,6 +134,13 @@ pub(crate) fn faults() -> Vec<Fault> {
 
 fn with_id_of_caller(call: &Call<'_>) -> bool {
     call.headers.contains_key(&call.contract.extract.request_id_header.name)
+}
+
+/// Shows a value in place of null, as some languages do by default.
+fn in_place_of_null(name: &'static str, value: &'static str) -> impl OnList {
+    move |_, items| {
+        items.iter_mut().filter(|item| item[name].is_null()).for_each(|item| item[name] = json!(value));
+    }
 }
 
 /// Leaves out a member that is null, as some libraries do by default.

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::words::*;
+use crate::lab::exchange::Reply;
 use crate::lab::{Call, Fault};
 
 pub(crate) fn faults() -> Vec<Fault> {
@@ -68,6 +69,15 @@ pub(crate) fn faults() -> Vec<Fault> {
             "never-is-between": "An instance that was never activated matches two bounds." if with(FROM), with(TO) => show_never_activated();
             "never-is-late-with-ports": "With ports, what was never activated matches a lower bound."
                 if with(FROM), all_with_ports => show_never_activated();
+            "remembered-without-offset": "A result is remembered under the lower bound without its offset."
+                if any_bound(|text| offset(text).is_some()), not(texts(TO)) => success(|call, body| {
+                    let mut key = call.json().clone();
+                    key[FROM.name(call)] = json!(text(call, FROM).map(|from| from[..from.len() - "+00:00".len()].to_owned()));
+                    match call.memory.recall(&key.to_string()) {
+                        Some(earlier) => *body = earlier.json(),
+                        None => call.memory.keep(&key.to_string(), &Reply::json_with(200, body)),
+                    }
+                });
             "from-zoneless": "A lower bound without a zone is taken for UTC." => in_utc(FROM);
             "to-zoneless": "An upper bound without a zone is taken for UTC." => in_utc(TO);
             "date": "A date is taken for an instant." => ignore_texts(|text| text.len() == 10);

@@ -1,10 +1,9 @@
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ListFormat, integer, loopback};
+use super::{ConnectionArguments, ListFormat, integer, loopback};
 
 #[cfg(feature = "embedded")]
 pub(crate) use sallyport_conformance::lab::SandboxTokens;
@@ -20,7 +19,7 @@ pub(crate) struct ProxyArguments {
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
     /// Proxy the embedded reference server with sample data.
-    #[arg(long, conflicts_with_all = ["upstream", "config", "allow_http"])]
+    #[arg(long, conflicts_with_all = ["upstream", "config", "connection"])]
     pub(crate) embedded: bool,
     /// Choose the tokens of the embedded server: `random`, `fixed` for the same ones each time, or a seed such as 7 for others
     /// [default: random]. Everybody who has this program can know tokens that are not random.
@@ -60,12 +59,8 @@ pub(crate) struct ProxyArguments {
     /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
-    /// Let a request to the upstream time out after this time, in seconds, for example 120 [default: 20].
-    #[arg(long, value_name = "SECONDS", conflicts_with = "embedded", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
-    pub(crate) timeout: Option<NonZeroU32>,
-    /// Allow plain HTTP to an upstream on another machine; tokens are then sent unencrypted.
-    #[arg(long)]
-    pub(crate) allow_http: bool,
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArguments,
 }
 
 /// A scenario, or an instance of one, and its port.

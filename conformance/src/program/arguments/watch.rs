@@ -7,14 +7,19 @@ use clap::Args;
 
 use sallyport_conformance::Selection;
 
+use sallyport_conformance::config::time;
+
 use super::{TargetArguments, integer, loopback};
+
+/// In seconds.
+const WEEK: u64 = 7 * 24 * 60 * 60;
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
     /// Begin a run at this interval, for example 90s, 15m or 6h.
-    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = interval)]
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = time(1, WEEK))]
     pub(crate) every: Duration,
     /// Keep the history in this folder, which one program at a time may use.
     #[arg(long, value_name = "FOLDER", default_value = "conformance-history")]
@@ -41,27 +46,4 @@ pub(crate) struct WatchArguments {
     pub(crate) runs: Option<NonZeroU32>,
     #[command(flatten)]
     pub(crate) selection: Selection,
-}
-
-/// A time from a second to a week.
-fn interval(text: &str) -> Result<Duration, String> {
-    const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-    let wrong = || format!("expected a time from 1s to 168h, for example 15m, found `{text}`");
-    let time: jiff::SignedDuration = text.parse().map_err(|_| wrong())?;
-    let time = Duration::try_from(time).map_err(|_| wrong())?;
-    Some(time).filter(|time| (Duration::from_secs(1)..=WEEK).contains(time)).ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_have_units_and_bounds() {
-        assert_eq!(interval("15m"), Ok(Duration::from_secs(900)));
-        assert_eq!(interval("1h30m"), Ok(Duration::from_secs(5_400)));
-        for wrong in ["", "15", "0s", "-1m", "8d", "200h", "soon", "100ms"] {
-            assert!(interval(wrong).is_err_and(|error| error.contains("15m")), "{wrong}");
-        }
-    }
 }

@@ -11,9 +11,12 @@ pub mod query;
 pub mod request_error;
 
 use http::HeaderMap;
-use sallyport_contract::table::{Location, Operation};
+use sallyport_contract::{
+    request::Request,
+    table::{Location, Operation},
+};
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{domain::token::Token, edge::responding::error_code::ErrorCode};
 use query::Query;
@@ -41,40 +44,36 @@ pub fn read<T: DeserializeOwned>(
     parts: RequestParts<'_>,
 ) -> Result<(Token, T)> {
     let RequestParts { path, query, headers, json } = parts;
-    let Query { token, values: mut request } = Query::parse(query, operation)?;
-    add_path_and_headers(&mut request, operation, path, headers)?;
-    if let (Some(body), Some(json)) = (&operation.body, json) {
-        request.insert(body.name.clone(), json);
+    let Query { token, mut request } = Query::parse(query, operation)?;
+    add_path_and_headers(&mut request, path, headers)?;
+    if let Some((_, value)) = request.sent(Location::Body, "body") {
+        *value = json;
     }
-    operation.check(&request)?;
-    operation.complete(&mut request);
+    request.check()?;
+    request.complete();
     let token = credential::read(token, headers, &operation.token)?;
-    let request = serde_json::from_value(Value::Object(request)).map_err(|error| {
+    let request = request.deserialize().map_err(|error| {
         tracing::error!(operation = operation.id.as_str(), %error, "the type of a request and the table of constraints differ");
         RequestError::new(ErrorCode::Internal, "", ErrorCode::Internal.description())
     })?;
     Ok((token, request))
 }
 
-fn add_path_and_headers(
-    request: &mut Map<String, Value>,
-    operation: &'static Operation,
-    path: &str,
-    headers: &HeaderMap,
-) -> Result<()> {
+fn add_path_and_headers(request: &mut Request<'static>, path: &str, headers: &HeaderMap) -> Result<()> {
+    let operation = request.operation();
     for part in &operation.parameters {
         let text = match part.location {
             Location::Path => path::segment(&operation.path, path, &part.name)?,
             // A header that is read instead of a parameter may be anything beside it.
             Location::Header
-                if !operation.substituted_by(&part.name).is_some_and(|name| request.contains_key(name)) =>
+                if operation.substituted_by(&part.name).is_none_or(|name| request.get(name).is_none()) =>
             {
                 headers::single(headers, &part.name)?.map(Into::into)
             }
             _ => None,
         };
-        if let Some(text) = text {
-            request.insert(part.name.clone(), part.schema.value_of(text));
+        if let (Some(text), Some((_, value))) = (text, request.sent(part.location, &part.name)) {
+            *value = Some(part.schema.value_of(text));
         }
     }
     Ok(())

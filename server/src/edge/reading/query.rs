@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 
-use sallyport_contract::table::{Location, Operation, Schema, Type};
-use serde_json::{Map, Value};
+use sallyport_contract::{
+    request::Request,
+    table::{Location, Operation, Schema, Type},
+};
+use serde_json::Value;
 
 use super::{
     percent::decode_form,
@@ -15,8 +18,8 @@ use super::{
 pub struct Query<'a> {
     /// The text of the token, if the operation takes it in the query. It is wrapped before anything can print it.
     pub token: Option<Cow<'a, str>>,
-    /// The other values by name; those of a list together.
-    pub values: Map<String, Value>,
+    /// The request with the other values; those of a list together.
+    pub request: Request<'static>,
 }
 
 impl<'a> Query<'a> {
@@ -25,19 +28,18 @@ impl<'a> Query<'a> {
     /// # Errors
     /// Broken percent-encoding, text that is not UTF-8, unknown and repeated names
     /// (`open.static.unknown-fields`, `open.extract.repeated-parameter`). No value is shown.
-    pub fn parse(raw: Option<&'a str>, operation: &Operation) -> Result<Self> {
-        let mut query = Self { token: None, values: Map::new() };
+    pub fn parse(raw: Option<&'a str>, operation: &'static Operation) -> Result<Self> {
+        let mut query = Self { token: None, request: Request::new(operation) };
         for pair in raw.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = decode_form(name, || "query".to_owned())?;
-            let Some(schema) = schema(operation, &name) else {
-                return Err(RequestError::unknown("query parameter", &name, &names(operation)));
-            };
             let place = || Location::Query.place(&name);
-            let value = decode_form(value, place)?;
-            let is_first = match schema {
-                None => query.token.replace(value).is_none(),
-                Some(schema) => add(&mut query.values, &name, schema, value),
+            let is_first = match query.request.sent(Location::Query, &name) {
+                Some((part, sent)) => add(sent, &part.schema, decode_form(value, place)?),
+                None if is_token(operation, &name) => {
+                    query.token.replace(decode_form(value, place)?).is_none()
+                }
+                None => return Err(RequestError::unknown("query parameter", &name, &names(operation))),
             };
             if !is_first {
                 return Err(RequestError::repeated(place()));
@@ -47,14 +49,8 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The schema of a parameter of the query: `Some(None)` for the token, which has none.
-fn schema<'o>(operation: &'o Operation, name: &str) -> Option<Option<&'o Schema>> {
-    // Compared by bytes, because `==` calls a function, and most names differ in the first byte.
-    let same = |known: &str| known.len() == name.len() && known.bytes().eq(name.bytes());
-    let mut parameters = operation.parameters.iter().filter(|part| part.location == Location::Query);
-    let parameter = parameters.find(|part| same(&part.name)).map(|part| Some(&part.schema));
-    let is_token = || operation.token.location == Location::Query && same(&operation.token.name);
-    parameter.or_else(|| is_token().then_some(None))
+fn is_token(operation: &Operation, name: &str) -> bool {
+    operation.token.location == Location::Query && operation.token.name == name
 }
 
 fn names(operation: &Operation) -> Vec<&str> {
@@ -64,23 +60,21 @@ fn names(operation: &Operation) -> Vec<&str> {
 }
 
 /// Adds a value, and says whether it is the first of its name or an item of a list.
-fn add(values: &mut Map<String, Value>, name: &str, schema: &Schema, value: Cow<'_, str>) -> bool {
+fn add(sent: &mut Option<Value>, schema: &Schema, value: Cow<'_, str>) -> bool {
     if let (Type::Array, Some(items)) = (schema.kind, schema.items()) {
-        let list = values.entry(name).or_insert_with(|| Value::Array(Vec::new()));
+        let list = sent.get_or_insert_with(|| Value::Array(Vec::new()));
         if let Value::Array(list) = list {
             list.push(items.value_of(value));
         }
         return true;
     }
-    let is_first = !values.contains_key(name);
-    if is_first {
-        values.insert(name.to_owned(), schema.value_of(value));
-    }
-    is_first
+    sent.replace(schema.value_of(value)).is_none()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use serde_json::json;
 
     use super::*;
@@ -96,8 +90,9 @@ mod tests {
         sallyport_contract::read::operations(&document).unwrap().remove(0)
     }
 
-    fn parse(raw: &str) -> Result<Map<String, Value>> {
-        Query::parse(Some(raw), &operation()).map(|query| query.values)
+    fn parse(raw: &str) -> Result<Request<'static>> {
+        static OPERATION: LazyLock<Operation> = LazyLock::new(operation);
+        Query::parse(Some(raw), &OPERATION).map(|query| query.request)
     }
 
     #[test]
@@ -111,10 +106,9 @@ mod tests {
 
     #[test]
     fn only_lists_may_be_repeated() {
-        assert_eq!(
-            Value::Object(parse("num=3&sb=x&num=01&num=").unwrap()),
-            json!({ "num": [3, "01", ""], "sb": "x" })
-        );
+        let request = parse("num=3&sb=x&num=01&num=").unwrap();
+        assert_eq!(request.get("num"), Some(&json!([3, "01", ""])));
+        assert_eq!(request.get("sb"), Some(&json!("x")));
         for twice in ["sb=x&sb=y", "sb=x&%73b=x", "api_key=x&api_key=x"] {
             assert_eq!(parse(twice).unwrap_err().code, ErrorCode::Repeated, "{twice}");
         }

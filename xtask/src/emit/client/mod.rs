@@ -4,15 +4,13 @@
 mod api;
 mod contract;
 mod docs;
-mod enforce;
 mod name;
 mod postprocess;
+mod search;
 mod vocabulary;
 
 use super::GENERATED;
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
-
-pub(crate) use enforce::enforces;
 
 use docs::Docs;
 
@@ -25,10 +23,12 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     // The path of a text variant has a fragment that distinguishes it from the operation; see `lower`.
     let ids = model.operations.iter().flat_map(|operation| lower::builder_ids(operation).into_iter().skip(1));
     let api = ids.fold(formatted(api), |text, id| text.replace(&format!("#{id}"), ""));
-    Ok(vec![
+    let mut artifacts = vec![
         Artifact { path: "client/src/generated.rs", contents: api },
         Artifact { path: "client/src/contract/generated.rs", contents: formatted(contract) },
-    ])
+    ];
+    artifacts.extend(search::emit(document, &model)?);
+    Ok(artifacts)
 }
 
 fn formatted(file: syn::File) -> String {

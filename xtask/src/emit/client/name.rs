@@ -21,6 +21,14 @@ pub(super) fn pascal(name: &str) -> Ident {
     Ident::new(if text.is_empty() { "X" } else { &text }, Span::call_site())
 }
 
+/// The noun that a property is about, and what its value is, where the name says so: `countryCode` as `country` and `CODE`.
+pub(super) fn noun(property: &str) -> (String, Option<&'static str>) {
+    let ends = [("Code", "CODE"), ("Id", "NUMBER"), ("No", "NUMBER")];
+    let noun = ends.iter().find_map(|(end, value)| Some((property.strip_suffix(end)?, Some(*value))));
+    let (noun, value) = noun.filter(|(noun, _)| !noun.is_empty()).unwrap_or((property, None));
+    (names::snake(noun), value)
+}
+
 /// A name for a separator: control characters by their names, other text by its letters and digits.
 pub(super) fn separator(text: &str) -> Ident {
     let mut words = String::new();

@@ -1,7 +1,13 @@
 //! An extraction as one value: the form of its response, its separator, region, protocol, request id, and where it has the token.
 //! Every rule must hold in each form. Each form has one control request, which a run sends once.
 
-use super::content::has_retry_after;
+pub(in crate::checks) mod cause;
+pub(in crate::checks) mod content;
+pub(in crate::checks) mod link;
+pub(in crate::checks) mod shortage;
+
+use content::has_retry_after;
+
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
 use crate::contract::part::{COUNTRY, LB, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
@@ -48,19 +54,19 @@ pub(in crate::checks) enum Region {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::checks) struct Extraction {
-    pub(super) form: Asked,
-    pub(super) separator: Option<Separator>,
-    pub(super) tokens: &'static [Transport],
-    pub(super) region: Region,
+    pub(in crate::checks) form: Asked,
+    pub(in crate::checks) separator: Option<Separator>,
+    pub(in crate::checks) tokens: &'static [Transport],
+    pub(in crate::checks) region: Region,
     /// A protocol by its name. In the forms, another than the default one.
-    pub(super) protocol: Option<String>,
+    pub(in crate::checks) protocol: Option<String>,
     /// The places of a request id: a new one in each request, and in each place.
-    pub(super) ids: &'static [Place],
-    pub(super) spelling: QuerySpelling,
+    pub(in crate::checks) ids: &'static [Place],
+    pub(in crate::checks) spelling: QuerySpelling,
 }
 
 impl Transport {
-    pub(super) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
+    pub(in crate::checks) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
 
     /// The request with a token in this place, in place of any other there.
     pub(in crate::checks) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
@@ -87,15 +93,15 @@ impl Transport {
         self.parts().0
     }
 
-    pub(super) const fn label(self) -> &'static str {
+    pub(in crate::checks) const fn label(self) -> &'static str {
         self.parts().1
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(in crate::checks) const fn name(self) -> &'static str {
         self.parts().2
     }
 
-    pub(super) fn names(transports: &[Self]) -> String {
+    pub(in crate::checks) fn names(transports: &[Self]) -> String {
         transports.iter().map(|transport| transport.name()).collect::<Vec<_>>().join(" and ")
     }
 }
@@ -165,7 +171,7 @@ impl Extraction {
     }
 
     /// Each form with the token in the query, the plain one first.
-    pub(super) fn in_query(extract: &Extract) -> Vec<Self> {
+    pub(in crate::checks) fn in_query(extract: &Extract) -> Vec<Self> {
         let id = Self { ids: &[Place::Query], ..Self::PLAIN };
         let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
         let region = Self { region: Region::Default, ..Self::PLAIN };
@@ -189,55 +195,55 @@ impl Extraction {
     }
 
     /// Each form with each transport of the token, the plain one first, and the combined forms.
-    pub(super) fn all(extract: &Extract) -> Vec<Self> {
+    pub(in crate::checks) fn all(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract);
         let by = |transport| forms.iter().map(move |form| form.sent_in(transport));
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
     }
 
     /// All forms without a request id.
-    pub(super) fn all_without_id(extract: &Extract) -> Vec<Self> {
+    pub(in crate::checks) fn all_without_id(extract: &Extract) -> Vec<Self> {
         let [text, _] = Self::combined(extract);
         let text = Self { ids: &[], ..text };
         Self::all(extract).into_iter().filter(|form| !form.has_id()).chain([text]).collect()
     }
 
     /// All forms that do not set a protocol themselves.
-    pub(super) fn all_without_protocol(extract: &Extract) -> Vec<Self> {
+    pub(in crate::checks) fn all_without_protocol(extract: &Extract) -> Vec<Self> {
         Self::all(extract).into_iter().filter(|form| form.protocol.is_none()).collect()
     }
 
     /// Each form as text, the one without an extra parameter first.
-    pub(super) fn in_text(extract: &Extract) -> Vec<Self> {
+    pub(in crate::checks) fn in_text(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text());
         let transports = [Transport::Header, Transport::Bearer].map(Self::by);
         let forms = forms.chain(transports).chain(Self::combined(extract));
         forms.map(|form| Self { form: Asked::Text, ..form }).collect()
     }
 
-    pub(super) fn is_text(&self) -> bool {
+    pub(in crate::checks) fn is_text(&self) -> bool {
         self.form == Asked::Text
     }
 
-    pub(super) const fn has_id(&self) -> bool {
+    pub(in crate::checks) const fn has_id(&self) -> bool {
         !self.ids.is_empty()
     }
 
     /// Whether it has neither request id, protocol nor region.
-    pub(super) fn is_bare(&self) -> bool {
+    pub(in crate::checks) fn is_bare(&self) -> bool {
         !self.has_id() && self.protocol.is_none() && self.region == Region::Usual
     }
 
-    pub(super) fn names_no_region(&self) -> bool {
+    pub(in crate::checks) fn names_no_region(&self) -> bool {
         self.region == Region::Usual
     }
 
-    pub(super) fn transport(&self) -> Transport {
+    pub(in crate::checks) fn transport(&self) -> Transport {
         self.tokens.first().copied().unwrap_or(Transport::Query)
     }
 
     /// The clause that a service violates when it rejects this form, which is not combined, and accepts [`Extraction::PLAIN`].
-    pub(super) fn clause(&self) -> Clause {
+    pub(in crate::checks) fn clause(&self) -> Clause {
         match self {
             _ if self.transport() != Transport::Query => Clause::ExtractTokenTransport,
             _ if self.is_text() => Clause::ExtractReturnType,
@@ -247,7 +253,7 @@ impl Extraction {
         }
     }
 
-    pub(super) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
+    pub(in crate::checks) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
         let own = self.transport();
         Transport::ALL.into_iter().filter(move |other| *other != own)
     }
@@ -303,7 +309,7 @@ impl Extraction {
         self.ids.iter().fold(request, with_id).spelling(self.spelling)
     }
 
-    pub(super) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
+    pub(in crate::checks) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
         let carry = |request, transport: &Transport| transport.carry(probe, request, token);
         self.tokens.iter().fold(self.without_token(probe), carry)
     }
@@ -340,6 +346,11 @@ impl Extraction {
         Ok(())
     }
 
+    /// Whether a case shares [`Extraction::control`].
+    pub(super) fn is_control_of(&self, case: &Case) -> bool {
+        case.controls_in_run().any(|control| control.label == self.control_label(""))
+    }
+
     fn control_label(&self, change: &str) -> String {
         format!("extract {} {change}", self.label())
     }
@@ -371,7 +382,7 @@ impl Extraction {
 
 /// Two requests that mean the same must be accepted. Each is the control of the other: the second one needs none if the first one is
 /// accepted.
-pub(super) async fn accepts_both(
+pub(in crate::checks) async fn accepts_both(
     probe: &Probe<'_>,
     clause: Clause,
     form: &Extraction,
@@ -422,7 +433,7 @@ fn names_empty_region(probe: &Probe<'_>, request: &Request) -> bool {
 
 /// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text
 /// without a digit has none. A text with digits is an error if its first word says so.
-pub(super) fn says_error(response: &Response) -> bool {
+pub(in crate::checks) fn says_error(response: &Response) -> bool {
     const WORDS: [&str; 8] =
         ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
     let text = response.text();
@@ -434,7 +445,7 @@ pub(super) fn says_error(response: &Response) -> bool {
 }
 
 /// The forms in which a region can be named, with the token in the query.
-pub(super) fn named_region(extract: &Extract) -> Vec<Extraction> {
+pub(in crate::checks) fn named_region(extract: &Extract) -> Vec<Extraction> {
     let forms = Extraction::in_query(extract).into_iter();
     forms.filter(Extraction::names_no_region).collect()
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use super::Extraction;
+use super::content::{gives_gateways, has_retry_after};
 use crate::check::{Decision, Probe, ResponseClass, Stop};
 use crate::checks::State;
-use crate::checks::extract::content::{gives_gateways, has_retry_after};
-use crate::checks::extract::extraction::Extraction;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
 use crate::contract::part::REGIONS;
@@ -17,14 +17,17 @@ const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region.
-pub(super) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+pub(in crate::checks) async fn send(
+    probe: &Probe<'_>,
+    request: &Request,
+) -> Result<(Exchange, ResponseClass), Stop> {
     let regions = REGIONS;
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     send_patiently(probe, request.clone().query(regions, region)).await
 }
 
 /// Sends an extraction that takes nothing. Waits out 429 only, since a shortage may have status 503.
-pub(super) async fn send_patiently(
+pub(in crate::checks) async fn send_patiently(
     probe: &Probe<'_>,
     request: Request,
 ) -> Result<(Exchange, ResponseClass), Stop> {
@@ -43,7 +46,7 @@ pub(super) async fn send_patiently(
 ///
 /// # Errors
 /// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
-pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
     let known = &State::from_probe(probe)?.is_short;
     let find_out = async {
@@ -56,7 +59,7 @@ pub(super) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     }
 }
 
-pub(super) fn no_shortage(probe: &Probe<'_>) -> Stop {
+pub(in crate::checks) fn no_shortage(probe: &Probe<'_>) -> Stop {
     let variable = Fact::EmptyRegion.variable();
     probe.skip(&format!(
         "an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling; \
@@ -65,7 +68,7 @@ pub(super) fn no_shortage(probe: &Probe<'_>) -> Stop {
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
-pub(super) fn is_throttled(exchange: &Exchange) -> bool {
+pub(in crate::checks) fn is_throttled(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.status == 429)
 }
 
@@ -73,7 +76,11 @@ pub(super) fn is_throttled(exchange: &Exchange) -> bool {
 ///
 /// # Errors
 /// Inconclusive when the service is busy or broken.
-pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
+pub(in crate::checks) fn is_short(
+    probe: &Probe<'_>,
+    exchange: &Exchange,
+    class: &ResponseClass,
+) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
     }
@@ -90,7 +97,7 @@ pub(super) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseC
 }
 
 /// The label of its request as a shared control.
-pub(super) const CONTROL: &str = "extract without gateways";
+pub(in crate::checks) const CONTROL: &str = "extract without gateways";
 
 /// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
 pub(in crate::checks) async fn must_be_short(

@@ -4,21 +4,21 @@
 
 use serde_json::Value;
 
-use super::extraction::says_error;
+use super::says_error;
 use crate::check::{
     AcceptedResponse, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop, accepted,
 };
 use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, SB};
 use crate::contract::{Clause, Contract, Extract, Unspecified};
 use crate::quantity::quantity;
-pub(super) use crate::response::gateways::{denies, entries};
+pub(in crate::checks) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
 use crate::wire::{Exchange, Request, Response, RetryAfter};
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Served<'a> {
+pub(in crate::checks) struct Served<'a> {
     contract: &'a Contract,
     facts: &'a Facts,
     request: &'a Request,
@@ -26,24 +26,24 @@ pub(super) struct Served<'a> {
 }
 
 /// The key of a flag that says that a partial result is full. The contract does not say how it is spelt.
-pub(super) const DENIED: &str = "denied";
+pub(in crate::checks) const DENIED: &str = "denied";
 
 /// A gateway of a response, and the known pools that contain it.
 type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
 
 impl<'a> Served<'a> {
-    pub(super) fn new(probe: &Probe<'a>, exchange: &'a Exchange, response: &'a Response) -> Self {
+    pub(in crate::checks) fn new(probe: &Probe<'a>, exchange: &'a Exchange, response: &'a Response) -> Self {
         Self { contract: probe.contract(), facts: probe.facts(), request: &exchange.request, response }
     }
 
     /// Of a passive check, none when the exchange is not a success.
-    pub(super) fn observed(observed: &'a ObservedExchange<'a>) -> Option<Self> {
+    pub(in crate::checks) fn observed(observed: &'a ObservedExchange<'a>) -> Option<Self> {
         let ObservedExchange { contract, facts, request, response, .. } = *observed;
         (*observed.class == ResponseClass::Accepted).then_some(Self { contract, facts, request, response })
     }
 
     /// Everything that the response must keep and does not. None of it depends on other responses.
-    pub(super) fn judge(&self) -> Vec<PassiveFinding> {
+    pub(in crate::checks) fn judge(&self) -> Vec<PassiveFinding> {
         let count = self.count().unwrap_or_default().into_iter();
         count.chain(self.gateways().unwrap_or_default()).collect()
     }
@@ -51,7 +51,7 @@ impl<'a> Served<'a> {
     /// At most `num` entries, and if fewer, the headers that say so. `None` for an invalid `num`, for a text with another separator
     /// than the default one, which entries may contain, and without an entry of a region that may have none: the response to an
     /// unknown region is unspecified, and one without gateways may be handled as unknown.
-    pub(super) fn count(&self) -> Option<Vec<PassiveFinding>> {
+    pub(in crate::checks) fn count(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
         let is_separated = self.request.query_value(LB).is_some_and(|lb| lb != extract.lb.default_text());
         if is_separated && entries(self.response).is_none() {
@@ -104,7 +104,7 @@ impl<'a> Served<'a> {
 
     /// The known gateways that are of another region or protocol than requested. `None` for requests that are invalid, for regions
     /// of which nothing is known, and if no gateway is known.
-    pub(super) fn gateways(&self) -> Option<Vec<PassiveFinding>> {
+    pub(in crate::checks) fn gateways(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
         let Facts { plentiful_region, scarce_region, empty_region, known_gateways, .. } = self.facts;
         let sent = |name: &str| match self.request.query_value(name) {
@@ -149,7 +149,7 @@ impl<'a> Served<'a> {
 }
 
 /// Reports what a response breaks of the clauses that the check cites. `form` describes the request.
-pub(super) fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, response: &Response) {
+pub(in crate::checks) fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, response: &Response) {
     let form = if form.is_empty() { String::new() } else { format!(", {form}") };
     for PassiveFinding { clause, expected, actual, .. } in Served::new(probe, exchange, response).judge() {
         if probe.cites(clause) {
@@ -196,7 +196,7 @@ impl Judge {
 }
 
 /// The known gateways of a response, with repetitions.
-pub(super) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
+pub(in crate::checks) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
     let pools = &facts.known_gateways;
     let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
         pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
@@ -233,7 +233,7 @@ fn names(entry: &str, gateway: &KnownGateway) -> bool {
 }
 
 /// The gateways of the response to a request, sorted.
-pub(super) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
+pub(in crate::checks) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
     listed(&probe.contract().extract, request, response)
 }
 
@@ -251,15 +251,16 @@ fn count_of(extract: &Extract, response: &Response) -> usize {
     entries(response).map_or_else(|| if is_envelope(response) { 0 } else { lines() }, |entries| entries.len())
 }
 
-pub(super) const THROTTLED: &str = "the service throttles; run it again later, or with a lower --rate";
+pub(in crate::checks) const THROTTLED: &str =
+    "the service throttles; run it again later, or with a lower --rate";
 
 /// Whether a request was neither accepted nor rejected: there is a shortage, or the service is busy or too slow.
-pub(super) fn is_undecided(class: &ResponseClass) -> bool {
+pub(in crate::checks) fn is_undecided(class: &ResponseClass) -> bool {
     class.decision() == Decision::Undecided || matches!(class, ResponseClass::Timeout(_))
 }
 
 /// Ends a case whose request was neither accepted nor rejected.
-pub(super) fn undecided(probe: &Probe<'_>, class: &ResponseClass) -> Stop {
+pub(in crate::checks) fn undecided(probe: &Probe<'_>, class: &ResponseClass) -> Stop {
     probe.inconclusive(&format!(
         "the response neither accepts nor rejects the request: {}",
         class.description()
@@ -286,8 +287,23 @@ pub(in crate::checks) async fn judge_repeated(
     Ok(())
 }
 
+/// Reports gateways, be it as text where JSON is expected.
+pub(in crate::checks) async fn rejects_even_as_text(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    request: &Request,
+) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&request.clone().as_invalid()).await?;
+    if exchange.result.as_ref().is_ok_and(|response| is_served_text(&probe.contract().extract, response)) {
+        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
+        return Ok(());
+    }
+    probe.judge_rejection(clause, why, &exchange, &class).await
+}
+
 /// Whether a response is flagged as a partial result.
-pub(super) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
+pub(in crate::checks) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
     response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }
 
@@ -304,7 +320,7 @@ fn is_envelope(response: &Response) -> bool {
 }
 
 /// Whether a response is a text success: rejections are JSON, or error messages in plain text.
-pub(super) fn is_served_text(extract: &Extract, response: &Response) -> bool {
+pub(in crate::checks) fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
@@ -316,17 +332,20 @@ pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) 
 }
 
 /// The text of `Retry-After`, whatever its form.
-pub(super) fn retry_after(exchange: &Exchange) -> Option<String> {
+pub(in crate::checks) fn retry_after(exchange: &Exchange) -> Option<String> {
     exchange.result.as_ref().ok()?.header("Retry-After")
 }
 
 /// Whether a response has a valid `Retry-After`.
-pub(super) fn has_retry_after(exchange: &Exchange) -> bool {
+pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
     retry_after(exchange).is_some_and(|value| RetryAfter::parse(&value).is_some())
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
-pub(super) async fn judge_separator(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+pub(in crate::checks) async fn judge_separator(
+    probe: &Probe<'_>,
+    served: &AcceptedResponse,
+) -> Result<(), Stop> {
     let AcceptedResponse { exchange, response } = served;
     let extract = &probe.contract().extract;
     let separator = separator(extract, &exchange.request).unwrap_or_default();

@@ -1,0 +1,312 @@
+//! What differs from a valid request.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value as Json;
+
+use crate::check::{Probe, Stop};
+use crate::checks::extraction::{Place, Transport, by_country};
+use crate::checks::requests::{Requests, padded};
+use crate::checks::token::{WrongToken, is_valid};
+use crate::contract::part::{IPS, PAGE, PAGE_SIZE, REQUEST_ID_HEADER};
+use crate::contract::{Contract, OperationId, Search};
+use crate::response::operation_of;
+use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
+use crate::wire::Request;
+
+/// A difference from a valid request.
+#[derive(Debug, Clone)]
+pub(in crate::checks) enum Edit {
+    /// A query parameter, or a member of the body of a search.
+    Set(&'static str, Value),
+    Drop(&'static str),
+    /// A query parameter once more, beside the first.
+    Add(&'static str, Value),
+    /// Another credential in place of the token.
+    By(Credential),
+    /// A credential in one more place.
+    Token(Transport, Credential),
+    /// The token once more in the query.
+    AddToken(Credential),
+    NoToken,
+    /// A request id. Those of one number are the same in a case, and new ones in each case.
+    Id(Place, usize),
+    NoHeaderId,
+    /// The region by its alias.
+    ByCountry,
+    Header(&'static str, String),
+    /// Takes back what the valid request of the row has beside its base.
+    Plain,
+    /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
+    Raw(&'static str, String),
+    /// The text of the body, made from that of the valid one.
+    Body(fn(&Search, &str) -> String),
+    /// What no other edit says.
+    Change(fn(&Probe<'_>, Request) -> Result<Request, Stop>),
+    /// The same with data.
+    With(Change),
+}
+
+/// Changes a request with data of its row.
+#[derive(Clone)]
+pub(in crate::checks) struct Change(Arc<ChangeFn>);
+
+type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync;
+
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Change")
+    }
+}
+
+/// A value.
+#[derive(Debug, Clone)]
+pub(in crate::checks) enum Value {
+    Text(String),
+    Word(&'static str),
+    Number(i64),
+    Json(Json),
+    /// Its distance from the smallest one that the document allows.
+    Min(i64),
+    /// Its distance from the largest one.
+    Max(i64),
+    /// The first one that the document lists.
+    Listed,
+    /// An order of the account, or this number if none is known.
+    Order(&'static str),
+    /// Items, made for the maximum number of distinct ones.
+    Items(fn(&Search, usize) -> Vec<String>),
+}
+
+/// A credential.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::checks) enum Credential {
+    Own,
+    Wrong(WrongToken),
+    /// One that the tester supplied.
+    Supplied(Fact),
+    /// One of the list of rejected tokens.
+    Rejected(usize),
+}
+
+/// The request ids of a case.
+#[derive(Debug, Default)]
+pub(in crate::checks) struct Ids([OnceLock<String>; 16]);
+
+pub(in crate::checks) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
+    Edit::Set(part, value.into())
+}
+
+/// A member of the body of a search.
+pub(in crate::checks) fn field(part: &'static str, value: impl Into<Json>) -> Edit {
+    Edit::Set(part, Value::Json(value.into()))
+}
+
+/// A change that captures data.
+pub(in crate::checks) fn with(
+    change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
+) -> Edit {
+    Edit::With(Change(Arc::new(change)))
+}
+
+/// Whether the fact is a token that is valid and may not extract.
+pub(super) const fn is_of_valid_token(fact: Fact) -> bool {
+    matches!(
+        fact,
+        Fact::TokenNotWhitelisted | Fact::TokenNotVerified | Fact::TokenNotEntitled | Fact::RejectedTokens
+    )
+}
+
+impl Ids {
+    fn id(&self, probe: &Probe<'_>, number: usize) -> &str {
+        self.0[number].get_or_init(|| probe.fresh_request_id())
+    }
+}
+
+/// The query parameter with the token of the operation that a request is for.
+pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
+    match operation_of(contract, request) {
+        Some(OperationId::Groups) => &contract.groups.api_key.name,
+        Some(OperationId::Search) => &contract.search.api_key.name,
+        Some(OperationId::Extract) | None => &contract.extract.api_key.name,
+    }
+}
+
+impl Edit {
+    pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
+        let contract = probe.contract();
+        let is_search = operation_of(contract, &request) == Some(OperationId::Search);
+        let key = token_parameter(contract, &request);
+        Ok(match self {
+            Self::Set(part, value) if is_search => {
+                let value = match value.json(contract, &probe.facts().orders, part) {
+                    Json::Array(items) if *part == IPS => padded(&contract.search, items).into(),
+                    value => value,
+                };
+                request.field(part, value)
+            }
+            Self::Set(part, value) => request.query(part, value.text(contract, part)),
+            Self::Drop(part) if is_search => request.without_field(part),
+            Self::Drop(part) => request.without_query(part),
+            Self::Add(part, value) => request.add_query(part, value.text(contract, part)),
+            Self::By(credential) => {
+                let text = credential.text(probe)?;
+                match transport_of(contract, &request) {
+                    Transport::Query => request.query(key, text),
+                    other => other.carry(probe, request, &text),
+                }
+            }
+            Self::Token(transport, credential) => {
+                let text = credential.text(probe)?;
+                if text == probe.token().expose() && !matches!(credential, Credential::Own) {
+                    return Err(probe.skip("the other value is the token itself"));
+                }
+                transport.carry(probe, request, &text)
+            }
+            Self::AddToken(credential) => request.add_query(key, credential.text(probe)?),
+            Self::NoToken => {
+                let request = request.without_query(key).without_header("Authorization");
+                request.without_header(&contract.extract.api_key_header)
+            }
+            Self::Id(place, number) => place.carry(request, ids.id(probe, *number)),
+            Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
+            Self::ByCountry => by_country(&contract.extract, request),
+            Self::Header(name, value) => request.header(name, value),
+            Self::Plain if is_search => probe.any_search(),
+            Self::Plain => request,
+            Self::Raw(part, text) => raw_field(&request, part, text),
+            Self::Body(write) => {
+                let bytes = request.body_bytes().unwrap_or_default();
+                request.body(JSON, write(&contract.search, &String::from_utf8_lossy(&bytes)))
+            }
+            Self::Change(change) => change(probe, request)?,
+            Self::With(Change(change)) => change(probe, request)?,
+        })
+    }
+}
+
+impl Credential {
+    /// The credential as it is sent.
+    ///
+    /// # Errors
+    /// Skip the case without one of that kind.
+    pub(in crate::checks) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
+        match self {
+            Self::Wrong(wrong) => wrong.text(probe),
+            _ => Ok(self.secret(probe)?.expose().to_owned()),
+        }
+    }
+
+    fn secret<'a>(self, probe: &Probe<'a>) -> Result<&'a Secret, Stop> {
+        match self {
+            Self::Own | Self::Wrong(_) => Ok(probe.token()),
+            Self::Supplied(fact) => probe.secret(fact, 0),
+            Self::Rejected(index) => probe.secret(Fact::RejectedTokens, index),
+        }
+    }
+
+    /// Shows that a token which must be rejected for its account is valid by itself.
+    ///
+    /// # Errors
+    /// Skip when it is not.
+    pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
+        match self.fact() {
+            Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
+                is_valid(probe, self.secret(probe)?, fact).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(in crate::checks) const fn fact(self) -> Option<Fact> {
+        match self {
+            Self::Own | Self::Wrong(_) => None,
+            Self::Supplied(fact) => Some(fact),
+            Self::Rejected(_) => Some(Fact::RejectedTokens),
+        }
+    }
+
+    fn is_revoked(self, probe: &Probe<'_>) -> bool {
+        let Self::Rejected(index) = self else { return false };
+        let rejected = probe.facts().rejected_tokens.get(index);
+        rejected.is_some_and(|rejected| rejected.reason == RejectionReason::Revoked)
+    }
+}
+
+/// Where an extraction has its token.
+fn transport_of(contract: &Contract, request: &Request) -> Transport {
+    let has = |wanted: &str| request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
+    match () {
+        () if has("Authorization") => Transport::Bearer,
+        () if has(&contract.extract.api_key_header) => Transport::Header,
+        () => Transport::Query,
+    }
+}
+
+/// The smallest and the largest value of a part.
+fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
+    match part {
+        PAGE => contract.search.pages.clone(),
+        PAGE_SIZE => contract.search.page_sizes.clone(),
+        _ => contract.extract.range(part),
+    }
+}
+
+impl<T: ToString> From<T> for Value {
+    fn from(value: T) -> Self {
+        Self::Text(value.to_string())
+    }
+}
+
+impl Value {
+    fn json(&self, contract: &Contract, orders: &[KnownOrder], part: &str) -> Json {
+        match self {
+            Self::Text(text) => text.as_str().into(),
+            Self::Word(text) => (*text).into(),
+            Self::Number(number) => (*number).into(),
+            Self::Json(value) => value.clone(),
+            Self::Min(by) => (range(contract, part).start() + by).into(),
+            Self::Max(by) => (range(contract, part).end() + by).into(),
+            Self::Listed => {
+                let property = contract.search.properties().find(|property| property.name == part);
+                property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
+            }
+            Self::Order(other) => orders.first().map_or(*other, |order| &order.number).into(),
+            Self::Items(items) => items(&contract.search, contract.search.distinct_items).into(),
+        }
+    }
+
+    /// The value of a query parameter.
+    pub(in crate::checks) fn text(&self, contract: &Contract, part: &str) -> String {
+        match self.json(contract, &[], part) {
+            Json::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+}
+
+const JSON: &str = "application/json";
+
+fn raw_field(request: &Request, name: &str, value: &str) -> Request {
+    let bytes = request.clone().without_field(name).body_bytes().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let members = text.strip_suffix('}').unwrap_or(&text);
+    let separator = if members.ends_with('{') { "" } else { "," };
+    request.clone().body(JSON, format!("{members}{separator}{}:{value}}}", Json::from(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raw_field_replaces_the_member_and_keeps_its_text() {
+        let search = &Contract::embedded().expect("contract").search;
+        let request = Request::to(&search.operation).field("a", 1);
+        let body = |request: Request| String::from_utf8(request.body_bytes().expect("a body").to_vec());
+        assert_eq!(body(raw_field(&request, "b", "1e400")).as_deref(), Ok(r#"{"a":1,"b":1e400}"#));
+        assert_eq!(body(raw_field(&request, "a", "-0.0")).as_deref(), Ok(r#"{"a":-0.0}"#));
+    }
+}

@@ -1,0 +1,226 @@
+//! The case of a row: its label, cost and control request, and how its responses are judged.
+
+use std::sync::Arc;
+
+use super::edit::{Ids, is_of_valid_token};
+use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
+use crate::check::{Case, Cost, Probe, Stop, accepted};
+use crate::checks::Requests;
+use crate::checks::extraction::cause::find_cause;
+use crate::checks::extraction::content::{judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::link::{by_link, share_link};
+use crate::checks::extraction::shortage::must_be_short;
+use crate::checks::extraction::{Extraction, rejects};
+use crate::contract::Clause;
+use crate::wire::Request;
+
+impl Row {
+    pub(super) fn case(self, clause: Clause) -> Case {
+        let label = match &self.base {
+            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
+                joined(&form.label(), &self.label)
+            }
+            _ => self.label.clone(),
+        };
+        let requests = u32::try_from(self.requests.len() + self.then.len()).unwrap_or(u32::MAX);
+        let cost = self.cost.unwrap_or(match self.must {
+            Must::Serve { gateways, .. } if self.base.extracts() => Cost::extraction(requests, gateways),
+            Must::RespondSomehow(_) if self.base.extracts() => Cost::extraction(requests, 1),
+            _ => Cost::requests(requests),
+        });
+        let row = Arc::new(self);
+        let data = (row.clause.unwrap_or(clause), Arc::clone(&row));
+        row.share(Case::for_data(label, cost, data, judge).needs(row.needs.clone()))
+    }
+
+    /// The case with the control requests that it shares. An extraction that is accepted needs none.
+    fn share(&self, case: Case) -> Case {
+        let Valid { name, gateways, .. } = &self.valid;
+        let form = match &self.base {
+            Base::Groups | Base::Search if matches!(self.must, Must::Serve { .. }) => return case,
+            Base::Groups | Base::Search => {
+                let name = if name.is_empty() { self.base.label() } else { name.clone() };
+                return case.sharing(name, Cost::requests(1));
+            }
+            Base::Link(form) => {
+                let case = share_link(form, case);
+                let is_own = name.is_empty() || !matches!(self.must, Must::Reject { .. });
+                return if is_own { case } else { case.sharing(form.label(), Cost::extraction(1, 1)) };
+            }
+            Base::Extract(_) if matches!(self.must, Must::Serve { .. } | Must::BeShort { .. }) => {
+                return case;
+            }
+            Base::Extract(_) => self.control_form(),
+        };
+        let case = match (self.credential(), self.credential().fact()) {
+            _ if self.before.is_some() => case,
+            (Credential::Rejected(index), _) => case.sharing(format!("groups {index}"), Cost::requests(1)),
+            (_, Some(fact)) if is_of_valid_token(fact) => case.sharing("groups", Cost::requests(1)),
+            _ => case,
+        };
+        form.share_with(case, name, (*gateways).max(1))
+    }
+
+    /// The form must be accepted. Another check tests the transports of the token.
+    fn control_form(&self) -> Extraction {
+        match self.credential() {
+            Credential::Own => self.form(),
+            _ if self.before.is_some() => self.form(),
+            _ => self.form().without_transport(),
+        }
+    }
+
+    /// An extraction with a legacy credential needs none: how it is sent was found out by one that was accepted.
+    async fn control(&self, probe: &Probe<'_>, valid: &Request) -> Result<(), Stop> {
+        let Valid { name, edits, is_doubtful, .. } = &self.valid;
+        let result = match &self.base {
+            Base::Groups | Base::Search => probe.control_once(valid).await,
+            Base::Link(_) if name.is_empty() => Ok(()),
+            Base::Link(_) => probe.control_once(valid).await,
+            Base::Extract(_) => {
+                let form = self.control_form();
+                let request = apply(probe, &Ids::default(), form.request(probe), edits)?;
+                form.control_with(probe, name, request).await
+            }
+        };
+        match result {
+            Err(Stop::Inconclusive(_) | Stop::Skip(_)) if *is_doubtful => {}
+            other => return other,
+        }
+        if self.base.extracts() && probe.is_accepted(valid).await?.1 {
+            return Ok(());
+        }
+        Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
+    }
+
+    /// The valid request, or the other one if the service rejects it.
+    async fn accepted_or_other(&self, probe: &Probe<'_>, ids: &Ids, valid: Request) -> Result<Request, Stop> {
+        match &self.valid.otherwise {
+            Some(other) if probe.control_once(&valid).await.is_err() => {
+                apply(probe, ids, self.base.request(probe).await?, other)
+            }
+            _ => Ok(valid),
+        }
+    }
+
+    /// What is special about a request, in words.
+    fn words(&self, why: &str) -> String {
+        match &self.base {
+            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
+                format!("{why}{}{}", if why.is_empty() { "" } else { ", " }, form.name())
+            }
+            _ => why.to_owned(),
+        }
+    }
+}
+
+impl Base {
+    fn label(&self) -> String {
+        match self {
+            Self::Groups => "groups".to_owned(),
+            Self::Search => "search".to_owned(),
+            Self::Extract(form) | Self::Link(form) => form.label(),
+        }
+    }
+
+    pub(in crate::checks) const fn extracts(&self) -> bool {
+        matches!(self, Self::Extract(_) | Self::Link(_))
+    }
+
+    async fn request(&self, probe: &Probe<'_>) -> Result<Request, Stop> {
+        Ok(match self {
+            Self::Groups => probe.groups(),
+            Self::Search => probe.any_search(),
+            Self::Extract(form) => form.request(probe),
+            Self::Link(form) => by_link(probe, form).await?,
+        })
+    }
+}
+
+pub(super) fn joined(form: &str, label: &str) -> String {
+    if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
+}
+
+fn apply(probe: &Probe<'_>, ids: &Ids, request: Request, edits: &[Edit]) -> Result<Request, Stop> {
+    edits.iter().try_fold(request, |request, edit| edit.apply(probe, ids, request))
+}
+
+async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
+    let ids = Ids::default();
+    let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
+    let valid = row.accepted_or_other(probe, &ids, valid).await?;
+    let edited = |edits: &[Edit]| apply(probe, &ids, valid.clone(), edits);
+    let requests = row.requests.iter().map(|(why, edits)| Ok((why, edited(edits)?)));
+    let requests = requests.collect::<Result<Vec<_>, Stop>>()?;
+    if let Some(before) = &row.before {
+        row.control(probe, &valid).await?;
+        row.form().accepted(probe, &edited(before)?).await?;
+    }
+    for (why, request) in requests {
+        let words = row.words(why);
+        match &row.must {
+            Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
+            Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
+            Must::RespondSomehow(unspecified) => {
+                row.control(probe, &valid).await?;
+                probe.tolerates(clause, *unspecified, why, &request).await?;
+            }
+            Must::Reject { even_as_text: true } => {
+                row.control(probe, &valid).await?;
+                rejects_even_as_text(probe, clause, &words, &request).await?;
+            }
+            Must::Reject { even_as_text: false } => {
+                row.control(probe, &valid).await?;
+                rejects(probe, clause, &words, &request).await?;
+                row.credential().proves_valid(probe).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Row {
+    async fn serve(
+        &self,
+        probe: &Probe<'_>,
+        (clause, words): (Clause, &str),
+        (valid, request): (&Request, &Request),
+        ids: &Ids,
+    ) -> Result<(), Stop> {
+        let Must::Serve { unless, judges, .. } = &self.must else { return Ok(()) };
+        let served = match unless {
+            Unless::Finding => {
+                probe.accepts_or_control(clause, words, request, self.control(probe, valid)).await?
+            }
+            Unless::Control => Some(self.form().accepted(probe, request).await?),
+            Unless::Cause => find_cause(probe, &self.form(), words, request).await?,
+            Unless::Shortage | Unless::Nothing => {
+                let (exchange, class) = probe.send_once(request).await?;
+                let served = accepted(&exchange, &class);
+                if served.is_none() && *unless == Unless::Shortage {
+                    self.control(probe, valid).await?;
+                }
+                served
+            }
+        };
+        let Some(served) = served else { return Ok(()) };
+        for then in &self.then {
+            match then {
+                Then::Again(clause, why, edits) => {
+                    let again = apply(probe, ids, request.clone(), edits)?;
+                    judge_repeated(probe, *clause, &self.words(why), &served, &again).await?;
+                }
+                Then::Other(edits) => {
+                    probe.control(&apply(probe, ids, valid.clone(), edits)?).await?;
+                }
+                Then::Invalid(edits) => {
+                    probe.send_once(&apply(probe, ids, valid.clone(), edits)?.as_invalid()).await?;
+                }
+            }
+        }
+        for judge in *judges {
+            judge.of(probe, words, &served).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,355 @@
+//! Rules as rows. A row says what differs from a valid request, and what must follow; the case with its label, cost and control
+//! request, and the words of a finding, are made from it.
+
+mod edit;
+mod engine;
+
+use super::extraction::content::Judge;
+use super::extraction::{Extraction, Place};
+use crate::check::{Case, CaseFn, Cost, Probe};
+use crate::contract::part::{LB, NUM, SB};
+use crate::contract::{Clause, Unspecified};
+use crate::grammar::Spelling;
+use crate::target::Fact;
+use crate::wire::Request;
+
+pub(super) use Edit::{Drop, Set};
+pub(super) use Value::{Max, Min};
+pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
+use engine::joined;
+
+/// One case of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    base: Base,
+    /// The label of the case, behind that of the form unless it `has_whole_label`. Then the words say nothing of the form.
+    label: String,
+    has_whole_label: bool,
+    clause: Option<Clause>,
+    valid: Valid,
+    /// What differs in a request that must be accepted before.
+    before: Option<Vec<Edit>>,
+    /// What differs in each request, with its description.
+    requests: Vec<(String, Vec<Edit>)>,
+    must: Must,
+    then: Vec<Then>,
+    needs: Vec<Fact>,
+    cost: Option<Cost>,
+}
+
+/// The plain valid request of an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Base {
+    Groups,
+    Search,
+    Extract(Extraction),
+    /// An extraction with a legacy API Link credential, in the transport that the service accepts.
+    Link(Extraction),
+}
+
+/// What the valid request of a row has beside its base. Rows with equal names share one control request.
+#[derive(Debug, Clone, Default)]
+struct Valid {
+    name: String,
+    edits: Vec<Edit>,
+    gateways: u32,
+    /// What differs in its place if a service rejects it.
+    otherwise: Option<Vec<Edit>>,
+    /// Whether a service may reject it for a reason of its own; then nothing is judged.
+    is_doubtful: bool,
+}
+
+/// What must follow.
+#[derive(Debug, Clone)]
+enum Must {
+    /// A rejection. With `even_as_text`, gateways as text are a success even where JSON is expected.
+    Reject { even_as_text: bool },
+    /// A success. An extraction returns at most so many gateways, which are judged.
+    Serve { gateways: u32, unless: Unless, judges: &'static [Judge] },
+    /// Any response without a server error, which is recorded.
+    RespondSomehow(Unspecified),
+    /// In the region without gateways, the shortage that a simpler form gets.
+    BeShort { like: Extraction },
+}
+
+/// What follows when a request that must be served is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unless {
+    /// A finding, if the control request is accepted.
+    Finding,
+    /// A finding on the clause of the parameter that causes it.
+    Cause,
+    /// Nothing is judged: the request is a control itself.
+    Control,
+    /// Nothing is judged if the control request is accepted: there may be no gateways.
+    Shortage,
+    /// Nothing is judged, and no control request sent.
+    Nothing,
+}
+
+/// What follows an extraction that was served.
+#[derive(Debug, Clone)]
+pub(super) enum Then {
+    /// The same extraction once more, which returns the same gateways.
+    Again(Clause, String, Vec<Edit>),
+    /// Another valid extraction.
+    Other(Vec<Edit>),
+    /// An invalid one, whatever its response.
+    Invalid(Vec<Edit>),
+}
+
+pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    Row {
+        base: Base::Extract(Extraction::PLAIN),
+        label: label.into(),
+        has_whole_label: false,
+        clause: None,
+        valid: Valid::default(),
+        before: None,
+        requests: vec![(why.into(), edits.into())],
+        must: Must::Reject { even_as_text: false },
+        then: Vec::new(),
+        needs: Vec::new(),
+        cost: None,
+    }
+}
+
+pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: &[] };
+    Row { must, ..reject(label, why, edits) }
+}
+
+/// A request whose outcome is unspecified.
+pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
+}
+
+/// A row whose label is also its description.
+pub(super) fn limit(clause: Clause, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    let label = label.into();
+    reject(label.clone(), label, edits).citing(clause)
+}
+
+/// A row for each value of a parameter that must be rejected.
+pub(super) fn values(part: &'static str, values: impl IntoIterator<Item = Spelling>) -> Vec<Row> {
+    let row = |Spelling { text, name, reason, .. }: Spelling| {
+        reject(format!("{part}={name}"), format!("{part}={text:?}, {reason}"), [set(part, text)])
+    };
+    values.into_iter().map(row).collect()
+}
+
+/// Each row in each form.
+pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    let in_forms =
+        |row: Row| forms.iter().map(move |form| row.clone().in_form(form.clone())).collect::<Vec<_>>();
+    rows.into_iter().flat_map(in_forms).collect()
+}
+
+/// Pairs each value with the first form, with a combined form in turn, and with one of the others in turn: each value in three forms,
+/// and each form with many values.
+pub(super) fn three_forms<T: Clone>(
+    forms: &[Extraction],
+    values: impl IntoIterator<Item = T>,
+) -> Vec<(Extraction, T)> {
+    let (combined, single) = forms.iter().skip(1).partition(|form| form.is_combined());
+    in_turns(forms, &[combined, single], values)
+}
+
+fn in_turns<T: Clone>(
+    forms: &[Extraction],
+    others: &[Vec<&Extraction>],
+    values: impl IntoIterator<Item = T>,
+) -> Vec<(Extraction, T)> {
+    let pairs = |(turn, value): (usize, T)| {
+        let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
+        let chosen = forms.first().into_iter().chain(others);
+        chosen.map(|form| (form.clone(), value.clone())).collect::<Vec<_>>()
+    };
+    values.into_iter().enumerate().flat_map(pairs).collect()
+}
+
+/// Each row in three forms.
+pub(super) fn in_three(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    three_forms(forms, rows).into_iter().map(|(form, row)| row.in_form(form)).collect()
+}
+
+/// Each row in the first form and in one of the others in turn: for long lists of similar values.
+pub(super) fn in_two(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    let others = forms.iter().skip(1).collect();
+    in_turns(forms, &[others], rows).into_iter().map(|(form, row)| row.in_form(form)).collect()
+}
+
+/// A case of a form that is judged by a function of its own.
+pub(super) fn flow(
+    label: &'static str,
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Extraction,)> + Copy,
+) -> impl Fn(Extraction) -> Case {
+    move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
+}
+
+/// The same, which needs the control request of the form.
+pub(super) fn controlled_flow(
+    cost: Cost,
+    run: impl for<'p> CaseFn<'p, (Extraction,)> + Copy,
+) -> impl Fn(Extraction) -> Case {
+    move |form| form.clone().share(flow("", cost, run)(form))
+}
+
+/// The cases of rows. A row that names no clause is about this one.
+pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
+    rows.into_iter().map(|row| row.case(clause)).collect()
+}
+
+impl Row {
+    pub(super) fn of(self, base: Base) -> Self {
+        Self { base, ..self }
+    }
+
+    pub(super) fn in_form(self, form: Extraction) -> Self {
+        let base = if matches!(self.base, Base::Link(_)) { Base::Link(form) } else { Base::Extract(form) };
+        self.of(base)
+    }
+
+    /// The row with a legacy API Link credential.
+    pub(super) fn by_link(self) -> Self {
+        let form = self.form();
+        self.of(Base::Link(form))
+    }
+
+    /// The row under this label alone, and with nothing of its form in its words.
+    pub(super) fn labelled(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), has_whole_label: true, ..self }
+    }
+
+    pub(super) fn citing(self, clause: Clause) -> Self {
+        Self { clause: Some(clause), ..self }
+    }
+
+    /// The row as a change of another valid request, whose control is shared under this name.
+    pub(super) fn changing(
+        self,
+        name: impl Into<String>,
+        edits: impl Into<Vec<Edit>>,
+        gateways: u32,
+    ) -> Self {
+        let valid = Valid { name: name.into(), edits: edits.into(), gateways, ..Valid::default() };
+        Self { valid, ..self }
+    }
+
+    /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
+    pub(super) fn doubtful(mut self) -> Self {
+        self.valid.is_doubtful = true;
+        self
+    }
+
+    /// The row as a change of another one, if the service rejects that.
+    pub(super) fn or_changing(mut self, edits: impl Into<Vec<Edit>>) -> Self {
+        self.valid.otherwise = Some(edits.into());
+        self
+    }
+
+    /// The row as a change of a text of so many gateways with a custom separator.
+    pub(super) fn separated(self, num: i64) -> Self {
+        let separator = |probe: &Probe<'_>, request: Request| {
+            Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
+        };
+        let edits = [set(NUM, num), Edit::Change(separator)];
+        let gateways = u32::try_from(num).unwrap_or(u32::MAX);
+        self.changing(format!("with a custom separator, num={num}"), edits, gateways)
+    }
+
+    /// The row as a change of an extraction that names the region by its alias.
+    pub(super) fn by_country(self) -> Self {
+        let name =
+            if self.valid.edits.is_empty() { "by country" } else { "by country, with a custom separator" };
+        let edits: Vec<_> = [Edit::ByCountry].into_iter().chain(self.valid.edits.clone()).collect();
+        self.changing(name, edits, 1).doubtful()
+    }
+
+    pub(super) fn by(mut self, credential: Credential) -> Self {
+        for (_, edits) in &mut self.requests {
+            edits.insert(0, Edit::By(credential));
+        }
+        self
+    }
+
+    pub(super) fn needing(mut self, fact: Fact) -> Self {
+        self.needs.push(fact);
+        self
+    }
+
+    pub(super) fn costing(self, cost: Cost) -> Self {
+        Self { cost: Some(cost), ..self }
+    }
+
+    /// The row behind a request with these differences, which must be accepted.
+    pub(super) fn after(self, edits: impl Into<Vec<Edit>>) -> Self {
+        Self { before: Some(edits.into()), ..self }
+    }
+
+    /// The row with the request id of an extraction that was accepted.
+    pub(super) fn replaying(mut self, place: Place) -> Self {
+        let id = Edit::Id(place, 0);
+        self.label = format!("{} id in {}", self.label, place.label());
+        for (_, edits) in &mut self.requests {
+            edits.push(id.clone());
+        }
+        self.after([id]).costing(Cost::extraction(3, 1))
+    }
+
+    /// The row with these requests alone, each with its description.
+    pub(super) fn sending(mut self, requests: impl IntoIterator<Item = (String, Vec<Edit>)>) -> Self {
+        self.requests = requests.into_iter().collect();
+        self
+    }
+
+    /// The row with one more request, which is judged like the first.
+    pub(super) fn and(mut self, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
+        self.requests.push((why.into(), edits.into()));
+        self
+    }
+
+    pub(super) fn then(self, then: impl Into<Vec<Then>>) -> Self {
+        Self { then: then.into(), ..self }
+    }
+
+    pub(super) fn even_as_text(self) -> Self {
+        Self { must: Must::Reject { even_as_text: true }, ..self }
+    }
+
+    pub(super) fn giving(self, gateways: u32, unless: Unless, judges: &'static [Judge]) -> Self {
+        Self { must: Must::Serve { gateways, unless, judges }, ..self }
+    }
+
+    /// The row in the region without gateways, under its label alone.
+    pub(super) fn short_like(self, like: Extraction) -> Self {
+        Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
+    }
+
+    pub(super) const fn clause(&self) -> Option<Clause> {
+        self.clause
+    }
+
+    /// Whether it is about separators, which apply to text alone.
+    pub(super) fn is_of_separators(&self) -> bool {
+        let of_separator = |edit: &Edit| matches!(edit, Edit::Set(LB | SB, _) | Edit::Drop(LB | SB));
+        self.requests.iter().flat_map(|(_, edits)| edits).any(of_separator)
+    }
+
+    fn form(&self) -> Extraction {
+        match &self.base {
+            Base::Extract(form) | Base::Link(form) => form.clone(),
+            Base::Groups | Base::Search => Extraction::PLAIN,
+        }
+    }
+
+    /// The credential in place of the token.
+    fn credential(&self) -> Credential {
+        let by = |edit: &Edit| if let Edit::By(credential) = edit { Some(*credential) } else { None };
+        self.requests.iter().flat_map(|(_, edits)| edits).find_map(by).unwrap_or(Credential::Own)
+    }
+}
+
+/// A custom separator that no service has a reason to reject.
+pub(super) const SEPARATOR: &str = "|";

@@ -1,0 +1,282 @@
+//! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
+
+use super::SEARCH;
+use super::filters::{accented, exact_cases};
+use super::rules::{Company, FILTERS, SECOND_PAGE, boundary_cases, each_invalid, invalid_members, valid};
+use super::surveyed::{Account, SURVEYED, row, rows};
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::Requests;
+use crate::checks::relation::{Query, Relation, Writing, kinds, kinds_of, relate};
+use crate::checks::row::{Edit, Row, Set, Value, cases, field};
+use crate::contract::Clause;
+use crate::contract::part::{ACTIVATED_FROM, COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
+use crate::grammar::{by_reason, json_integers};
+use crate::target::Fact;
+
+pub(super) static CHECKS: &[Check] = &[
+    Check {
+        id: "search.status.boundaries",
+        title: "each listed `status` is accepted and any other text is rejected",
+        why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
+        clauses: &[Clause::SearchStatus],
+        run: Run::Cases(|scope| {
+            [boundary_cases(scope, STATUS, |_| true), cases(Clause::SearchStatus, statuses(scope))].concat()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.status.sum",
+        title: "each `status` finds exactly the instances that show it",
+        why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
+        clauses: &[Clause::SearchStatus],
+        needs: &[Fact::OwnAddresses],
+        run: Run::Cases(|_| exact_cases(Clause::SearchStatus)),
+        ..SEARCH
+    },
+    Check {
+        id: "search.group.boundaries",
+        title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
+        why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(group_boundaries),
+        ..SEARCH
+    },
+    Check {
+        id: "search.group.null",
+        title: "`groupId` null finds what a search without `groupId` finds",
+        why: "Clients that write absent values as null see only ungrouped instances, or none.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(|_| {
+            let beside = [
+                ("alone", 1, None),
+                ("beside a status", 1, Some(STATUS)),
+                ("beside a country", 1, Some(COUNTRY_CODE)),
+                ("beside an order", 1, Some(ORDER_NO)),
+            ];
+            rows(Relation::Survey, beside, |account, property: Option<&str>| {
+                let kind = property.and_then(|name| kinds_of(&[name]).pop());
+                let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
+                let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
+                Ok(vec![query.citing(Clause::SearchGroup)])
+            })
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.group.sum",
+        title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
+        why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
+        clauses: &[Clause::SearchGroup],
+        run: Run::Cases(|_| exact_cases(Clause::SearchGroup)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.page.boundaries",
+        title: "`page` outside its range or of another type is rejected",
+        why: "If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.",
+        clauses: &[Clause::SearchPage],
+        run: Run::Cases(|scope| {
+            // A service may reject a page past the last one, so the first one is the only valid one.
+            let pages = &scope.contract.search.pages;
+            let malformed = invalid_members(&scope.contract.search, PAGE, by_reason(json_integers(pages)));
+            let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
+            [first, malformed].concat()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.page.default",
+        title: "a search without `page` returns the default page",
+        why: "Most callers never send a page. They miss instances if they do not get the first page.",
+        clauses: &[Clause::SearchPage],
+        run: Run::Cases(|_| Case::single(Cost::requests(10), page_default)),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.page-size.boundaries",
+        title: "`pageSize` inside its range is accepted; outside its range or of another type it is rejected",
+        why: "If a page size is reduced silently, a caller takes one page for the whole result.",
+        clauses: &[Clause::SearchPageSize],
+        run: Run::Cases(|scope| {
+            let search = &scope.contract.search;
+            let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
+            [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
+        }),
+        ..SEARCH
+    },
+    Check {
+        id: "search.page-size.default",
+        title: "a search without `pageSize` returns the default number of instances per page",
+        why: "A caller that computes pages from the documented default misses or repeats instances when the default is another one.",
+        clauses: &[Clause::SearchPageSize, Clause::SearchPage],
+        run: Run::Cases(|_| {
+            let cases = [
+                ("the first page", 2, (0, false)),
+                ("the second page", 2, (1, false)),
+                ("the first page of a full batch", 2, (0, true)),
+                ("the second page of a full batch", 2, (1, true)),
+            ];
+            let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
+                let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
+                let queries = filters.map(|filter| account.survey.query().filtered([filter]));
+                let widest = queries.max_by_key(|query| query.expected(account.survey).len());
+                let lacks = || account.lacks("no searched address passes a filter", "more addresses");
+                let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
+                Ok(vec![query.citing(Clause::SearchPageSize)])
+            });
+            let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
+                let Account { survey, search, .. } = account;
+                let lacks =
+                    || account.lacks("the searched addresses have too few instances", "more addresses");
+                let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
+                let mut query = Query { page: Some(number), ..survey.query() }.citing(Clause::SearchPageSize);
+                if is_full {
+                    query.items.extend(account.fill(&query.items));
+                }
+                Ok(vec![query])
+            });
+            [cases, filtered].concat()
+        }),
+        ..SURVEYED
+    },
+    Check {
+        id: "search.page-size.most",
+        title: "a page has as many instances as `pageSize` requests, up to the maximum size",
+        why: "Large exports read pages of the maximum size. A lower limit truncates them.",
+        clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
+        run: Run::Cases(|_| {
+            let sizes: [(&str, u32, fn(i64) -> i64); 5] = [
+                ("the smallest size", 1, |_| 0),
+                ("one below the number of instances", 1, |count| count.saturating_sub(1)),
+                ("the number of instances", 1, |count| count),
+                ("one above the number of instances", 1, |count| count + 1),
+                ("the largest size", 1, |_| i64::MAX),
+            ];
+            let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
+                let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
+                let size = size(survey.page_size(1)).clamp(min, max);
+                let query = survey.query().on_page(*search.pages.start(), size);
+                Ok(vec![query.citing(Clause::SearchPageSize)])
+            });
+            // It is past every instance, so it must be empty or rejected.
+            let label = "the largest page of the largest size";
+            let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
+                Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
+            });
+            [sizes, last].concat()
+        }),
+        ..SURVEYED
+    },
+];
+
+/// Unlisted texts, one made from each listed status.
+const UNLISTED: [(&str, fn(&str) -> String); 11] = [
+    ("twice with a comma", |status| format!("{status},{status}")),
+    ("twice with a bar", |status| format!("{status}|{status}")),
+    ("with a comma behind it", |status| format!("{status},")),
+    ("in capitals", |status| status.to_uppercase()),
+    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
+    ("after a space", |status| format!(" {status}")),
+    ("before a space", |status| format!("{status} ")),
+    ("in plural", |status| format!("{status}s")),
+    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
+    ("unknown", |status| format!("un{status}")),
+    ("its first three letters", |status| status.chars().take(3).collect()),
+];
+
+/// Texts that a comparison which ignores letter case, accents or invisible characters takes for a listed status.
+const FOLDED: [(&str, fn(&str) -> String); 4] = [
+    ("with an accent", accented),
+    ("with a letter that is another one in capitals", |status| {
+        status.replacen('i', "\u{131}", 1).replacen('s', "\u{17f}", 1)
+    }),
+    ("with a zero-width space behind it", |status| format!("{status}\u{200b}")),
+    ("with a line break behind it", |status| format!("{status}\n")),
+];
+
+/// Statuses of other services, and values with other meanings.
+const OTHER_STATUSES: [&str; 16] = [
+    "canceled",
+    "all",
+    "any",
+    "*",
+    "none",
+    "null",
+    "suspended",
+    "pending",
+    "paused",
+    "inactive",
+    "running",
+    "deleted",
+    "disabled",
+    "0",
+    "1",
+    "true",
+];
+
+const SINCE: Company = ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]);
+
+fn statuses(scope: &Scope<'_>) -> Vec<Row> {
+    let listed = &scope.contract.search.statuses;
+    let unlisted = |label: &str, values: Vec<String>| {
+        let values = values.into_iter().filter(|status| !listed.contains(status));
+        let why = |status: &String| format!("status is {status:?}, which is not listed");
+        each_invalid(label, values.map(|status| (why(&status), field(STATUS, status))))
+    };
+    let near =
+        UNLISTED.map(|(label, other)| unlisted(label, listed.iter().map(|status| other(status)).collect()));
+    let folded = FOLDED.map(|(label, other)| {
+        let values = listed.iter().map(|status| other(status)).filter(|status| !listed.contains(status));
+        unlisted(label, values.take(1).collect())
+    });
+    let others = OTHER_STATUSES.into_iter().filter(|status| !listed.iter().any(|listed| listed == status));
+    let others =
+        others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
+    let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
+    let beside = FILTERS[1..].iter().chain([&SECOND_PAGE]).map(|company| {
+        let label = format!("unlisted, beside {}", company.0);
+        unlisted(&label, vec![format!("un{}", listed[0])]).beside(*company)
+    });
+    let bounded = listed.iter().map(|status| {
+        (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
+    });
+    let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
+    let rows =
+        near.into_iter().chain(folded).chain(others).chain([unlisted("two of them with a comma", pairs)]);
+    rows.chain(beside).chain([bounded]).collect()
+}
+
+fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
+    let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
+    // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
+    let is_below =
+        |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
+    let is_empty = |text: &String| text.trim_matches(['"', ' ']).is_empty();
+    let reasons = by_reason(json_integers(&(min..=i64::MAX))).into_iter().map(|mut reason| {
+        reason.spellings.retain(|text| is_below(text) && text != "1e400" && !is_empty(text));
+        reason
+    });
+    let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
+    let null = valid("groupId is null, which means all groups", [Edit::Raw(GROUP_ID, "null".to_owned())]);
+    let mut all = boundary_cases(scope, GROUP_ID, |case| case.allowed);
+    all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
+    all.extend(cases(Clause::SearchGroup, [null.labelled("null")]));
+    all
+}
+
+async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
+    let search = &probe.contract().search;
+    let plain = probe.any_search().without_field(PAGE);
+    // The control has a page, in case the service wrongly requires one.
+    probe.control_once(&plain.clone().field(PAGE, search.default_page)).await?;
+    if probe.accepts(Clause::SearchPage, "neither page nor pageSize", &plain).await?.is_none() {
+        return Ok(());
+    }
+    let sized = plain.field(PAGE_SIZE, search.default_page_size);
+    if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
+        return Ok(());
+    }
+    let account = Account::read(probe).await?;
+    let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
+    relate(probe, account.survey, Relation::Default, &[query.citing(Clause::SearchPage)]).await
+}

@@ -1,0 +1,146 @@
+//! What the rules of a search have in common: the members beside which they are tested, and values that the document declares.
+
+use crate::check::{Case, Scope};
+use crate::checks::UNKNOWN_ADDRESS;
+use crate::checks::row::{Base, Max, Min};
+use crate::checks::row::{Edit, Row, Set, Value, accept, cases, field, reject};
+use crate::contract::part::{
+    ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS,
+};
+use crate::contract::{Boundary, Search, boundaries};
+use crate::grammar::{LIKELY, Reason};
+
+/// Members of a search beside which other rules are tested: their label, and what they add.
+pub(super) type Company = (&'static str, &'static [Edit]);
+
+const A_STATUS: Company = ("a status", &[Set(STATUS, Value::Listed)]);
+
+/// The bounds on the activation time are not among them, because some of these rules are about the bounds.
+pub(super) const FILTERS: [Company; 6] = [
+    A_STATUS,
+    ("a group", &[Set(GROUP_ID, Value::Number(0))]),
+    ("the id of a group", &[Set(GROUP_ID, Value::Number(1))]),
+    ("a country", &[Set(COUNTRY_CODE, Value::Word("USA"))]),
+    ("a city", &[Set(CITY_CODE, Value::Word("NYC"))]),
+    ("an order number", &[Set(ORDER_NO, Value::Order("SO-1"))]),
+];
+
+/// A service may reject it if it is past the last one.
+pub(super) const SECOND_PAGE: Company = ("the second page", &[Set(PAGE, Min(1))]);
+
+pub(super) const LARGEST_PAGE: Company = ("the largest page size", &[Set(PAGE_SIZE, Max(0))]);
+
+/// Bounds that include every activation.
+pub(super) const A_RANGE: Company = (
+    "a range of times",
+    &[
+        Set(ACTIVATED_FROM, Value::Word("1970-01-01T00:00:00Z")),
+        Set(ACTIVATED_TO, Value::Word("2099-12-31T00:00:00Z")),
+    ],
+);
+
+pub(super) const A_PORT: Company =
+    ("an item with a port", &[Set(IPS, Value::Items(|_, _| vec!["203.0.113.250:8080".to_owned()]))]);
+
+/// Members beside which the values of another member are tested in turn.
+pub(super) const OTHER_MEMBERS: [Company; 9] =
+    [FILTERS[0], FILTERS[1], LARGEST_PAGE, FILTERS[3], SECOND_PAGE, A_RANGE, FILTERS[4], A_PORT, FILTERS[5]];
+
+/// A search that must be rejected. Its label is also its description.
+pub(super) fn invalid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    let label = label.into();
+    reject(label.clone(), label, edits).of(Base::Search)
+}
+
+/// A search that must be accepted.
+pub(super) fn valid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    let label = label.into();
+    accept(label.clone(), label, edits).of(Base::Search)
+}
+
+pub(super) fn valid_if(is_allowed: bool, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    if is_allowed { valid(label, edits) } else { invalid(label, edits) }
+}
+
+/// A search that must be rejected with each of these values of a member.
+pub(super) fn each_invalid(
+    label: impl Into<String>,
+    values: impl IntoIterator<Item = (String, Edit)>,
+) -> Row {
+    invalid(label, []).sending(values.into_iter().map(|(why, edit)| (why, vec![edit])))
+}
+
+impl Row {
+    /// The row beside other members, which a service may reject for a reason of its own.
+    pub(super) fn beside(self, (label, edits): Company) -> Self {
+        self.changing(format!("beside {label}"), edits, 0).doubtful()
+    }
+
+    /// The row beside another member, or beside a status if the service rejects that.
+    pub(super) fn beside_accepted(self, (label, edits): Company) -> Self {
+        self.changing(format!("beside {label}"), edits, 0).or_changing(A_STATUS.1)
+    }
+
+    /// The row as a change of a search that finds nothing, in case a service validates what it finds.
+    pub(super) fn finding_nothing(self, name: &str) -> Self {
+        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())], 0)
+    }
+}
+
+/// Invalid values of a member of the body, written as JSON. The values of one reason share a case, in which each is sent alone, and
+/// another case, in which each is sent beside another member, which changes with the reason. Likely mistakes have a case for each
+/// other member.
+pub(super) fn invalid_members(
+    search: &Search,
+    name: &'static str,
+    reasons: impl IntoIterator<Item = Reason>,
+) -> Vec<Case> {
+    let is_other =
+        |(_, edits): &Company| !edits.iter().any(|edit| matches!(edit, Set(part, _) if *part == name));
+    let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
+    let property = search.properties().find(|property| property.name == name);
+    let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
+        return vec![Case::error(name, format!("no clause is cited for the type of {name}"))];
+    };
+    let rows = |(at, Reason { text, spellings, .. }): (usize, Reason)| {
+        let values =
+            spellings.into_iter().map(|value| (format!("{name} is {value}, {text}"), Edit::Raw(name, value)));
+        let row = each_invalid(text, values);
+        let beside: Vec<_> = match LIKELY.contains(&text) {
+            true => members.iter().map(|member| (member.0, *member)).collect(),
+            false => members.iter().cycle().skip(at).take(1).map(|member| ("others", *member)).collect(),
+        };
+        let beside = beside.into_iter().map(|(label, member)| {
+            row.clone().labelled(format!("{text}, beside {label}")).beside_accepted(member)
+        });
+        [row.clone()].into_iter().chain(beside).collect::<Vec<_>>()
+    };
+    cases(clause, reasons.into_iter().enumerate().flat_map(rows))
+}
+
+/// A case for each of the chosen boundary values of a body property. A value whose constraint cites no clause is an error.
+pub(super) fn boundary_cases(
+    scope: &Scope<'_>,
+    name: &'static str,
+    chosen: impl Fn(&Boundary) -> bool,
+) -> Vec<Case> {
+    let property = scope.contract.search.properties().find(|property| property.name == name);
+    let boundaries = property.into_iter().flat_map(|property| boundaries(&property.schema));
+    let case = |value: Boundary| {
+        // The label of a limit does not depend on its value.
+        let is_limit = matches!(value.keyword, "minimum" | "maximum");
+        let shown = if is_limit { value.reason.to_owned() } else { value.text() };
+        let label = format!("{name}={shown}");
+        match property.and_then(|property| property.citations.clause(value.keyword)) {
+            None => {
+                vec![Case::error(label, format!("no clause is cited for the {} of {name}", value.keyword))]
+            }
+            Some(clause) => {
+                let why = format!("{name}={}, {}", value.text(), value.reason);
+                let row = valid_if(value.allowed, why, [field(name, value.value)]).labelled(label);
+                cases(clause, [row])
+            }
+        }
+    };
+    boundaries.filter(chosen).flat_map(case).collect()
+}

@@ -1,0 +1,95 @@
+//! The values of one request, beside the operation that it is for.
+
+use serde::de::{DeserializeOwned, value::MapDeserializer};
+use serde_json::{Error, Map, Value};
+
+use crate::table::{Location, Operation, Part, Substitute};
+
+/// The value of each parameter, and the body last; the token is no part of it.
+///
+/// Values stand in the order of the operation's parts, because a map would hash every name several times for each request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request<'o> {
+    operation: &'o Operation,
+    values: Vec<Option<Value>>,
+}
+
+impl<'o> Request<'o> {
+    /// A request without values.
+    #[must_use]
+    pub fn new(operation: &'o Operation) -> Self {
+        Self {
+            operation,
+            values: vec![None; operation.parameters.len() + usize::from(operation.body.is_some())],
+        }
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn operation(&self) -> &'o Operation {
+        self.operation
+    }
+
+    /// The parts with their values.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'o Part, Option<&Value>)> {
+        self.operation.parts().zip(self.values.iter().map(Option::as_ref))
+    }
+
+    /// The value of a part.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.parts().find(|(part, _)| is(&part.name, name))?.1
+    }
+
+    /// The part that is sent under a name, and the place of its value; `None` where the operation has no such part.
+    pub fn sent(&mut self, location: Location, name: &str) -> Option<(&'o Part, &mut Option<Value>)> {
+        let mut places = self.operation.parts().zip(&mut self.values);
+        places.find(|(part, _)| part.location == location && is(&part.name, name))
+    }
+
+    /// Adds what absent parts stand for: another name, a header or a default. The request must have passed
+    /// [`check`](Self::check).
+    pub fn complete(&mut self) {
+        for Substitute { parameter, by } in &self.operation.substitutes {
+            let substitute = self.place(by).and_then(Option::take);
+            if let Some(place @ None) = self.place(parameter) {
+                *place = substitute;
+            }
+        }
+        for (part, value) in self.operation.parts().zip(&mut self.values) {
+            match value {
+                Some(value) => part.schema.add_defaults(value),
+                None => value.clone_from(&part.schema.default),
+            }
+        }
+    }
+
+    fn place(&mut self, name: &str) -> Option<&mut Option<Value>> {
+        let index = self.operation.parts().position(|part| is(&part.name, name))?;
+        self.values.get_mut(index)
+    }
+
+    /// The request as a type that has a field for each part.
+    ///
+    /// # Errors
+    /// The type differs from what the document says.
+    pub fn deserialize<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let sent = self
+            .operation
+            .parts()
+            .zip(self.values)
+            .filter_map(|(part, value)| Some((part.name.as_str(), value?)));
+        T::deserialize(MapDeserializer::<_, Error>::new(sent))
+    }
+
+    /// A request with the values of a JSON object.
+    #[must_use]
+    pub fn of(operation: &'o Operation, mut values: Map<String, Value>) -> Self {
+        Self { operation, values: operation.parts().map(|part| values.remove(&part.name)).collect() }
+    }
+}
+
+/// Compares bytes, because `==` calls a function, and most names differ in the first byte.
+fn is(known: &str, name: &str) -> bool {
+    known.len() == name.len() && known.bytes().eq(name.bytes())
+}

@@ -1,0 +1,272 @@
+//! Emits what a search can be narrowed by (`x-filter`): the setters of the client's `Search`, and the flags of its program.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use serde::Deserialize;
+
+use super::{docs, formatted, name};
+use crate::{
+    artifact::Artifact,
+    document::{Document, join},
+    emit::field,
+    lower,
+    model::{Contract, Format, Kind, Operation, Property},
+    problem::Problem,
+};
+
+/// What a property of a search finds, as the document declares it.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Declaration {
+    r#match: Match,
+    field: Option<String>,
+    finds_null: Option<i64>,
+    letter_case: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Match {
+    Equal,
+    Contains,
+    AtLeast,
+    AtMost,
+    /// What is searched for; the search is made with it.
+    Address,
+}
+
+/// A filter of a search.
+struct Filter<'a> {
+    property: &'a Property,
+    declared: Declaration,
+    /// Whether `contract` has the enum of the property, because responses hold it as well.
+    is_open: bool,
+}
+
+/// The files of the search, if the document has one.
+pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artifact>, Vec<Problem>> {
+    let declared = |operation: &Operation| document.get(&join(&operation.pointer, "x-filter")).is_some();
+    let mut searches = contract.operations.iter().filter(|operation| declared(operation));
+    let Some(search) = searches.next() else { return Ok(Vec::new()) };
+    let report =
+        |pointer: String, message: String, help: &str| vec![document.problem(pointer, message, help)];
+    if let Some(second) = searches.next() {
+        let help = "give it a type of its own beside `Search`, and emit its setters in xtask/src/emit/client/search.rs";
+        return Err(report(second.pointer.clone(), "found a second search, expected one".to_owned(), help));
+    }
+    let properties = search.body.as_ref().map(|body| body.schema.properties()).unwrap_or_default();
+    let opened = lower::opened_enums(contract);
+    let mut filters = Vec::new();
+    for (name, pointer, value) in document.members(&join(&search.pointer, "x-filter")) {
+        let declared = Declaration::deserialize(value)
+            .map_err(|error| report(pointer, error.to_string(), "see openapi/README.md"))?;
+        let property = properties.iter().find(|property| property.name == name);
+        let Some(property) = property.filter(|_| declared.r#match != Match::Address) else { continue };
+        let is_open = property.schema.name.as_ref().is_some_and(|name| opened.contains(name));
+        filters.push(Filter { property, declared, is_open });
+    }
+    let identity = document.text(&join(&search.pointer, "x-page"), "identity").unwrap_or("itemId");
+    let items = format!("{}s", name::noun(identity).0.replace('_', " "));
+    let parse = |tokens| {
+        let parsed = syn::parse2(tokens).map(formatted);
+        let help = "rename what is not a Rust identifier in the document";
+        parsed.map_err(|error| {
+            report(search.pointer.clone(), format!("the search is not valid Rust: {error}"), help)
+        })
+    };
+    Ok(vec![
+        Artifact {
+            path: "client/src/search/generated.rs",
+            contents: parse(setters(contract, search, properties, &filters, &items))?,
+        },
+        Artifact { path: "client/src/bin/sallyport/generated.rs", contents: parse(flags(&filters, &items))? },
+    ])
+}
+
+/// The setters of `Search`, and the request that they begin with. A filter that finds null has a type and a setter of its own.
+fn setters(
+    contract: &Contract,
+    search: &Operation,
+    properties: &[Property],
+    filters: &[Filter<'_>],
+    items: &str,
+) -> TokenStream {
+    let request = search.body.as_ref().and_then(|body| body.schema.name.as_deref()).map(name::pascal);
+    let fields = properties.iter().map(|Property { name, required, .. }| {
+        let (name, value) = (name::snake(name), if *required { quote!(Vec::new()) } else { quote!(None) });
+        quote!(#name: #value)
+    });
+    let schema = search.body.as_ref().map(|body| &body.schema);
+    let described: Vec<_> =
+        schema.into_iter().flat_map(|schema| field::properties(contract, Some(search), schema)).collect();
+    let setters = filters.iter().filter(|filter| filter.declared.finds_null.is_none()).map(|filter| {
+        let (setter, name) = (filter.setter(), &filter.property.name);
+        let field = name::snake(name);
+        let mut lines =
+            vec![format!("Only {items} {}.", filter.condition(&format!("`{name}`"))), String::new()];
+        lines.extend(described.iter().filter(|field| field.name() == name).flat_map(|field| field.rustdoc()));
+        let docs = docs::attributes(&lines);
+        let (ty, value) = filter.argument();
+        quote! {
+            #(#docs)*
+            pub fn #setter(mut self, value: #ty) -> Self {
+                self.request.#field = Some(#value);
+                self
+            }
+        }
+    });
+    quote! {
+        use super::Search;
+
+        /// A request without filters and addresses.
+        pub(super) fn request() -> crate::generated::types::#request {
+            crate::generated::types::#request { #(#fields),* }
+        }
+
+        impl Search {
+            #(#setters)*
+        }
+    }
+}
+
+/// The flags of the program.
+fn flags(filters: &[Filter<'_>], items: &str) -> TokenStream {
+    let (mut fields, mut calls) = (Vec::new(), Vec::new());
+    for filter in filters {
+        let (field, setter, help) = (filter.flag(), filter.setter(), filter.help(items));
+        let (ty, parser) = filter.parser();
+        let value_name = filter.value_name();
+        let value_name = value_name.map(|name| quote!(value_name = #name,));
+        fields.push(quote!(#[arg(long, #value_name #parser help = #help)] #field: Option<#ty>));
+        calls.push(quote!(search = crate::set(search, self.#field, sallyport_client::Search::#setter);));
+    }
+    quote! {
+        /// What a search is narrowed by.
+        #[derive(clap::Args)]
+        pub(crate) struct Filters { #(#fields),* }
+
+        impl Filters {
+            /// The search with these filters.
+            pub(crate) fn apply(self, mut search: sallyport_client::Search) -> sallyport_client::Search {
+                #(#calls)*
+                search
+            }
+        }
+    }
+}
+
+impl Filter<'_> {
+    fn flag(&self) -> proc_macro2::Ident {
+        name::snake(&name::noun(&self.property.name).0)
+    }
+
+    fn setter(&self) -> proc_macro2::Ident {
+        match self.property.name.strip_suffix("No") {
+            Some(noun) => name::snake(&format!("{noun}-number")),
+            None => self.flag(),
+        }
+    }
+
+    fn is_time(&self) -> bool {
+        matches!(self.property.schema.kind, Kind::String { format: Some(Format::DateTime), .. })
+    }
+
+    /// The enum of the property, in the module of the client that has it.
+    fn choice(&self) -> Option<TokenStream> {
+        let schema = &self.property.schema;
+        let name = schema.name.as_deref().filter(|_| schema.text_variants().is_some()).map(name::pascal)?;
+        Some(if self.is_open { quote!(contract::#name) } else { quote!(generated::types::#name) })
+    }
+
+    /// What a setter takes, and the value that it sends.
+    fn argument(&self) -> (TokenStream, TokenStream) {
+        match (&self.property.schema.kind, self.choice()) {
+            (_, Some(choice)) => (quote!(crate::#choice), quote!(value)),
+            _ if self.is_time() => (quote!(jiff::Timestamp), quote!(value)),
+            (Kind::Integer { .. }, _) => (quote!(impl TryInto<i64>), quote!(crate::integer::to_i64(value))),
+            (Kind::Boolean, _) => (quote!(bool), quote!(value)),
+            _ => (quote!(impl Into<String>), quote!(value.into())),
+        }
+    }
+
+    /// The type of a flag, and how its value is read.
+    fn parser(&self) -> (TokenStream, TokenStream) {
+        let flag = self.flag();
+        match (&self.property.schema.kind, self.choice()) {
+            _ if self.declared.finds_null.is_some() => {
+                let ty = format_ident!("{}Filter", name::pascal(&flag.to_string()));
+                let parser = quote!(value_parser = crate::parse::#flag, allow_negative_numbers = true,);
+                (quote!(sallyport_client::#ty), parser)
+            }
+            (_, Some(choice)) => {
+                let ty = quote!(sallyport_client::#choice);
+                (ty.clone(), quote!(value_parser = crate::parse::one_of::<#ty>(#ty::KNOWN),))
+            }
+            _ if self.is_time() => (quote!(sallyport_client::jiff::Timestamp), quote!()),
+            (Kind::Integer { minimum, maximum, .. }, _) => {
+                let (least, most) = (minimum.unwrap_or(i64::MIN), maximum.unwrap_or(i64::MAX));
+                let range = quote!(clap::value_parser!(i64).range(#least..=#most));
+                (quote!(i64), quote!(value_parser = #range, allow_negative_numbers = true,))
+            }
+            (Kind::Boolean, _) => (quote!(bool), quote!()),
+            _ if self.declared.letter_case.is_some() => {
+                (quote!(String), quote!(value_parser = crate::parse::upper_case,))
+            }
+            _ => (quote!(String), quote!(value_parser = crate::parse::text,)),
+        }
+    }
+
+    /// The value of a flag in usages; clap has one of its own for an enum.
+    fn value_name(&self) -> Option<&'static str> {
+        Some(match (&self.property.schema.kind, name::noun(&self.property.name).1) {
+            _ if self.declared.finds_null.is_some() => "NUMBER|none",
+            _ if self.choice().is_some() => return None,
+            (_, Some(value)) => value,
+            _ if self.is_time() => "TIME",
+            (Kind::Integer { .. }, None) => "NUMBER",
+            (_, None) => "TEXT",
+        })
+    }
+
+    /// What holds for the items that are found, as a relative clause about `value`.
+    fn condition(&self, value: &str) -> String {
+        let field = self.declared.field.as_deref().unwrap_or_default();
+        let (this, more, less) =
+            if self.is_time() { ("this time", "later", "earlier") } else { ("this number", "more", "less") };
+        match self.declared.r#match {
+            Match::Contains => format!("whose `{field}` contain this one"),
+            Match::AtLeast => format!("whose `{field}` is {this} or {more}"),
+            Match::AtMost => format!("whose `{field}` is {this} or {less}"),
+            Match::Equal | Match::Address => format!("with this {value}"),
+        }
+    }
+
+    /// The help of a flag.
+    fn help(&self, items: &str) -> String {
+        let schema = &self.property.schema;
+        let noun = name::noun(&self.property.name).0.replace('_', " ");
+        if self.declared.finds_null.is_some() {
+            return format!("Include only {items} of this {noun}; `none` for {items} without a {noun}");
+        }
+        // The description of a named schema says what the type is.
+        let description = schema.description.as_deref().filter(|_| schema.name.is_none());
+        let value = description.and_then(|text| text.split('.').next()).map_or(noun, uncapitalized);
+        let case = self.declared.letter_case.as_ref().map_or("", |_| ", which is sent in upper case");
+        let example = schema
+            .example
+            .as_ref()
+            .map(|example| format!(", such as {}", crate::emit::words::value(example)));
+        format!("Include only {items} {}{case}{}", self.condition(&value), example.unwrap_or_default())
+    }
+}
+
+/// A sentence as a part of another: an abbreviation at its beginning stays.
+fn uncapitalized(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            format!("{}{}", first.to_lowercase(), &sentence[first.len_utf8()..])
+        }
+        _ => sentence.to_owned(),
+    }
+}
