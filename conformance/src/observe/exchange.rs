@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use sallyport_contract::request::Request as Parts;
+use sallyport_contract::table::Location;
+use serde_json::Value;
 
 use super::judge::observe;
 use super::traffic::Traffic;
@@ -86,39 +88,38 @@ impl Judgement {
 /// open, such as another spelling of a value, breaks none.
 fn broken(operation: &str, request: &Request) -> Option<(Vec<Clause>, String)> {
     let operation = sallyport_contract::operation(operation)?;
-    let mut parts = Map::new();
+    let mut parts = Parts::new(operation);
+    let is_empty = |value: &Value| value.is_null() || value == "";
+    let mut set = |location, name: &str, text: &str| {
+        let Some((part, place)) = parts.sent(location, name) else { return Some(()) };
+        let value = part.schema.value_of(number(text.trim()).unwrap_or_else(|| text.to_owned()));
+        let is_repeated = place.is_some();
+        *place = Some(value).filter(|value| part.required.is_some() || !is_empty(value));
+        // Which of several values counts is open.
+        (!is_repeated).then_some(())
+    };
     for (name, value) in request.query_pairs() {
-        // A credential, which is hidden.
-        if name.is_none() && value.contains("=$") {
-            continue;
-        }
-        // Which of several values counts is open, and so is what raw text means.
-        if parts.insert(name?.to_owned(), value.into()).is_some() {
-            return None;
+        match name {
+            Some(name) => set(Location::Query, name, value)?,
+            // A credential, which is hidden.
+            None if value.contains("=$") => {}
+            // What raw text means is open.
+            None => return None,
         }
     }
     for (name, value) in request.headers() {
-        let part = operation.part(name).map(|part| part.name.clone());
-        parts.extend(part.map(|part| (part, String::from_utf8_lossy(value).into_owned().into())));
+        set(Location::Header, name, &String::from_utf8_lossy(value))?;
     }
-    for part in &operation.parameters {
-        if let Some(Value::String(text)) = parts.get(&part.name).cloned() {
-            parts.insert(part.name.clone(), part.schema.value_of(number(text.trim()).unwrap_or(text)));
-        }
-    }
-    let is_empty = |value: &Value| value.is_null() || value == "";
-    parts.retain(|name, value| {
-        operation.part(name).is_some_and(|part| part.required.is_some()) || !is_empty(value)
-    });
-    if let Some(body) = &operation.body {
+    if let Some((body, place)) =
+        operation.body.as_ref().and_then(|body| parts.sent(Location::Body, &body.name))
+    {
         let mut members = request.body_members()?.into_owned();
-        members.retain(|name, value| {
-            body.schema.members().iter().any(|known| known.name == *name) && !is_empty(value)
-        });
+        let is_known = |name: &str| body.schema.members().iter().any(|known| known.name == name);
+        members.retain(|name, value| is_known(name) && !is_empty(value));
         members.values_mut().for_each(in_usual_spelling);
-        parts.insert(body.name.clone(), members.into());
+        *place = Some(members.into());
     }
-    let violation = operation.check(&parts).err()?;
+    let violation = parts.check().err()?;
     let clauses: Vec<Clause> = violation.clauses.split(", ").filter_map(Clause::from_id).collect();
     (!clauses.is_empty()).then(|| (clauses, format!("{}: {}", violation.place(), violation.message())))
 }
