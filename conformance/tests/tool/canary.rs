@@ -130,6 +130,13 @@ fn leave_artefacts(folder: &Folder, name: &str, url: &str) {
         let output = run(&[command, base.as_slice()].concat());
         assert_clean_output(&format!("{} against {name}", command[0]), &output);
     }
+    // What is made of the report, and of the recorded exchanges.
+    let (har, evidence) =
+        (folder.file(&format!("{name}/report.har")), folder.file(&format!("{name}/evidence.html")));
+    for id in ["groups.envelope.schema", "groups.envelope.schema#1"] {
+        assert_clean_output("evidence", &run(&["evidence", &report, id, "-o", &evidence]));
+    }
+    assert_clean_output("judge", &run(&["judge", "--har", &har, "--entry", "0", "--run", &report]));
 }
 
 #[test]
