@@ -30,6 +30,7 @@ pub mod lab;
 mod lock;
 mod names;
 pub mod observe;
+pub mod process;
 mod quantity;
 pub mod report;
 pub mod response;

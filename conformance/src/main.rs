@@ -13,7 +13,9 @@ use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 use program::arguments::{Arguments, Command};
-use program::{UsageError, baseline, describe, init, lab, observe, output, replay, run, snapshot, watch};
+use program::{
+    UsageError, baseline, describe, evidence, init, judge, lab, observe, output, replay, run, snapshot, watch,
+};
 use sallyport_conformance::{Verdict, report};
 
 #[tokio::main]
@@ -37,14 +39,16 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::List { format } => describe::list(format),
         Command::Explain { clause } => describe::explain(&clause),
         Command::Replay { report, check, allow_other_target, target } => {
-            replay::replay(&report, &check, allow_other_target, &target).await
+            replay::replay(&report, check.as_deref(), allow_other_target, &target).await
         }
+        Command::Evidence { report, finding, output } => evidence::evidence(&report, &finding, &output),
         Command::Baseline { report, reason, until } => baseline::baseline(&report, &reason, until),
         Command::Record { folder, target } => snapshot::record(&folder, &target).await,
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await
         }
         Command::Observe(arguments) => observe::run(&arguments),
+        Command::Judge(arguments) => judge::judge(*arguments).await,
         Command::Watch(arguments) => watch::run(*arguments).await,
         Command::Faults { glob, clause, json } => lab::faults(glob.as_ref(), clause.as_deref(), json),
         Command::Variations { glob, json } => lab::variations(glob.as_ref(), json),

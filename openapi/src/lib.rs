@@ -3,6 +3,7 @@
 
 pub mod address;
 pub mod check;
+pub mod citation;
 pub mod date_time;
 pub mod json_schema;
 pub mod printable;

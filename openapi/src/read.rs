@@ -4,41 +4,18 @@ use serde_json::Value;
 
 use crate::{
     check::counted,
+    citation::Citation,
     date_time,
     table::{Constraint, Location, Operation, Part, Row, Rule, Schema, Substitute, Token, Transport, Type},
 };
 
 /// The keywords of a schema that become rows, in the order in which they are checked.
-const KEYWORDS: [&str; 14] = [
-    "type",
-    "enum",
-    "format",
-    "x-format",
-    "minimum",
-    "maximum",
-    "x-max-utf8-bytes",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "items",
-    "x-max-distinct",
-    "properties",
-];
+const KEYWORDS: &str = "type enum format x-format minimum maximum x-max-utf8-bytes minLength maxLength minItems maxItems items \
+    x-max-distinct properties";
 
 /// The other keywords: texts, what is read together with one of [`KEYWORDS`], and what only repeats it for tools of others.
-const OTHER_KEYWORDS: [&str; 10] = [
-    "description",
-    "example",
-    "x-clause",
-    "nullable",
-    "default",
-    "required",
-    "x-port",
-    "x-separators",
-    "pattern",
-    "additionalProperties",
-];
+const OTHER_KEYWORDS: &str =
+    "description example x-clause nullable default required x-port x-separators pattern additionalProperties";
 
 /// The clause of every operation that takes a token. A parameter of it may be optional where the token has other transports.
 const TOKEN_REQUIRED: &str = "all.token-required";
@@ -57,50 +34,6 @@ pub fn operations(document: &Value) -> Result<Vec<Operation>, String> {
         }
     }
     Ok(operations)
-}
-
-/// The clauses that a part of the document cites, by keyword.
-#[derive(Default)]
-struct Citation<'a> {
-    /// For the keywords that are not listed.
-    any: String,
-    by_keyword: Vec<(&'a str, String)>,
-}
-
-impl<'a> Citation<'a> {
-    fn of(part: &'a Value) -> Self {
-        let ids = |cited: &Value| match cited {
-            Value::Array(ids) => ids.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-            id => id.as_str().unwrap_or_default().to_owned(),
-        };
-        let cited = &part["x-clause"];
-        if cited.is_object() {
-            let by_keyword = members(cited).map(|(keyword, cited)| (keyword, ids(cited))).collect();
-            return Self { any: ids(&cited["any"]), by_keyword };
-        }
-        Self { any: ids(cited), by_keyword: Vec::new() }
-    }
-
-    fn clauses(&self, keyword: &str) -> String {
-        let own = self.by_keyword.iter().find(|(name, _)| *name == keyword);
-        own.map_or(&self.any, |(_, clauses)| clauses).clone()
-    }
-
-    /// The citation of a schema inside `outer`, whose clauses count where it cites none of its own.
-    fn inside(mut self, outer: &Self) -> Self {
-        if self.any.is_empty() {
-            self.any.clone_from(&outer.any);
-        }
-        self
-    }
-
-    /// The citation of the schema of a parameter, to which the parameter's clauses by keyword belong as well.
-    fn of_parameter(mut self, parameter: &Citation<'a>) -> Self {
-        if self.any.is_empty() {
-            self.by_keyword.extend(parameter.by_keyword.iter().cloned());
-        }
-        self.inside(parameter)
-    }
 }
 
 struct Reader<'a> {
@@ -158,7 +91,7 @@ impl<'a> Reader<'a> {
             }
         });
         let is_required = items(&operation["x-clause"]).any(|id| id == TOKEN_REQUIRED);
-        let citation = Citation::of(parameter);
+        let citation = Citation::read(parameter);
         let token = Token {
             name: text(parameter, "name"),
             location: location(parameter).unwrap_or_default(),
@@ -180,10 +113,10 @@ impl<'a> Reader<'a> {
     }
 
     fn parameter(&self, parameter: &'a Value) -> Result<Part, String> {
-        let (name, citation) = (text(parameter, "name"), Citation::of(parameter));
+        let (name, citation) = (text(parameter, "name"), Citation::read(parameter));
         let location = location(parameter).ok_or_else(|| format!("`{name}` has no location"))?;
         let schema = self.definition(&parameter["schema"]);
-        let own = Citation::of(schema).of_parameter(&citation);
+        let own = Citation::read(schema).or(&citation);
         let schema =
             self.schema(schema, &own, location).map_err(|problem| format!("{location} {name}: {problem}"))?;
         let required = (parameter["required"] == true).then(|| citation.clauses("required"));
@@ -191,9 +124,9 @@ impl<'a> Reader<'a> {
     }
 
     fn body(&self, body: &'a Value) -> Result<Part, String> {
-        let citation = Citation::of(body);
+        let citation = Citation::read(body);
         let schema = self.definition(&body["content"]["application/json"]["schema"]);
-        let own = Citation::of(schema).inside(&citation);
+        let own = Citation::read(schema).or_any(&citation);
         Ok(Part {
             name: "body".to_owned(),
             location: Location::Body,
@@ -204,16 +137,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn schema(
-        &self,
-        schema: &'a Value,
-        citation: &Citation<'a>,
-        location: Location,
-    ) -> Result<Schema, String> {
-        let mut keywords = members(schema).map(|(keyword, _)| keyword);
-        if let Some(unknown) =
-            keywords.find(|name| !KEYWORDS.contains(name) && !OTHER_KEYWORDS.contains(name))
-        {
+    fn schema(&self, schema: &'a Value, citation: &Citation, location: Location) -> Result<Schema, String> {
+        let is_known =
+            |name: &str| KEYWORDS.split(' ').chain(OTHER_KEYWORDS.split(' ')).any(|known| known == name);
+        if let Some((unknown, _)) = members(schema).find(|(name, _)| !is_known(name)) {
             return Err(format!("unsupported keyword `{unknown}`"));
         }
         let kind = match schema["type"].as_str() {
@@ -237,7 +164,7 @@ impl<'a> Reader<'a> {
             // The text of a number can be empty as well.
             rows.push(not_empty());
         }
-        for keyword in KEYWORDS.into_iter().filter(|keyword| !schema[*keyword].is_null()) {
+        for keyword in KEYWORDS.split(' ').filter(|keyword| !schema[*keyword].is_null()) {
             let constraint = match keyword {
                 "type" => Some((Constraint::Type(kind), type_in_words(kind, schema))),
                 "items" => {
@@ -265,12 +192,12 @@ impl<'a> Reader<'a> {
     fn members(
         &self,
         schema: &'a Value,
-        citation: &Citation<'a>,
+        citation: &Citation,
         location: Location,
     ) -> Result<Vec<Part>, String> {
         let required: Vec<_> = items(&schema["required"]).filter_map(Value::as_str).collect();
         let members = members(&schema["properties"]).map(|(name, property)| {
-            let own = Citation::of(self.definition(property)).inside(citation);
+            let own = Citation::read(self.definition(property)).or_any(citation);
             Ok(Part {
                 name: name.to_owned(),
                 location,
@@ -284,9 +211,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The schema of an item or a member.
-    fn inner(&self, schema: &'a Value, around: &Citation<'a>, location: Location) -> Result<Schema, String> {
+    fn inner(&self, schema: &'a Value, around: &Citation, location: Location) -> Result<Schema, String> {
         let schema = self.definition(schema);
-        self.schema(schema, &Citation::of(schema).inside(around), location)
+        self.schema(schema, &Citation::read(schema).or_any(around), location)
     }
 }
 
@@ -294,7 +221,7 @@ impl<'a> Reader<'a> {
 fn constraint(
     schema: &Value,
     keyword: &str,
-    citation: &Citation<'_>,
+    citation: &Citation,
 ) -> Result<Option<(Constraint, String)>, String> {
     let value = &schema[keyword];
     let unsupported = || format!("unsupported `{keyword}: {value}`");

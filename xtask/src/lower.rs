@@ -78,9 +78,7 @@ pub(crate) fn opened_enums(contract: &Contract) -> Vec<String> {
 
 /// The named string schemas that hold an address with an optional port.
 pub(crate) fn endpoint_schemas(contract: &Contract) -> Vec<String> {
-    let is_endpoint = |schema: &&Schema| {
-        matches!(schema.kind, Kind::String { format: Some(Format::IpEndpoint { .. }), .. })
-    };
+    let is_endpoint = |schema: &&Schema| schema.endpoint_ports().is_some();
     contract.schemas.iter().filter(is_endpoint).filter_map(|schema| schema.name.clone()).collect()
 }
 
@@ -90,12 +88,13 @@ fn target(name: &str) -> String {
 
 /// Whether a schema is an integer that progenitor would make a newtype of no use: limits are validated elsewhere.
 fn is_plain_integer(schema: &Schema) -> bool {
-    matches!(schema.kind, Kind::Integer { .. }) && schema.variants.is_none()
+    schema.kind == Kind::Integer && schema.variants.is_none()
 }
 
 /// Whether a schema is a string that progenitor would make a newtype of, which accepts no `&str`.
 fn is_plain_string(schema: &Schema) -> bool {
-    matches!(schema.kind, Kind::String { format: None, .. }) && schema.variants.is_none()
+    let has_format = schema.format.is_some() || schema.endpoint_ports().is_some();
+    schema.kind == Kind::String && !has_format && schema.variants.is_none()
 }
 
 /// Where a schema stands.
@@ -193,7 +192,7 @@ impl Lowering<'_> {
     /// A schema without limits, of which typify applies some in part, and without its default, which services apply.
     fn definition(&self, schema: &Schema, side: Side) -> Value {
         let is_response = side == Side::Response;
-        let mut lowered = json!({ "type": schema.kind.name() });
+        let mut lowered = json!({ "type": <&str>::from(schema.kind) });
         if let Some(description) = &schema.description {
             lowered["description"] = json!(description);
         }
@@ -205,27 +204,25 @@ impl Lowering<'_> {
         if let Some(values) = schema.variants.as_ref().filter(|_| !is_response || schema.name.is_some()) {
             lowered["enum"] = json!(values);
         }
-        match &schema.kind {
-            Kind::String { format: Some(Format::DateTime), .. } => lowered["format"] = json!("date-time"),
-            // typify parses it into an address type, and one invalid address would lose the response.
-            Kind::String { format: Some(Format::Ipv4), .. } if !is_response => {
-                lowered["format"] = json!("ipv4")
-            }
-            Kind::Integer { int64: true, .. } => lowered["format"] = json!("int64"),
-            Kind::Array { items, .. } => lowered["items"] = self.schema(items, side),
-            Kind::Object { properties } => {
-                let inner = properties.iter().map(|one| (one.name.clone(), self.schema(&one.schema, side)));
-                lowered["properties"] = inner.collect();
-                // A missing description would lose the data beside it. The business code stays required; the client reads it.
-                let is_optional = |schema: &Schema| {
-                    schema.name.is_none() && matches!(schema.kind, Kind::String { .. } | Kind::Boolean)
-                };
-                let is_envelope = self.is_envelope(schema);
-                let required = properties.iter().filter(|one| one.required);
-                let required = required.filter(|one| !(is_envelope && is_optional(&one.schema)));
-                lowered["required"] = required.map(|one| json!(one.name)).collect();
-            }
-            _ => {}
+        // typify parses an IPv4 address into its own type, and one invalid address would lose the response.
+        if let Some(format) = schema.format.filter(|format| *format != Format::Ipv4 || !is_response) {
+            lowered["format"] = json!(<&str>::from(format));
+        }
+        if let Some(items) = schema.items() {
+            lowered["items"] = self.schema(items, side);
+        }
+        if schema.kind == Kind::Object {
+            let properties = schema.properties();
+            let inner = properties.iter().map(|one| (one.name.clone(), self.schema(&one.schema, side)));
+            lowered["properties"] = inner.collect();
+            // A missing description would lose the data beside it. The business code stays required; the client reads it.
+            let is_optional = |schema: &Schema| {
+                schema.name.is_none() && matches!(schema.kind, Kind::String | Kind::Boolean)
+            };
+            let is_envelope = self.is_envelope(schema);
+            let required = properties.iter().filter(|one| one.required);
+            let required = required.filter(|one| !(is_envelope && is_optional(&one.schema)));
+            lowered["required"] = required.map(|one| json!(one.name)).collect();
         }
         lowered
     }

@@ -1,11 +1,11 @@
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contract::{Clause, Unspecified};
-use crate::wire::{Exchange, Redactor};
+use crate::wire::{Exchange, RecordedExchange, Redactor};
 
 /// A violation of a clause by the target. Every text is redacted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// The clause.
     pub clause: Clause,
@@ -19,19 +19,21 @@ pub struct Finding {
     pub severity: Severity,
     /// Indexes of the exchanges that show it, in the recording of its check.
     pub exchanges: Vec<usize>,
-    /// For a finding of an active check: those among them that it judged; the others only lead to them.
-    #[serde(skip)]
-    pub(crate) judged: Vec<usize>,
+    /// Those among them that were judged; the others only lead to them. None for a finding of a passive check, which judged the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub judged: Vec<usize>,
+    /// The control request of its case, which was accepted. Another check may have sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<Box<RecordedExchange>>,
     /// The label of its case; none when its check has one unnamed case.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
     /// The sentences that presuppose the clause, when the contract does not state it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<String>,
     /// Variables of the facts that it depends on: a wrong fact causes a wrong finding.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
-    pub facts: Vec<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
     /// For a finding of a passive check: the checks and labels of the cases whose exchanges show it.
     #[serde(skip)]
     pub seen_in: Vec<(String, String)>,
@@ -41,7 +43,7 @@ pub struct Finding {
 }
 
 /// The result of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
     /// Unique within the check; empty when it is the only one.
     pub label: String,
@@ -55,7 +57,7 @@ pub struct CaseResult {
 }
 
 /// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// A clause is violated.
@@ -105,7 +107,7 @@ pub struct Observation {
 }
 
 /// The outcome of a check or a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]
 pub enum Outcome {
     /// The contract is kept.

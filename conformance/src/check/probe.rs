@@ -51,7 +51,8 @@ pub(super) struct Notes {
     recording: Vec<Exchange>,
     findings: Vec<Finding>,
     observations: Vec<Observation>,
-    pub(super) accepted: Vec<Request>,
+    /// Control requests that were accepted.
+    pub(super) accepted: Vec<Exchange>,
     misuse: Option<String>,
     case: CaseStart,
 }
@@ -65,6 +66,8 @@ struct CaseStart {
     shared: Vec<String>,
     /// The shared control request that it is sending.
     control: Option<String>,
+    /// The latest control request that was accepted for it.
+    accepted: Option<Exchange>,
     /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
     /// Whether a request for the supplied region got no gateway.
@@ -217,6 +220,7 @@ impl<'a> Probe<'a> {
             clause: case.clause(),
             shared: case.controls_in_run().map(|control| control.label.to_string()).collect(),
             control: None,
+            accepted: None,
             facts,
             is_without_gateways: false,
             has_momentary_error: false,
@@ -415,15 +419,19 @@ impl<'a> Probe<'a> {
         let entry = self.contract().catalogue.clause(clause);
         let inferred_from = entry.inferred_from(of_null);
         let severity = self.context.inferred.severity(severity, inferred_from);
-        let mut facts = notes.case.facts.clone();
+        let mut facts: Vec<String> = notes.case.facts.iter().copied().map(str::to_owned).collect();
         let region = Fact::PlentifulRegion.variable();
-        if !facts.contains(&region)
+        if !facts.iter().any(|fact| fact == region)
             && self.context.region.is_in_doubt(self.contract(), self.facts(), exchanges)
         {
-            facts.push(region);
+            facts.push(region.to_owned());
         }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         let judged = exchanges.iter().map(|exchange| exchange.index).collect();
+        let control = notes.case.accepted.as_ref();
+        let control =
+            control.filter(|control| exchanges.iter().all(|judged| judged.request != control.request));
+        let control = control.map(|control| RecordedExchange::new(control, self.context.redactor).into());
         let exchanges = self.reproduction(&notes, exchanges);
         notes.findings.push(Finding {
             case,
@@ -438,6 +446,7 @@ impl<'a> Probe<'a> {
             excluded: Vec::new(),
             exchanges,
             judged,
+            control,
         });
     }
 
@@ -460,6 +469,15 @@ impl<'a> Probe<'a> {
             shown.extend(indexes.filter(|index| (first..=last).contains(index)));
         }
         shown.into_iter().collect()
+    }
+
+    /// Notes that a control request was accepted, whichever check sent it: findings of the case show it.
+    pub(crate) fn show_control(&self, accepted: Exchange) {
+        let mut notes = self.notes();
+        if notes.accepted.iter().all(|known| known.request != accepted.request) {
+            notes.accepted.push(accepted.clone());
+        }
+        notes.case.accepted = Some(accepted);
     }
 
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {

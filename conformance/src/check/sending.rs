@@ -138,7 +138,7 @@ impl Probe<'_> {
                 )),
             });
         };
-        self.notes().accepted.push(request.clone());
+        self.show_control(exchange.brief());
         Ok(accepted)
     }
 
@@ -147,9 +147,10 @@ impl Probe<'_> {
     /// # Errors
     /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let is_known = self.notes().accepted.contains(request);
-        if !is_known {
-            self.control(request).await?;
+        let known = self.notes().accepted.iter().find(|known| known.request == *request).cloned();
+        match known {
+            Some(known) => self.show_control(known),
+            None => drop(self.control(request).await?),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use serde::de::IgnoredAny;
 
-use crate::check::{Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
+use crate::check::{Case, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
 use crate::contract::Clause;
 use crate::wire::Request;
 
@@ -77,10 +77,17 @@ pub(super) fn judge_request_id(
     Some(is_blank.then(finding).into_iter().collect())
 }
 
-/// Sends a valid request, and reports an ambiguous response. A rejection may have reasons that the suite can't know, such as
-/// a token that is no longer valid.
-pub(super) async fn succeeds(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(request).await?;
+/// Makes a valid request.
+pub(super) type Valid = fn(&Probe<'_>) -> Request;
+
+/// The only case of a check that sends a valid request, and reports an ambiguous response.
+pub(super) fn success(clause: Clause, cost: Cost, request: Valid) -> Vec<Case> {
+    vec![Case::for_data("", cost, (clause, request), succeeds)]
+}
+
+/// A rejection may have reasons that the suite can't know, such as a token that is no longer valid.
+async fn succeeds(probe: &Probe<'_>, (clause, request): (Clause, Valid)) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&request(probe)).await?;
     match &class {
         ResponseClass::Accepted => Ok(()),
         ResponseClass::Ambiguous(what) => {

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{Mutex, OnceCell};
@@ -8,6 +8,7 @@ use super::relation::Surveys;
 use super::search::FirstSearches;
 use crate::check::{Probe, Stop};
 use crate::target::Fact;
+use crate::wire::Exchange;
 
 /// What the checks of a run find out once and share. The engine keeps it without knowing what it holds.
 #[derive(Debug, Default)]
@@ -22,10 +23,10 @@ pub(crate) struct State {
     pub(super) is_withdrawn: AtomicBool,
 }
 
-/// Labels of the control requests that some check of the run has seen accepted. Locked while a control request is sent, so
-/// that concurrent checks do not send it twice.
+/// The control requests that some check of the run has seen accepted, by label. Locked while a control request is sent, so that
+/// concurrent checks do not send it twice.
 #[derive(Debug, Default)]
-pub(super) struct SharedControls(pub(super) Mutex<BTreeSet<String>>);
+pub(super) struct SharedControls(pub(super) Mutex<BTreeMap<String, Exchange>>);
 
 /// The transport in which the service accepts the legacy credential, for JSON and for text; none if it accepts it in no transport.
 #[derive(Debug, Default)]

@@ -1,7 +1,8 @@
 //! Tokens that no service may take for the account's.
 
 use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
-use crate::check::{Probe, Stop};
+use super::schema::Valid;
+use crate::check::{Case, Cost, Probe, Stop};
 use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::{Fact, Secret};
@@ -144,13 +145,14 @@ pub(super) fn one_token(base: &Base, label: fn(WrongToken) -> &'static str) -> V
 const OTHER_PARAMETER: &str = "sallyport-other";
 
 /// Percent-encoding every byte of a query (RFC 3986, 2.1) and parameters before the token do not change what the query means.
-pub(super) async fn accepts_other_spellings(
-    probe: &Probe<'_>,
-    clause: Clause,
-    good: &Request,
-) -> Result<(), Stop> {
-    let name = token_parameter(probe.contract(), good);
-    probe.control_once(good).await?;
+pub(super) fn other_spellings(clause: Clause, request: Valid) -> Case {
+    Case::for_data("written otherwise", Cost::requests(5), (clause, request), accepts_other_spellings)
+}
+
+async fn accepts_other_spellings(probe: &Probe<'_>, (clause, request): (Clause, Valid)) -> Result<(), Stop> {
+    let good = request(probe);
+    let name = token_parameter(probe.contract(), &good);
+    probe.control_once(&good).await?;
     let encoded = good.clone().spelling(QuerySpelling::Encoded);
     probe.accepts(clause, "each byte of the query is percent-encoded", &encoded).await?;
     // The service may reject unknown parameters.

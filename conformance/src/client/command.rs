@@ -6,13 +6,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 
 use super::case::ClientCase;
 use super::error::ClientSuiteError;
 use super::evidence::{Execution, Exit};
 use super::protocol::{Input, MAX_OUTPUT, Output};
 use super::token_search::shows_any;
+use crate::process::{self, Group};
 use crate::target::Secret;
 
 /// How much longer than its call a command may run, counted from its first request, before it is killed.
@@ -34,13 +34,7 @@ pub(super) async fn execute(
     first_request: impl Fn() -> Option<Instant>,
 ) -> Result<Execution, ClientSuiteError> {
     let (program, arguments) = command.split_first().ok_or(ClientSuiteError::NoCommand)?;
-    let mut command = Command::new(program);
-    // Among them are tokens of the tester, and the database of a server.
-    for (name, _) in std::env::vars_os() {
-        if name.as_encoded_bytes().starts_with(b"SALLYPORT_") {
-            command.env_remove(name);
-        }
-    }
+    let mut command = process::command(program);
     command
         .args(arguments)
         .env("SALLYPORT_BASE_URL", base_url)
@@ -52,17 +46,13 @@ pub(super) async fn execute(
         .env("TZ", time_zone())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    // A process group of its own, so that the processes it starts are killed with it.
-    #[cfg(unix)]
-    command.process_group(0);
+        .stderr(Stdio::piped());
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| ClientSuiteError::Command {
         program: Path::new(program).display().to_string(),
         reason: error.to_string(),
     })?;
-    let group = Group(child.id());
+    let group = Group::new(&child);
     let input = serde_json::to_vec(&Input::new(case.call.clone(), case.limit)).unwrap_or_default();
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut answered, mut logged) = (Vec::new(), Vec::new());
@@ -129,20 +119,6 @@ fn time_zone() -> &'static str {
     match Path::new("/usr/share/zoneinfo/Asia/Kolkata").exists() {
         true => "Asia/Kolkata",
         false => "IST-5:30",
-    }
-}
-
-/// The process group of a command. Dropping it kills the group: after the call, after its time limit, and when the run is
-/// interrupted.
-struct Group(Option<u32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.0.and_then(|group| i32::try_from(group).ok()) {
-            let group = nix::unistd::Pid::from_raw(group);
-            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
-        }
     }
 }
 

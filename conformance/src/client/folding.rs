@@ -1,8 +1,8 @@
 //! Folds findings by mistake. A client with one bug in every call fails nearly all cases, although there is one thing to fix.
 
 use super::case::ClientCase;
-use super::result::{CaseOutcome, ClientCaseResult, ClientFinding};
-use crate::check::Severity;
+use super::result::{ClientCaseResult, ClientFinding};
+use crate::check::{Outcome, Severity};
 
 /// A finding of the case at this place, which that one shows in full.
 struct Known {
@@ -48,7 +48,7 @@ pub(super) fn refer(cases: &[ClientCase], results: &mut [ClientCaseResult]) {
 
 fn refer_errors(results: &mut [ClientCaseResult]) {
     let reason = |result: &ClientCaseResult| match &result.outcome {
-        CaseOutcome::Error(reason) if result.ending.is_some() => Some(reason.clone()),
+        Outcome::Error(reason) if result.ending.is_some() => Some(reason.clone()),
         _ => None,
     };
     let reasons: Vec<_> = results.iter().map(|result| (result.id.clone(), reason(result))).collect();

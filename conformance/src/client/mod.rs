@@ -24,6 +24,6 @@ pub use cases::all as cases;
 pub use duty::Duty;
 pub use error::ClientSuiteError;
 pub use protocol::{Call, Operation};
-pub use report::{ClientReport, ClientTotals};
-pub use result::{CaseOutcome, ClientCaseResult, ClientFinding};
+pub use report::ClientReport;
+pub use result::{ClientCaseResult, ClientFinding};
 pub use run::ClientSuite;

@@ -9,9 +9,9 @@ use super::case::{ClientCase, Place};
 use super::duty::Duty;
 use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
-use super::result::{CaseOutcome, ClientFinding};
+use super::result::ClientFinding;
 use super::token_search::{gives_away, shows};
-use crate::check::Severity;
+use crate::check::{Outcome, Severity};
 use crate::contract::{Extract, OperationId, Search};
 use crate::quantity::quantity;
 
@@ -185,7 +185,7 @@ fn searches_otherwise(
 }
 
 /// The outcome of a case with these findings.
-pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFinding]) -> CaseOutcome {
+pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFinding]) -> Outcome {
     // Elsewhere a client may rightly send nothing, or nothing that arrives.
     let has_sent_nothing = evidence.requests.is_empty() && case.place == Place::Lab;
     let never_began = evidence.executions.iter().any(|execution| match execution.exit {
@@ -195,13 +195,13 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
     });
     let is_endless = evidence.executions.iter().any(|execution| execution.stdout.len() > MAX_OUTPUT);
     if is_endless {
-        return CaseOutcome::Error(format!("it wrote more than {} MiB to standard output", MAX_OUTPUT >> 20));
+        return Outcome::Error(format!("it wrote more than {} MiB to standard output", MAX_OUTPUT >> 20));
     }
     // A command that cannot even start, or breaks the protocol, shows nothing of the client.
     let shows_token = findings.iter().any(|finding| finding.duty == Duty::TokenPrivate);
     let fails = findings.iter().any(|finding| finding.severity == Severity::Fail);
     if fails && (!never_began || shows_token) {
-        return CaseOutcome::Failed;
+        return Outcome::Failed;
     }
     let executions = evidence.executions.iter().enumerate();
     let mut answering = executions.filter(|(number, _)| !evidence.has_crashed(*number));
@@ -219,8 +219,8 @@ pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFindi
         Exit::Killed => Some("killed".to_owned()),
     });
     match broken {
-        Some(reason) => CaseOutcome::Error(reason),
-        None if findings.is_empty() => CaseOutcome::Passed,
-        None => CaseOutcome::Warning,
+        Some(reason) => Outcome::Error(reason),
+        None if findings.is_empty() => Outcome::Passed,
+        None => Outcome::Warning,
     }
 }

@@ -1,21 +1,20 @@
 //! The report of a client test: HTML, JSON, JUnit, Markdown, and lines for a terminal. It holds no token.
 
-mod html;
-mod junit;
-mod markdown;
 mod text;
 
-use std::fmt::Write as _;
 use std::time::Instant;
 
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+use quick_junit::TestSuite;
 use serde::Serialize;
 
 use super::duty::Duty;
-use super::result::{CaseOutcome, ClientCaseResult, ClientFinding};
+use super::result::{ClientCaseResult, ClientFinding};
 use crate::check::Severity;
 use crate::contract::Contract;
-use crate::report::{Format, RenderError};
-use crate::run::Verdict;
+use crate::report::{Format, RenderError, counted, junit_document, plain, render_template};
+use crate::run::{Totals, Verdict};
 
 /// The result of all cases.
 #[derive(Debug, Clone, Serialize)]
@@ -37,31 +36,14 @@ pub struct ClientReport {
     /// What it comes to.
     pub verdict: Verdict,
     /// Number of cases by outcome.
-    pub totals: ClientTotals,
+    pub totals: Totals,
     /// Each case, by duty.
     pub cases: Vec<ClientCaseResult>,
 }
 
-/// Number of cases by outcome.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct ClientTotals {
-    /// The duty is kept.
-    pub passed: usize,
-    /// How many of these passed with an error where a result was possible.
-    pub gave_up: usize,
-    /// It is not.
-    pub failed: usize,
-    /// What the contract presupposes is not kept, and that counts as a warning.
-    pub warnings: usize,
-    /// The command does not support the operation.
-    pub skipped: usize,
-    /// The command does not speak the protocol.
-    pub errors: usize,
-}
-
 impl ClientReport {
     /// Version of the JSON report; it is increased when readers have to change.
-    pub const VERSION: u32 = 1;
+    pub const VERSION: u32 = 2;
 
     pub(super) fn new(
         contract: &Contract,
@@ -69,24 +51,7 @@ impl ClientReport {
         (begun, at): (Instant, jiff::Timestamp),
         cases: Vec<ClientCaseResult>,
     ) -> Self {
-        let mut totals = ClientTotals::default();
-        for case in &cases {
-            match case.outcome {
-                CaseOutcome::Passed => {
-                    totals.passed += 1;
-                    totals.gave_up += usize::from(case.gave_up);
-                }
-                CaseOutcome::Failed => totals.failed += 1,
-                CaseOutcome::Warning => totals.warnings += 1,
-                CaseOutcome::Skipped(_) => totals.skipped += 1,
-                CaseOutcome::Error(_) => totals.errors += 1,
-            }
-        }
-        let verdict = match totals {
-            ClientTotals { failed: 1.., .. } => Verdict::Findings,
-            ClientTotals { errors: 0, passed, warnings, .. } if passed + warnings > 0 => Verdict::Conforms,
-            _ => Verdict::Incomplete,
-        };
+        let totals = Totals::from_outcomes(cases.iter().map(|case| &case.outcome));
         Self {
             schema_version: Self::VERSION,
             suite: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -95,7 +60,7 @@ impl ClientReport {
             contract_sha256: contract.sha256.clone(),
             begun: at.to_string(),
             elapsed_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-            verdict,
+            verdict: Verdict::from_totals(totals, false),
             totals,
             cases,
         }
@@ -107,13 +72,97 @@ impl ClientReport {
     /// It has no such format, or can't be written, which would be a bug of the suite.
     pub fn render(&self, format: Format) -> Result<String, RenderError> {
         match format {
-            Format::Html => Ok(html::page(self)?),
+            Format::Html => Ok(self.page("client.html", include_str!("report/client.html"))?),
             Format::Junit => Ok(self.junit()?),
-            Format::Markdown => Ok(self.markdown()),
+            Format::Markdown => Ok(self.page("client.md", include_str!("report/client.md"))?),
             Format::Json => Ok(crate::report::pretty_json(self)?),
             Format::Sarif | Format::Comment | Format::Github | Format::Prometheus | Format::Har => {
-                Err(RenderError::Unsupported(format.name()))
+                Err(RenderError::Unsupported { what: "the report of a client", format: format.name() })
             }
+        }
+    }
+
+    fn page(&self, name: &'static str, template: &'static str) -> Result<String, minijinja::Error> {
+        let duties: Vec<Value> = Duty::ALL.into_iter().filter_map(|duty| self.duty_view(duty)).collect();
+        render_template(
+            name,
+            template,
+            context! {
+                report => Value::from(Serde(self)),
+                tone => match self.verdict {
+                    Verdict::Conforms => "passed",
+                    Verdict::Incomplete => "inconclusive",
+                    _ => "failed",
+                },
+                verdict => self.verdict_words(),
+                counts => self.counts(),
+                seconds => format!("{:.2}", self.elapsed_ms as f64 / 1000.0),
+                duties => duties,
+            },
+        )
+    }
+
+    fn duty_view(&self, duty: Duty) -> Option<Value> {
+        let cases = self.cases.iter().filter(|case| case.duty == duty);
+        let cases: Vec<(&str, Value)> =
+            cases.map(|case| (case.outcome.name(), self.case_view(case))).collect();
+        let count = |wanted: &str| cases.iter().filter(|(name, _)| *name == wanted).count();
+        // The weightiest outcome of its cases.
+        let tone = ["failed", "error", "warning", "passed"].into_iter().find(|tone| count(tone) > 0);
+        (!cases.is_empty()).then(|| {
+            context! {
+                id => duty.id(),
+                section => duty.section(),
+                text => duty.text(),
+                why => duty.why(),
+                inferred_from => duty.inferred_from(),
+                tone => tone.unwrap_or("skipped"),
+                passed => count("passed"),
+                failed => count("failed"),
+                cases => cases.iter().map(|(_, view)| view.clone()).collect::<Vec<_>>(),
+            }
+        })
+    }
+
+    fn case_view(&self, case: &ClientCaseResult) -> Value {
+        // How many other cases show each of its mistakes.
+        let same = |finding: &ClientFinding| {
+            let is_same = |other: &&ClientFinding| {
+                other.same_as.as_ref() == Some(&case.id) && other.mistake == finding.mistake
+            };
+            self.findings().map(|(_, other)| other).filter(is_same).count()
+        };
+        context! {
+            case => Value::from(Serde(case)),
+            tone => case.outcome.name(),
+            input => serde_json::to_string(&case.input).unwrap_or_default(),
+            same => case.findings.iter().map(same).collect::<Vec<_>>(),
+        }
+    }
+
+    /// One suite for each duty, one test for each case.
+    fn junit(&self) -> Result<String, quick_junit::SerializeError> {
+        let suites = Duty::ALL.into_iter().filter_map(|duty| {
+            let cases = self.cases.iter().filter(|case| case.duty == duty);
+            let cases: Vec<_> = cases.map(|case| case.test().into_case()).collect();
+            let mut suite = TestSuite::new(duty.id());
+            suite.add_property(("client", &*plain(&self.client)));
+            suite.add_property(("contract", &*self.contract));
+            (!cases.is_empty()).then(|| {
+                suite.add_test_cases(cases);
+                suite
+            })
+        });
+        junit_document("sallyport-client-conformance", self.elapsed_ms, suites)
+    }
+
+    /// Number of cases by outcome, in words.
+    fn counts(&self) -> String {
+        let gave_up = self.cases.iter().filter(|case| case.gave_up).count();
+        let counts = counted(self.totals);
+        match gave_up {
+            0 => counts,
+            _ => counts.replacen(" passed", &format!(" passed ({gave_up} by giving up)"), 1),
         }
     }
 
@@ -130,27 +179,5 @@ impl ClientReport {
         broken.sort_unstable();
         broken.dedup();
         broken
-    }
-}
-
-impl std::fmt::Display for ClientTotals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { passed, gave_up, failed, warnings, skipped, errors } = *self;
-        let warned = if warnings == 1 { "warning" } else { "warnings" };
-        let parts = [
-            (passed, "passed"),
-            (failed, "failed"),
-            (warnings, warned),
-            (skipped, "skipped"),
-            (errors, "without a result"),
-        ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let mut parts: Vec<String> = parts.map(|(count, what)| format!("{count} {what}")).collect();
-        if gave_up > 0
-            && let Some(passed) = parts.first_mut()
-        {
-            let _ = write!(passed, " ({gave_up} by giving up)");
-        }
-        f.write_str(&if parts.is_empty() { "none".to_owned() } else { parts.join(", ") })
     }
 }

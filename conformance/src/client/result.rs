@@ -8,7 +8,7 @@ use super::evidence::{Evidence, Problem};
 use super::mistake::Mistake;
 use super::protocol::Input;
 use super::token_search::excerpt;
-use crate::check::{InferredClauses, Severity};
+use crate::check::{InferredClauses, Outcome, Severity};
 use crate::quantity::quantity;
 
 /// The result of one case.
@@ -21,7 +21,7 @@ pub struct ClientCaseResult {
     /// What happens, and what a conforming client does.
     pub title: String,
     /// Its outcome.
-    pub outcome: CaseOutcome,
+    pub outcome: Outcome,
     /// What was wrong.
     pub findings: Vec<ClientFinding>,
     /// The first case that has no result for the same reason.
@@ -44,22 +44,6 @@ pub struct ClientCaseResult {
     pub standard_error: Option<String>,
     /// In milliseconds.
     pub elapsed_ms: u64,
-}
-
-/// The outcome of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CaseOutcome {
-    /// The duty is kept.
-    Passed,
-    /// It is not.
-    Failed,
-    /// What the contract presupposes is not kept, and that counts as a warning.
-    Warning,
-    /// The command does not support the operation.
-    Skipped(String),
-    /// The command does not speak the protocol.
-    Error(String),
 }
 
 /// A duty that is not kept.
@@ -128,7 +112,7 @@ impl ClientCaseResult {
     pub(super) fn new(
         case: &ClientCase,
         evidence: &Evidence,
-        (outcome, findings): (CaseOutcome, Vec<ClientFinding>),
+        (outcome, findings): (Outcome, Vec<ClientFinding>),
         elapsed: Duration,
     ) -> Self {
         let last = evidence.executions.last();
@@ -138,7 +122,7 @@ impl ClientCaseResult {
             .iter()
             .map(|recorded| format!("{:.3} s: {}", recorded.at.as_secs_f64(), recorded.line()));
         Self {
-            gave_up: outcome == CaseOutcome::Passed
+            gave_up: outcome == Outcome::Passed
                 && case.expectation == Expectation::Either
                 && case.place == Place::Lab
                 && evidence.executions.iter().any(|execution| !execution.has_result()),
@@ -159,7 +143,7 @@ impl ClientCaseResult {
             id: case.id.clone(),
             duty: case.duty,
             title: case.title.clone(),
-            outcome: CaseOutcome::Error("the run was interrupted".to_owned()),
+            outcome: Outcome::Error("the run was interrupted".to_owned()),
             findings: Vec::new(),
             same_error_as: None,
             gave_up: false,

@@ -19,8 +19,8 @@ use super::outcome;
 use super::protocol::Operation;
 use super::recorder::{Elsewhere, OwnRequestIds, Recorder};
 use super::report::ClientReport;
-use super::result::{CaseOutcome, ClientCaseResult, ClientFinding};
-use crate::check::InferredClauses;
+use super::result::{ClientCaseResult, ClientFinding};
+use crate::check::{InferredClauses, Outcome};
 use crate::checks::UNKNOWN_TOKEN;
 use crate::contract::Contract;
 use crate::embedded::Reference;
@@ -189,11 +189,11 @@ impl World {
         let mut findings = ClientFinding::all(problems, suite.inferred);
         let outcome = match is_skipped {
             true => {
-                CaseOutcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
+                Outcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
             }
             false => outcome::of(case, &evidence, &findings),
         };
-        if matches!(outcome, CaseOutcome::Error(_)) {
+        if matches!(outcome, Outcome::Error(_)) {
             findings.clear();
         }
         Ok(ClientCaseResult::new(case, &evidence, (outcome, findings), begun.elapsed()))

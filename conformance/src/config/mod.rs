@@ -26,7 +26,7 @@ use crate::check::InferredClauses;
 use crate::contract::{Clause, Contract};
 use crate::files;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
-use crate::target::{Facts, Secret};
+use crate::target::{Facts, Secret, TokenCommand};
 use crate::wire::{Budget, ExtraHeader, proxy};
 
 /// The contents of a configuration.
@@ -42,8 +42,8 @@ pub struct Config {
     pub only: Vec<Glob>,
     /// Not these checks.
     pub skip: Vec<Glob>,
-    /// The account's token.
-    pub token: Option<Secret>,
+    /// Where the account's token comes from.
+    pub token: Option<TokenSource>,
     /// Limits that differ from those of the profile.
     pub ceilings: Ceilings,
     /// Timeout, certificates, proxy and headers.
@@ -56,6 +56,15 @@ pub struct Config {
     pub gates: Gates,
     /// Severity of findings on inferred clauses.
     pub inferred: Option<InferredClauses>,
+}
+
+/// Where the account's token comes from.
+#[derive(Debug)]
+pub enum TokenSource {
+    /// A variable or a file, which was read.
+    Given(Secret),
+    /// What this command prints.
+    Command(TokenCommand),
 }
 
 /// Limits that differ from those of the profile: arguments, and keys of `[budget]`.
@@ -126,7 +135,6 @@ impl Config {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
         Document::parse(file, text, |root| {
-            let token = root.read("api-key", |item| secret_text(item, variable))?;
             let connection = root.section("connection", |section| connection(file, section, variable))?;
             Ok(Self {
                 base_url: root.read("base-url", Item::string)?,
@@ -134,7 +142,7 @@ impl Config {
                 profile: root.read("profile", profile)?,
                 only: globs(root, "only")?,
                 skip: globs(root, "skip")?,
-                token: token.map(|token| Secret::new("API_KEY", token)),
+                token: root.read("api-key", |item| token(item, variable))?,
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
                 connection: connection.unwrap_or_default(),
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
@@ -158,6 +166,24 @@ impl Ceilings {
             rate: self.rate.or(budget.rate),
             concurrency: self.concurrency.unwrap_or(budget.concurrency),
         }
+    }
+}
+
+/// The token of the account: `{ env = "NAME" }`, `{ file = "PATH" }` or `{ command = ["PROGRAM", "ARGUMENT"] }`.
+fn token(item: &Item<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Result<TokenSource, ConfigError> {
+    let command = |source: &Section<'_>| {
+        let words = source.read("command", Item::strings)?;
+        // Without a command, the other keys are read and checked as those of any secret.
+        if words.is_none() {
+            source.entries();
+        }
+        Ok(words)
+    };
+    match item.is_table().then(|| item.section(command)).transpose()?.flatten() {
+        Some(words) => TokenCommand::new(words)
+            .map(TokenSource::Command)
+            .ok_or_else(|| item.wrong("a program and its arguments in `command`")),
+        None => Ok(TokenSource::Given(Secret::new("API_KEY", secret_text(item, variable)?))),
     }
 }
 

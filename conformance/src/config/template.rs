@@ -57,6 +57,8 @@ const MIDDLE: &str = r#"
 # The account's token. SALLYPORT_API_KEY is read without this.
 # api-key = { env = "MY_TOKEN" }
 # api-key = { file = "token.txt" }
+# What a command prints, without a shell. It runs again when the service rejects the token with 401.
+# api-key = { command = ["vault", "read", "-field=token", "secret/sallyport"] }
 
 # Run only, or skip, the checks that match: globs on checks, clauses and operations.
 # only = ["search.*"]

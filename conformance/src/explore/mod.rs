@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::check::{Case, Check, Cost, Run};
 use crate::contract::{Clause, OperationId};
@@ -27,7 +27,7 @@ pub struct Exploration {
 }
 
 /// What an exploration did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplorationResult {
     /// Seed of the random choices.
     pub seed: u64,

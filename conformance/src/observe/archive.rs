@@ -182,8 +182,16 @@ impl Archive {
         Ok(Self { text, entries })
     }
 
+    /// The entry with that number, from 0, alone. None if there is no such entry.
+    #[must_use]
+    pub fn only(self, number: usize) -> Option<Self> {
+        let entries = vec![self.entries.get(number)?.clone()];
+        Some(Self { entries, ..self })
+    }
+
     /// Number of entries.
-    pub(super) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks for that")]
+    pub fn len(&self) -> usize {
         self.entries.len()
     }
 

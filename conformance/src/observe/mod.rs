@@ -2,11 +2,15 @@
 //! requests that such traffic allows. Nothing is sent.
 
 mod archive;
+mod command;
 mod credentials;
+mod exchange;
 mod judge;
 mod relation;
 mod traffic;
 
 pub use archive::{Archive, ArchiveError};
+pub use command::CommandError;
+pub use exchange::{Judgement, Violation};
 pub use judge::observe;
 pub use traffic::{LeftOut, Traffic, TrafficError};

@@ -1,4 +1,5 @@
 mod client;
+mod judge;
 mod lab;
 mod observe;
 mod target;
@@ -16,6 +17,7 @@ use sallyport_conformance::config::integer;
 use sallyport_conformance::run::{Gates, Glob};
 
 pub(crate) use self::client::ClientArguments;
+pub(crate) use self::judge::JudgeArguments;
 pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
 pub(crate) use self::observe::ObserveArguments;
 pub(crate) use self::target::{ConnectionArguments, TargetArguments};
@@ -71,7 +73,10 @@ Examples:
   conformance run --base-url https://api.example.com --min-detection 90 --require 'search.*'
   conformance plan --base-url https://api.example.com --detect 95
   conformance baseline report.json --reason 'ticket 123' >> conformance.toml
-  conformance replay report.json search.match-port.subset --base-url https://api.example.com
+  conformance run --config conformance.toml --since report.json
+  conformance replay report.json --base-url https://api.example.com
+  conformance evidence report.json search.match-port.subset -o evidence.html
+  conformance judge --curl command.txt --response response.txt --clause search.match-port
   conformance explain search.match-port
   conformance observe session.har
 
@@ -87,6 +92,16 @@ Exit codes:
   4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, nothing ran,
      or a report could not be written";
 
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  conformance replay report.json --base-url https://api.example.com
+  conformance replay report.json search.match-port.subset --base-url https://api.example.com";
+
+const EVIDENCE_EXAMPLES: &str = "\
+Examples:
+  conformance evidence report.json search.total -o evidence.html
+  conformance evidence report.json 'extract.num-range.boundaries#2' -o evidence.md";
+
 const OBSERVE_EXAMPLES: &str = "\
 Examples:
   conformance observe session.har
@@ -96,7 +111,19 @@ const WATCH_EXAMPLES: &str = "\
 Examples:
   conformance watch --config conformance.toml --every 15m
   conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
+  conformance watch --config conformance.toml --on-change ./alert
   conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
+
+const JUDGE_EXAMPLES: &str = "\
+Examples:
+  conformance judge --curl command.txt --response response.txt
+  conformance judge --har session.har --entry 3 --clause search.total --run report.json
+  conformance judge --har session.har --base-url https://staging.example.com
+
+Exit codes:
+  0  the exchange keeps the clause, or each one that it can show
+  1  it violates the contract
+  4  it cannot show that";
 
 const CLIENT_EXAMPLES: &str = "\
 Examples:
@@ -148,20 +175,34 @@ pub(crate) enum Command {
         /// Its id, for example search.match-port, or a pattern such as 'search.*', which lists what it matches.
         clause: String,
     },
-    /// Run the check of one finding again.
+    /// Run the checks of all findings of a report again, or of one check, and say for each finding whether it is fixed, still
+    /// failing or not reproduced. The exit code is 0 only if all are fixed.
     ///
     /// Tokens are sent only to --base-url (or `base-url` of the configuration), never to the target that the report names.
+    #[command(after_help = REPLAY_EXAMPLES)]
     Replay {
         /// Report in JSON.
         report: PathBuf,
-        /// Id of the check, for example search.match-port.subset.
-        check: String,
+        /// Id of a check, for example search.match-port.subset [default: each check with a finding].
+        check: Option<String>,
         /// Allow another target than that of the report, for example
         /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.
         #[arg(long)]
         allow_other_target: bool,
         #[command(flatten)]
         target: TargetArguments,
+    },
+    /// Write one finding of a report as one file that can be sent to the provider: the clause with its place in the document, the
+    /// requests and responses with times and ids, and the commands that send them again. It holds no secret.
+    #[command(after_help = EVIDENCE_EXAMPLES)]
+    Evidence {
+        /// Report in JSON.
+        report: PathBuf,
+        /// Id of the finding: its check, and its number if the check has several, for example search.total#2. Reports name it.
+        finding: String,
+        /// File to write, *.html or *.md.
+        #[arg(long, short, value_name = "FILE")]
+        output: PathBuf,
     },
     /// Print the violated clauses of a report as [[expected-failure]] entries for the configuration.
     Baseline {
@@ -196,6 +237,10 @@ pub(crate) enum Command {
     /// token, and prints none from the file.
     #[command(after_help = OBSERVE_EXAMPLES)]
     Observe(ObserveArguments),
+    /// Judge one exchange from the field: which clauses it can show, whether it violates them, and with --base-url the smallest
+    /// request, or pair of requests, that shows it again.
+    #[command(after_help = JUDGE_EXAMPLES)]
+    Judge(Box<JudgeArguments>),
     /// Repeat the run at an interval, keep a history, report changes of the verdict, and serve a page and metrics on the
     /// loopback interface.
     ///
@@ -294,6 +339,10 @@ pub(crate) struct RunArguments {
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = inferred())]
     pub(crate) inferred: Option<InferredClauses>,
+    /// Say in every report which findings are new, fixed and unchanged since this report in JSON, for example
+    /// `--since yesterday.json`.
+    #[arg(long, value_name = "REPORT")]
+    pub(crate) since: Option<PathBuf>,
     /// Name what is tested in the reports, for example `--implementation 'gateway 4.2'`.
     #[arg(long, value_name = "TEXT")]
     pub(crate) implementation: Option<String>,

@@ -1,10 +1,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sallyport_conformance::Verdict;
+use sallyport_conformance::check::Severity;
 use sallyport_conformance::config::quoted;
 use sallyport_conformance::contract::Clause;
-use serde_json::Value;
+use sallyport_conformance::run::{SavedCheck, SavedReport};
+use sallyport_conformance::{Outcome, Verdict};
 
 use super::UsageError;
 use super::output::print;
@@ -43,13 +44,11 @@ pub(crate) fn baseline(
 }
 
 /// Clauses that findings of failed checks cite, those that were expected included, sorted by id.
-fn broken(report: &Value) -> std::collections::BTreeSet<Clause> {
-    let checks = report.get("checks").and_then(Value::as_array).into_iter().flatten();
-    let failed = checks.filter(|check| {
-        let outcome = check.pointer("/outcome/kind").and_then(Value::as_str);
-        matches!(outcome, Some("failed" | "expected-failure"))
-    });
-    let findings = failed.filter_map(|check| check.get("findings").and_then(Value::as_array)).flatten();
-    let failures = findings.filter(|found| found.get("severity").and_then(Value::as_str) == Some("fail"));
-    failures.filter_map(|found| Clause::from_id(found.get("clause")?.as_str()?)).collect()
+fn broken(report: &SavedReport) -> std::collections::BTreeSet<Clause> {
+    let is_failed =
+        |check: &SavedCheck| matches!(check.outcome, Outcome::Failed | Outcome::ExpectedFailure(_));
+    let failures = report
+        .findings()
+        .filter(|(_, check, finding)| is_failed(check) && finding.severity == Severity::Fail);
+    failures.map(|(.., finding)| finding.clause).collect()
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Format, Progress, quantity};
-use sallyport_conformance::run::{Glob, Plan, PlannedCheck};
+use sallyport_conformance::run::{Glob, Plan, PlannedCheck, SavedReport};
 use sallyport_conformance::target::Fact;
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 
 use super::UsageError;
 use super::arguments::{RunArguments, SandboxTokens};
 use super::output::{Output, print};
+use super::replay::read_report;
 use super::reports::{self, CommandGuard};
 use super::setup::{Setup, select};
 use super::signals::Signals;
@@ -30,6 +31,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     options.fail_fast = arguments.fail_fast;
     options.implementation.clone_from(&arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
+    let before = arguments.since.as_deref().map(read_report).transpose()?;
     reports::open(&arguments.report)?;
     let detail = match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
@@ -44,8 +46,10 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     if detail > Detail::Quiet {
         output.print(&described);
     }
-    let ran =
-        with_target(target, async |target| observed(contract, target, options, detail, output).await).await;
+    let ran = with_target(target, async |target| {
+        observed(contract, target, options, detail, output, before.as_ref()).await
+    })
+    .await;
     guard.end(output);
     let report = ran?;
     reports::write(&arguments.report, &report, output);
@@ -69,11 +73,15 @@ pub(crate) async fn observed(
     options: Options,
     detail: Detail,
     output: Output,
+    before: Option<&SavedReport>,
 ) -> Result<Report, UsageError> {
     let screen = output.screen(detail);
     let suite = Suite::new(contract, target, options)?;
     let signals = Signals::listen(suite.stopper(), Signals::TIME_WITH_REPORTS, Verdict::Incomplete)?;
-    let report = suite.run(&Progress::new(output, screen, output.is_terminal())).await;
+    let mut report = suite.run(&Progress::new(output, screen, output.is_terminal())).await;
+    if let Some(before) = before {
+        report.compare_with(before);
+    }
     signals.only_write(report.verdict);
     output.print(&report::failures(&report, &screen));
     output.print(&report::summary(&report, &screen));

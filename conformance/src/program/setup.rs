@@ -3,11 +3,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sallyport_conformance::config::{Config, Connection, fact_key};
+use sallyport_conformance::config::{Config, Connection, TokenSource, fact_key};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, facts_from};
-use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, Redactor, WireOptions};
+use sallyport_conformance::wire::{
+    ClientIdentity, ExtraHeader, IdentityError, Redactor, TokenRenewal, WireOptions,
+};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
 use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
@@ -148,11 +150,24 @@ impl Setup {
                 None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
             })
         };
-        let given = passed.or_else(|| variable(environment::TOKEN));
+        let given =
+            passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
+        let mut renewal = None;
         let target = match arguments.base_url.clone().or(base_url) {
             None => None,
             Some(base_url) => {
-                let token = given.map(|token| Secret::new("API_KEY", token)).or(token).or(stand_in).ok_or(
+                let token = match (given, token) {
+                    (Some(given), _) => Some(given),
+                    (None, Some(TokenSource::Given(token))) => Some(token),
+                    // Nothing is sent with a stand-in.
+                    (None, Some(TokenSource::Command(command))) if stand_in.is_none() => {
+                        let token = command.run()?;
+                        renewal = Some(TokenRenewal::new(token.clone(), move || command.run().ok()));
+                        Some(token)
+                    }
+                    (None, _) => None,
+                };
+                let token = token.or(stand_in).ok_or(
                     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);
@@ -166,7 +181,7 @@ impl Setup {
             selection: Selection { only, skip },
             profile,
             budget,
-            wire: wire(arguments, connection)?,
+            wire: WireOptions { renewal, ..wire(arguments, connection)? },
             expected,
             gates,
             inferred: inferred.unwrap_or_default(),

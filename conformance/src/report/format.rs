@@ -43,8 +43,13 @@ pub enum RenderError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// In this format at all, see [`Format::OF_CLIENTS`].
-    #[error("the report of a client can't be written as {0}")]
-    Unsupported(&'static str),
+    #[error("{what} can't be written as {format}")]
+    Unsupported {
+        /// What was to be written.
+        what: &'static str,
+        /// The name of the format.
+        format: &'static str,
+    },
 }
 
 impl From<RenderError> for io::Error {

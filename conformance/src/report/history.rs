@@ -2,7 +2,7 @@
 
 use minijinja::{Value, context};
 
-use super::html::environment;
+use super::template::render;
 use super::{Exposition, quantity};
 use crate::run::Verdict;
 use crate::watch::{Change, ClauseTrend, Rate, RunRecord, trends};
@@ -21,8 +21,6 @@ pub fn history_page(
     gateways_today: u64,
     saved: Option<&str>,
 ) -> Result<String, minijinja::Error> {
-    let mut environment = environment();
-    environment.add_template("history.html", include_str!("html/history.html"))?;
     let shown = &records[records.len().saturating_sub(MAX_CELLS)..];
     let title = |record: &RunRecord| format!("{}: {}", record.begun, record.words());
     let cell =
@@ -39,21 +37,24 @@ pub fn history_page(
     let time = |record: Option<&RunRecord>| {
         record.map_or_else(|| "none".to_owned(), |record| record.begun.to_string())
     };
-    environment.get_template("history.html")?.render(context! {
-        style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
-        tone => verdict_tone(latest.and_then(RunRecord::verdict)),
-        verdict => latest.map_or("no run yet", RunRecord::words),
-        target => target,
-        runs => quantity(records.len() as u64, "run"),
-        first => time(records.first()),
-        latest => time(latest),
-        gateways => gateways_today,
-        saved => saved,
-        verdicts => verdict_counts(records),
-        cells => cells,
-        clauses => clauses,
-        reports => reports,
-    })
+    render(
+        "history.html",
+        include_str!("html/history.html"),
+        context! {
+            tone => verdict_tone(latest.and_then(RunRecord::verdict)),
+            verdict => latest.map_or("no run yet", RunRecord::words),
+            target => target,
+            runs => quantity(records.len() as u64, "run"),
+            first => time(records.first()),
+            latest => time(latest),
+            gateways => gateways_today,
+            saved => saved,
+            verdicts => verdict_counts(records),
+            cells => cells,
+            clauses => clauses,
+            reports => reports,
+        },
+    )
 }
 
 /// A run whose report is kept.

@@ -1,18 +1,16 @@
 use std::collections::BTreeSet;
 
 use minijinja::value::Serde;
-use minijinja::{Environment, Value, context, escape_formatter};
+use minijinja::{Value, context};
 
 use super::cause::{
     Cause, CheckFinding, causes, consequences, folded, headlines, same_reason, unresolved, without_cause,
 };
-use super::words::{
-    cost, counted, detected, discovered, explored, inferred_from, not_judged, not_noticed,
-    profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
-};
-use super::{curl, plain_lines};
+use super::curl;
+use super::template::render;
+use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
 use crate::check::Outcome;
-use crate::run::{CheckResult, ClauseSummary, Report, Unresolved, Verdict};
+use crate::run::{CheckResult, ClauseSummary, FindingChange, Report, Unresolved, Verdict};
 use crate::wire::RecordedExchange;
 
 /// The report as one page for a browser: no other file, no network.
@@ -20,43 +18,25 @@ use crate::wire::RecordedExchange;
 /// # Errors
 /// When the page can't be rendered, which would be a bug of the suite.
 pub fn html(report: &Report) -> Result<String, minijinja::Error> {
-    let mut environment = environment();
-    environment.add_template("page.html", include_str!("html/page.html"))?;
-    let page = environment.get_template("page.html")?;
-    page.render(context! {
-        style => Value::from_safe_string(include_str!("html/style.css").to_owned()),
-        script => Value::from_safe_string(include_str!("html/script.js").to_owned()),
-        report => Value::from(Serde(report)),
-        tone => tone(report),
-        verdict => &report.conclusion,
-        counts => counted(report.totals),
-        not_judged => not_judged(report).collect::<Vec<_>>(),
-        detected => detected(&report.detection, "would have noticed"),
-        not_noticed => not_noticed(report).collect::<Vec<_>>(),
-        suite => suite_and_contract(report),
-        profile => profile_and_budget(report),
-        discovered => discovered(report).collect::<Vec<_>>(),
-        explored => explored(report),
-        throttled => throttled(report),
-        run_again => run_again(report),
-        cost => cost(report),
-        causes => cause_views(report),
-        findings => findings(report),
-        operations => operations(report),
-        unresolved => unresolved_views(report),
-        skipped_cases => skipped_cases(report),
-        observations => observations(report),
-    })
-}
-
-/// An environment for pages. Their names end in .html, so everything that is put in is escaped.
-pub(crate) fn environment() -> Environment<'static> {
-    let mut environment = Environment::new();
-    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
-        Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),
-        None => escape_formatter(out, state, value),
-    });
-    environment
+    render(
+        "page.html",
+        include_str!("html/page.html"),
+        context! {
+            report => Value::from(Serde(report)),
+            tone => tone(report),
+            verdict => &report.conclusion,
+            facts => run_lines(report).into_iter().map(|(label, text)| context! { label, text }).collect::<Vec<_>>(),
+            not_judged => not_judged(report).collect::<Vec<_>>(),
+            not_noticed => not_noticed(report).collect::<Vec<_>>(),
+            changes => changes(report, &FindingChange::ALL),
+            causes => cause_views(report),
+            findings => findings(report),
+            operations => operations(report),
+            unresolved => unresolved_views(report),
+            skipped_cases => skipped_cases(report),
+            observations => observations(report),
+        },
+    )
 }
 
 fn cause_views(report: &Report) -> Vec<Value> {
@@ -102,6 +82,7 @@ fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         consequences => consequences(report, check.id),
         finding => Value::from(Serde(finding)),
         exchanges => cited.map(exchange).collect::<Vec<_>>(),
+        evidence => evidence_command(check, finding),
     }
 }
 

@@ -1,13 +1,10 @@
 use std::fmt::Write as _;
 
 use super::cause::{Cause, causes, consequences, folded, headlines, without_cause};
-use super::words::{
-    cost, coverage, detected, discovered, explored, inferred_from, not_judged, not_noticed,
-    profile_and_budget, rests_on, run_again, suite_and_contract, throttled,
-};
-use super::{curl, plain, quantity};
+use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
+use super::{curl, plain, plain_lines, quantity};
 use crate::check::Finding;
-use crate::run::{CheckResult, ExpectationState, Report, Unresolved};
+use crate::run::{CheckResult, ExpectationState, FindingChange, Report, Unresolved};
 
 /// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
 const MAX_COMMENT_CHARACTERS: usize = 65_000;
@@ -81,10 +78,15 @@ impl Page {
             }
         }
         page.cut();
+        let changed =
+            changes(report, &[FindingChange::New, FindingChange::Fixed, FindingChange::NotReproduced]);
+        page.list("Changes", changed.into_iter().map(item).collect());
+        page.cut();
         expectations(&mut page.text, report);
         page.list("Without a result", grouped(Unresolved::inconclusive(&report.checks)));
         page.cut();
-        run(&mut page.text, report);
+        page.text.push_str("\n## The run\n\n");
+        write_lines(&mut page.text, run_lines(report));
         page.folded("Not judged", not_judged(report).map(item).collect());
         page.folded("Not noticed", not_noticed(report).map(item).collect());
         page.folded("Skipped", grouped(Unresolved::skipped(&report.checks)));
@@ -123,10 +125,9 @@ impl Page {
                 );
                 continue;
             }
-            let fence = fence(&command);
-            let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
+            let _ = writeln!(text, "\n{}", fenced("sh", &command));
         }
-        text.push('\n');
+        let _ = writeln!(text, "\nAs one file to send: {}\n", code(&evidence_command(result, finding)));
         self.findings += 1;
     }
 
@@ -237,25 +238,7 @@ fn head(report: &Report) -> String {
     text
 }
 
-/// What was run, and how much it shows.
-fn run(text: &mut String, report: &Report) {
-    text.push_str("\n## The run\n\n");
-    let labelled = |label: &'static str| move |line: String| (label, line);
-    let lines = [
-        ("coverage", coverage(report)),
-        ("detection", detected(&report.detection, "would have noticed")),
-        ("cost", cost(report)),
-    ];
-    let optional = discovered(report)
-        .map(labelled("discovered"))
-        .chain(explored(report).map(labelled("explored")))
-        .chain(throttled(report).map(labelled("throttled")))
-        .chain(run_again(report).map(labelled("run again")));
-    let rest = [("profile", profile_and_budget(report)), ("suite", suite_and_contract(report))];
-    write_lines(text, lines.into_iter().chain(optional).chain(rest));
-}
-
-fn write_lines(text: &mut String, lines: impl Iterator<Item = (&'static str, String)>) {
+fn write_lines(text: &mut String, lines: impl IntoIterator<Item = (&'static str, String)>) {
     for (label, line) in lines {
         let _ = writeln!(text, "- {label}: {}", escaped(&line));
     }
@@ -302,7 +285,7 @@ fn grouped(groups: Vec<Unresolved<'_>>) -> Vec<String> {
 
 /// Escapes text for Markdown, on one line, also in a table. What a reader would take for a mention, a reference or a link, which
 /// no escape stops, becomes code.
-pub(crate) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     const ACTIVE: [&str; 5] = ["@", "#", "://", "www.", "gh-"];
     let mut escaped = String::with_capacity(text.len());
     for word in plain(&text.replace(['\n', '\r'], " ")).split_inclusive(' ') {
@@ -324,8 +307,14 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Text as code, in which nothing is active.
-pub(crate) fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     format!("`{}`", plain(text).replace('`', "'"))
+}
+
+/// A block of code.
+pub(super) fn fenced(language: &str, text: &str) -> String {
+    let fence = fence(text);
+    format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
 }
 
 /// A fence longer than any run of backticks inside.

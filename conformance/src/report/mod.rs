@@ -2,6 +2,7 @@
 
 mod cause;
 mod curl;
+mod evidence;
 mod format;
 mod github;
 mod har;
@@ -16,25 +17,23 @@ mod progress;
 mod prometheus;
 mod sarif;
 mod screen;
+mod template;
 mod terminal;
 mod words;
 
 pub use crate::quantity::quantity;
 pub use curl::command as curl;
+pub use evidence::evidence;
 pub use format::{Format, RenderError};
 pub use github::{github, job_summary, without_commands};
 pub use har::{CUT as HAR_CUT, har};
 pub use history::{history_metrics, history_page, history_text};
-#[cfg(feature = "embedded")]
-pub(crate) use html::environment as html_environment;
 pub use html::html;
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
 pub use junit::junit;
 #[cfg(feature = "embedded")]
-pub(crate) use junit::text as junit_text;
-#[cfg(feature = "embedded")]
-pub(crate) use markdown::{code, escaped};
+pub(crate) use junit::{TestResult, document as junit_document};
 pub use markdown::{comment, markdown};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
@@ -42,5 +41,9 @@ pub use progress::Progress;
 pub use prometheus::{Exposition, prometheus};
 pub use sarif::sarif;
 pub use screen::{Detail, Screen, Style};
+#[cfg(feature = "embedded")]
+pub(crate) use template::render as render_template;
 pub use terminal::{check_text, failures, summary};
+#[cfg(feature = "embedded")]
+pub(crate) use words::counted;
 pub use words::detected;

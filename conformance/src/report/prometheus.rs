@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::plain;
-use crate::run::{Coverage, Expectation, Report, Totals, Verdict};
+use crate::run::{Coverage, Expectation, FindingChange, Report, Totals, Verdict};
 
 /// What every name begins with.
 const PREFIX: &str = "sallyport_conformance";
@@ -40,6 +40,15 @@ pub fn prometheus(report: &Report) -> String {
     text.single("clauses_broken", "Clauses that are violated.", broken as f64);
     text.clauses(report);
     text.accepted(report);
+    if let Some(since) = &report.since {
+        let sample =
+            |change: FindingChange| (vec![("change", change.words())], since.of(change).count() as f64);
+        text.gauge(
+            "findings_since",
+            "Findings by what became of them since an earlier report.",
+            FindingChange::ALL.map(sample),
+        );
+    }
     text.single("known_faults", "Known faults of the suite.", detection.known as f64);
     text.single(
         "known_faults_noticed",

@@ -5,7 +5,7 @@ use super::curl;
 use super::json::pretty;
 use super::words::{inferred_from, throttled};
 use crate::check::{Finding, Outcome, Severity};
-use crate::run::{Report, Unresolved};
+use crate::run::{FindingChange, Report, Unresolved};
 
 /// The document with the clauses, relative to the root of the repository.
 const DOCUMENT: &str = "openapi/openapi.yaml";
@@ -64,6 +64,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "explored": report.explored,
                 "throttled": throttled(report),
                 "unmet": report.unmet,
+                "since": report.since,
             },
             "artifacts": [{ "location": { "uri": DOCUMENT } }],
             "results": results,
@@ -162,6 +163,10 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         "partialFingerprints": { "finding/v2": fingerprint((check, finding)) },
         "properties": { "check": check.id, "target": report.target, "reproduce": commands, "facts": finding.facts },
     });
+    if let Some(known) = report.since.as_ref().and_then(|since| since.finding(check.id, finding)) {
+        let is_new = known.change == FindingChange::New;
+        result["baselineState"] = if is_new { "new" } else { "unchanged" }.into();
+    }
     if let Some(index) = index {
         result["ruleIndex"] = index.into();
     }

@@ -77,6 +77,12 @@ impl Screen {
         block
     }
 
+    /// A label and text beside it.
+    #[must_use]
+    pub fn line(&self, label: &str, text: &str) -> String {
+        self.labelled(Tone::Faint, label, text)
+    }
+
     /// A line, cut to the width.
     pub(super) fn clipped(&self, text: &str) -> String {
         let text = plain(text);

@@ -3,13 +3,13 @@ use std::fmt::Write as _;
 use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::words::{
-    accepted, cost, coverage, detected, discovered, explored, inferred_from, not_as_expected, not_noticed,
-    profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract, throttled,
-    to_judge_more, violated,
+    accepted, changes, cost, coverage, detected, discovered, explored, inferred_from, not_as_expected,
+    not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract,
+    throttled, to_judge_more, violated,
 };
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Observation, Outcome};
-use crate::run::{CheckResult, NotJudged, Report, Unresolved, Verdict};
+use crate::run::{CheckResult, FindingChange, NotJudged, Report, Unresolved, Verdict};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -84,6 +84,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     };
     add(Tone::Doubtful, "accepted", accepted(report).collect());
     add(Tone::Doubtful, "expected", not_as_expected(report));
+    add(Tone::Doubtful, "changed", changes(report, &[FindingChange::New, FindingChange::Fixed]));
     let inconclusive = Unresolved::inconclusive(&report.checks);
     add(Tone::Doubtful, "without result", inconclusive.iter().map(Unresolved::line).collect());
     add(Tone::Doubtful, "throttled", throttled(report).into_iter().collect());

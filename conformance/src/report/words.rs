@@ -6,12 +6,15 @@ use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
-use crate::run::{Coverage, Expectation, ExpectationState, NotJudged, Report, Rerun, Totals};
+use crate::run::{
+    ChangedFinding, CheckResult, Coverage, Expectation, ExpectationState, FindingChange, NotJudged, Report,
+    Rerun, Totals, finding_id,
+};
 use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
 /// Outcomes counted, in words.
-pub(super) fn counted(totals: Totals) -> String {
+pub(crate) fn counted(totals: Totals) -> String {
     let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = totals;
     let counts = [
         (passed, "passed"),
@@ -93,6 +96,45 @@ pub fn detected(detection: &Detection, noticed_words: &str) -> String {
 /// The sentences that a finding is inferred from, in words; none when its clause is stated.
 pub(super) fn inferred_from(finding: &Finding) -> Option<String> {
     finding.inferred_from.as_ref().map(|from| format!("inferred from {from}"))
+}
+
+/// What was run, and how much it shows: a label and a text for each line.
+pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let labelled = |label: &'static str| move |text: String| (label, text);
+    let lines = [
+        ("coverage", coverage(report)),
+        ("detection", detected(&report.detection, "would have noticed")),
+        ("cost", cost(report)),
+    ];
+    let optional = discovered(report)
+        .map(labelled("discovered"))
+        .chain(explored(report).map(labelled("explored")))
+        .chain(throttled(report).map(labelled("throttled")))
+        .chain(run_again(report).map(labelled("run again")));
+    let rest = [
+        ("profile", profile_and_budget(report)),
+        ("begun", report.begun.clone()),
+        ("suite", suite_and_contract(report)),
+    ];
+    lines.into_iter().chain(optional).chain(rest).collect()
+}
+
+/// What became of the findings of an earlier report, a line for each of these changes.
+pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
+    let Some(since) = &report.since else { return Vec::new() };
+    let other = since.other_suite.iter().map(|other| format!("the earlier run had {other}"));
+    let line = |finding: &ChangedFinding| {
+        let reason = finding.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("{}: {} ({}){reason}", finding.change.words(), finding.id(), finding.clause)
+    };
+    other.chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
+}
+
+/// The command that writes a finding as one file.
+pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String {
+    let number = check.findings.iter().take_while(|other| !std::ptr::eq(*other, finding)).count();
+    let id = finding_id(check.id, number, check.findings.len());
+    format!("conformance evidence report.json '{id}' -o evidence.html")
 }
 
 /// What a run took.

@@ -108,6 +108,7 @@ mod tests {
                 inferred_from: None,
                 exchanges: Vec::new(),
                 judged: Vec::new(),
+                control: None,
                 case: None,
                 facts: Vec::new(),
                 seen_in: Vec::new(),

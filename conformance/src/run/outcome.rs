@@ -93,9 +93,14 @@ pub struct Totals {
 impl Totals {
     /// Counts outcomes.
     pub fn from_results(results: &[CheckResult]) -> Self {
+        Self::from_outcomes(results.iter().map(|result| &result.outcome))
+    }
+
+    /// Counts outcomes.
+    pub(crate) fn from_outcomes<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
         let mut totals = Self::default();
-        for result in results {
-            match result.outcome {
+        for outcome in outcomes {
+            match outcome {
                 Outcome::Passed => totals.passed += 1,
                 Outcome::Failed => totals.failed += 1,
                 Outcome::Warning => totals.warned += 1,

@@ -3,7 +3,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun, Totals, Verdict};
+use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun, Since, Totals, Verdict};
 use crate::check::{InferredClauses, RunLog};
 use crate::contract::Contract;
 use crate::detection::Detection;
@@ -68,6 +68,10 @@ pub struct Report {
     pub diagnosis: Vec<Diagnosis>,
     /// Gates that are not met; the run has no verdict then.
     pub unmet: Vec<String>,
+    /// What became of the findings of an earlier report, if the run was compared with one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(default)]
+    pub since: Option<Since>,
     /// Each check, sorted by id.
     pub checks: Vec<CheckResult>,
     /// Each clause that a selected check cites, sorted by id.
@@ -122,6 +126,7 @@ impl Report {
             detection: Detection::default(),
             diagnosis: Vec::new(),
             unmet: Vec::new(),
+            since: None,
             checks,
             clauses,
             log: RunLog::default(),

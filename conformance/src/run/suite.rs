@@ -40,7 +40,7 @@ pub struct Suite<'a> {
     today: Date,
     meter: Arc<Meter>,
     wire: Wire,
-    redactor: Redactor,
+    redactor: Arc<Redactor>,
     canaries: Canaries,
     stopper: Stopper,
     /// Time in which cases were polled.
@@ -105,7 +105,7 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, budget, wire, detect, explore, .. } = &options;
-        let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()))?;
+        let redactor = Arc::new(Redactor::new(target.secrets().cloned().chain(wire.secrets()))?);
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let allowance = Allowance { budget, used: Usage::default() };
@@ -120,7 +120,7 @@ impl<'a> Suite<'a> {
             plan,
             matrix,
             today: jiff::Timestamp::now().to_zoned_datetime(TimeZone::UTC).date(),
-            wire: Wire::new(target.base().clone(), wire.clone(), Arc::clone(&meter))?,
+            wire: Wire::new(target.base().clone(), wire.clone(), Arc::clone(&meter), Arc::clone(&redactor))?,
             redactor,
             canaries: Canaries::new(&target.facts.canaries)?,
             meter,

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Expectation, ExpectationState, Report, Totals};
+use super::{Expectation, ExpectationState, Report, SavedReport, Since, Totals};
 use crate::names::names;
 use crate::quantity::quantity;
 
@@ -95,6 +95,12 @@ impl Report {
         self.conclusion = self.conclusion();
     }
 
+    /// Says what became of the findings of an earlier report, in the sentence of the verdict too.
+    pub fn compare_with(&mut self, before: &SavedReport) {
+        self.since = Some(Since::new(before, self));
+        self.conclude(self.verdict);
+    }
+
     /// Violations that the tester accepts until a date.
     pub fn accepted(&self) -> impl Iterator<Item = &Expectation> {
         self.expectations.iter().filter(|expectation| expectation.state == ExpectationState::Fails)
@@ -130,7 +136,8 @@ impl Report {
                 format!("{} of {} judged", self.coverage.judged, quantity(self.coverage.clauses, "clause"))
             }
         });
-        format!("{name}: {}", parts.join(", "))
+        let since = self.since.as_ref().map(|since| format!("; {}", since.words())).unwrap_or_default();
+        format!("{name}: {}{since}", parts.join(", "))
     }
 }
 

@@ -53,10 +53,11 @@ pub async fn record(
     budget: Budget,
     wire: WireOptions,
 ) -> Result<RecordingResult, RecordError> {
-    let redactor =
-        Redactor::new(target.secrets().cloned().chain(wire.secrets())).map_err(SetupError::from)?;
+    let redactor = Redactor::new(target.secrets().cloned().chain(wire.secrets()));
+    let redactor = Arc::new(redactor.map_err(SetupError::from)?);
     let meter = Arc::new(Meter::new(budget.clone()));
-    let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter)).map_err(SetupError::from)?;
+    let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter), Arc::clone(&redactor))
+        .map_err(SetupError::from)?;
     let preflight = Preflight { contract, target, wire: &wire, redactor: &redactor };
     if let Some(obstacle) = preflight.wait(|_, _| {}).await {
         return Err(RecordError::Unreachable(obstacle.verdict, redactor.redact(&obstacle.reason)));

@@ -8,6 +8,7 @@ mod fact;
 mod fact_form;
 mod known_instance;
 mod rejected_token;
+mod token_command;
 
 use reqwest::Url;
 use url::ParseError;
@@ -20,6 +21,7 @@ pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
 pub use fact_form::quoted;
 pub use known_instance::KnownInstance;
 pub use rejected_token::{RejectedToken, RejectionReason};
+pub use token_command::{TokenCommand, TokenCommandError};
 
 pub(crate) use fact_form::Source;
 

@@ -15,7 +15,9 @@ use super::budget::{BudgetError, GatewayCost, GatewayCount};
 use super::options::{ExtraHeader, PRODUCT, WireOptions};
 use super::pace::DEFAULT_WAIT;
 use super::problem::{self, causes, with_causes};
-use super::{Exchange, FailureKind, Meter, Request, Response, RetryAfter, TransientFailure, WireFailure};
+use super::{
+    Exchange, FailureKind, Meter, Redactor, Request, Response, RetryAfter, TransientFailure, WireFailure,
+};
 
 /// What to do with a response 429 or 503.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct Wire {
     base: Url,
     options: WireOptions,
     meter: Arc<Meter>,
+    /// Hides a token that was renewed.
+    redactor: Arc<Redactor>,
     /// Id of the run, by which a provider finds its requests.
     run: String,
     /// Number of requests that were sent.
@@ -61,6 +65,8 @@ pub struct Wire {
 
 /// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
 const HEADER_LIMIT: usize = 64 << 10;
+
+const UNAUTHORIZED: u16 = 401;
 
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
@@ -83,7 +89,12 @@ impl Wire {
     ///
     /// # Errors
     /// When TLS can't be set up, or the authorities or the proxy are invalid.
-    pub fn new(base: Url, options: WireOptions, meter: Arc<Meter>) -> Result<Self, WireError> {
+    pub fn new(
+        base: Url,
+        options: WireOptions,
+        meter: Arc<Meter>,
+        redactor: Arc<Redactor>,
+    ) -> Result<Self, WireError> {
         let client = options.client(&base)?;
         Ok(Self {
             client,
@@ -93,6 +104,7 @@ impl Wire {
             base,
             options,
             meter,
+            redactor,
             run: format!("{:06x}", fastrand::u32(..1 << 24)),
             sent: AtomicU64::new(0),
             exclusivity: RwLock::default(),
@@ -114,7 +126,8 @@ impl Wire {
     ///
     /// A failure that may be of the connection is retried once, on a connection of its own, so that a single network error is no
     /// finding. A target that responded before may be restarting, so the suite keeps reconnecting for a few seconds. A request that
-    /// the target refused to handle is retried as often as one that is throttled.
+    /// the target refused to handle is retried as often as one that is throttled. One with the account's token that gets 401 is sent once
+    /// more with another token, if there is a source of tokens that gives one.
     ///
     /// # Errors
     /// When the budget does not allow it.
@@ -124,9 +137,31 @@ impl Wire {
         request: &Request,
         cost: GatewayCost,
         policy: ThrottlingPolicy,
-        mut record: impl FnMut(&mut Exchange) -> GatewayCount,
+        mut record: impl FnMut(&mut Exchange) -> GatewayCount + Send,
     ) -> Result<Exchange, WireError> {
-        let request = &self.with_extra_headers(request);
+        let request = self.with_extra_headers(request);
+        let Some(renewal) = &self.options.renewal else {
+            return self.send_until_served(case, &request, cost, policy, &mut record).await;
+        };
+        let token = renewal.current().await;
+        let current = renewal.applied(&request, &token);
+        let exchange = self.send_until_served(case, &current, cost, policy, &mut record).await?;
+        let is_rejected = exchange.result.as_ref().is_ok_and(|response| response.status == UNAUTHORIZED);
+        if !is_rejected || !renewal.renew(&request, &token, &self.redactor).await {
+            return Ok(exchange);
+        }
+        let renewed = renewal.applied(&request, &renewal.current().await);
+        self.send_until_served(case, &renewed, cost, policy, &mut record).await
+    }
+
+    async fn send_until_served(
+        &self,
+        case: &str,
+        request: &Request,
+        cost: GatewayCost,
+        policy: ThrottlingPolicy,
+        record: &mut (impl FnMut(&mut Exchange) -> GatewayCount + Send),
+    ) -> Result<Exchange, WireError> {
         let pace = self.meter.pace();
         let mut attempts: u32 = 0;
         let mut repeats: u32 = 0;

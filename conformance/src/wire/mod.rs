@@ -13,6 +13,7 @@ pub(crate) mod password;
 mod problem;
 pub(crate) mod proxy;
 mod redact;
+mod renewal;
 mod request;
 mod response;
 mod retry_after;
@@ -31,6 +32,7 @@ pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]
 pub(crate) use redact::spellings;
 pub use redact::{Redactor, ShortSecret};
+pub use renewal::TokenRenewal;
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
 pub use retry_after::RetryAfter;

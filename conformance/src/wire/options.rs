@@ -5,7 +5,7 @@ use reqwest::Url;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 
 use super::body::ACCEPTED_CODING;
-use super::{ClientIdentity, Secret, WireError, problem, proxy};
+use super::{ClientIdentity, Secret, TokenRenewal, WireError, problem, proxy};
 
 /// How long and how often the wire waits.
 #[derive(Debug, Clone)]
@@ -30,6 +30,8 @@ pub struct WireOptions {
     pub headers: Vec<ExtraHeader>,
     /// How long a run waits until the target responds at all; zero for not at all.
     pub wait: Duration,
+    /// Where another token of the account comes from, if the service rejects the one that requests have.
+    pub renewal: Option<TokenRenewal>,
 }
 
 /// A header to add to every request.
@@ -66,6 +68,7 @@ impl Default for WireOptions {
             proxy: None,
             headers: Vec::new(),
             wait: Duration::ZERO,
+            renewal: None,
         }
     }
 }

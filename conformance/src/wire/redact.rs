@@ -118,6 +118,17 @@ impl Redactor {
         learned.push(Patterns::new(texts));
     }
 
+    /// Treats a secret that was not known before as one of [`Redactor::new`] from now on. False, and nothing changes, if it is too short.
+    pub(super) fn hide(&self, secret: &Secret) -> bool {
+        let is_long_enough = secret.expose().chars().count() > SHORTEST;
+        if is_long_enough {
+            let patterns = secret.shown().into_iter().flat_map(|(shown, text)| replaced(&text, &shown));
+            let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
+            learned.insert(0, Patterns::new(patterns.collect()));
+        }
+        is_long_enough
+    }
+
     fn learned(&self) -> RwLockReadGuard<'_, Vec<Patterns>> {
         self.learned.read().unwrap_or_else(PoisonError::into_inner)
     }

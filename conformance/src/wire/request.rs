@@ -261,6 +261,29 @@ impl Request {
         Some(String::from_utf8_lossy(value).into_owned())
     }
 
+    /// Whether a query parameter or a header is this token.
+    pub(super) fn has_token(&self, token: &str) -> bool {
+        let in_query = self.query_pairs().any(|(name, value)| name.is_some() && value == token);
+        in_query || self.headers.iter().any(|(_, value)| is_token(value, token))
+    }
+
+    /// The request with another token in these places.
+    pub(super) fn with_token(&self, token: &str, other: &str) -> Self {
+        let mut request = self.clone();
+        for pair in &mut request.query {
+            if let Pair::Named { value, .. } = pair
+                && value == token
+            {
+                *value = other.to_owned();
+            }
+        }
+        for (_, value) in request.headers.iter_mut().filter(|(_, value)| is_token(value, token)) {
+            value.truncate(value.len().saturating_sub(token.len()));
+            value.extend_from_slice(other.as_bytes());
+        }
+        request
+    }
+
     /// The body as it is sent.
     pub fn body_bytes(&self) -> Option<Bytes> {
         match &self.body {
@@ -305,6 +328,11 @@ impl Request {
     fn content_type(self, value: &str) -> Self {
         self.without_header("Content-Type").header("Content-Type", value)
     }
+}
+
+/// Whether the value of a header is a token, perhaps behind the name of a scheme.
+fn is_token(value: &[u8], token: &str) -> bool {
+    value.strip_suffix(token.as_bytes()).is_some_and(|scheme| scheme.is_empty() || scheme.ends_with(b" "))
 }
 
 impl Fields {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::Failed;
 use sallyport_conformance::Contract;
-use sallyport_conformance::client::{CaseOutcome, Expectation, cases};
+use sallyport_conformance::Outcome;
+use sallyport_conformance::client::{Expectation, cases};
 use sallyport_conformance::run::Glob;
 
 use crate::{run, this};
@@ -137,7 +138,7 @@ fn patterns(cases: &str) -> impl Iterator<Item = String> {
 pub fn is_caught(habits: &str, cases: &str) -> Result<(), Failed> {
     let cases: Vec<String> = patterns(cases).collect();
     let report = run(this(habits), &cases.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let missed = report.cases.iter().filter(|case| case.outcome != CaseOutcome::Failed);
+    let missed = report.cases.iter().filter(|case| case.outcome != Outcome::Failed);
     let missed: Vec<String> =
         missed.map(|case| format!("{}: {:?} {:?}", case.id, case.outcome, case.requests)).collect();
     if missed.is_empty() {
@@ -169,7 +170,7 @@ pub fn every_case_has_a_bad_client() -> Result<(), Failed> {
     let missed: Vec<&str> = report
         .cases
         .iter()
-        .filter(|case| case.outcome != CaseOutcome::Failed)
+        .filter(|case| case.outcome != Outcome::Failed)
         .map(|case| case.id.as_str())
         .collect();
     if missed.is_empty() { Ok(()) } else { Err(Failed::from(format!("not caught: {}", missed.join(", ")))) }

@@ -373,7 +373,8 @@ async fn a_run_waits_for_a_service_that_starts() {
     let listener = TcpListener::bind(address).await.expect("its port");
     tokio::spawn(async move {
         let (mut early, _) = listener.accept().await?;
-        early.read(&mut [0; 4096]).await?;
+        let read = early.read(&mut [0; 4096]).await?;
+        assert!(read > 0, "a request");
         early.write_all(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await?;
         while let Ok((mut stream, _)) = listener.accept().await {
             tokio::spawn(async move {

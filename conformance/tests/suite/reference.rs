@@ -74,8 +74,9 @@ async fn its_responses_are_stable() {
     let contract = Contract::embedded().expect("contract");
     let target = reference.target();
     let meter = Arc::new(Meter::new(Budget::default()));
-    let wire = Wire::new(target.base().clone(), WireOptions::default(), meter).expect("a wire");
-    let redactor = Redactor::new(target.secrets()).expect("long secrets");
+    let redactor = Arc::new(Redactor::new(target.secrets()).expect("long secrets"));
+    let wire = Wire::new(target.base().clone(), WireOptions::default(), meter, Arc::clone(&redactor));
+    let wire = wire.expect("a wire");
 
     let token = target.token.expose();
     let (extract, groups, search) =

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::process::Output;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -128,6 +130,13 @@ fn leave_artefacts(folder: &Folder, name: &str, url: &str) {
         let output = run(&[command, base.as_slice()].concat());
         assert_clean_output(&format!("{} against {name}", command[0]), &output);
     }
+    // What is made of the report, and of the recorded exchanges.
+    let (har, evidence) =
+        (folder.file(&format!("{name}/report.har")), folder.file(&format!("{name}/evidence.html")));
+    for id in ["groups.envelope.schema", "groups.envelope.schema#1"] {
+        assert_clean_output("evidence", &run(&["evidence", &report, id, "-o", &evidence]));
+    }
+    assert_clean_output("judge", &run(&["judge", "--har", &har, "--entry", "0", "--run", &report]));
 }
 
 #[test]
@@ -233,4 +242,46 @@ fn a_token_is_read_from_a_file_and_from_standard_input() {
         program.stdin(std::fs::File::open(&file).expect("the file"));
         program.env_remove("SALLYPORT_API_KEY").finish().assert(expected, &[]);
     }
+}
+
+/// A command gives the token, and runs again once the service rejects it. The next token is as secret as the first one.
+#[test]
+fn a_token_from_a_command_is_renewed_and_not_shown() {
+    const TOKENS: [&str; 2] = ["first-canary-0123", "second-canary-4567"];
+    let folder = Folder::new();
+    let file = folder.write("token", TOKENS[0]);
+    let (rotated, renewed) = (file.clone(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&renewed);
+    let target = TestServer::start_reading(move |stream, request| {
+        if request.number == 5 {
+            std::fs::write(&rotated, TOKENS[1])?;
+        }
+        let has = |token: &str| request.head.contains(&format!("api_key={token} "));
+        counted.fetch_add(usize::from(has(TOKENS[1])), Ordering::SeqCst);
+        match has(TOKENS[usize::from(request.number >= 5)]) {
+            true => server::groups(stream, &[2, 1]),
+            false => server::response(stream, "401 No", &[], br#"{"code": 40101, "message": "who?"}"#),
+        }
+    });
+    let text_of =
+        |command: &str| format!("base-url = \"{}\"\napi-key = {{ command = {command} }}\n", target.url());
+    let config = folder.write("c.toml", text_of(&format!("[\"cat\", \"{file}\"]")));
+    let place = folder.path().join("reports");
+    std::fs::create_dir(&place).expect("a folder");
+    let mut command =
+        program(&["run", "--config", &config, "--only", "groups.*", "--verbose", &every_report(&place)]);
+    let output = command.env_remove("SALLYPORT_API_KEY").finish().assert(1, &["groups.order.ascending"]);
+    let mut shown = text(&output);
+    for entry in std::fs::read_dir(&place).expect("a folder") {
+        let report = std::fs::read(entry.expect("an entry").path()).expect("a file");
+        shown.push_str(&String::from_utf8_lossy(&report));
+    }
+    assert!(renewed.load(Ordering::SeqCst) > 3, "{shown}");
+    assert!(shown.contains("$API_KEY") && TOKENS.iter().all(|token| !shown.contains(&token[..9])), "{shown}");
+
+    let config = folder.write("d.toml", text_of("[\"cat\", \"/no/such/file\"]"));
+    let failing = program(&["run", "--config", &config]).env_remove("SALLYPORT_API_KEY").finish();
+    failing.assert(2, &["the command `cat` for the token failed (exit status: 1)"]);
+    // What sends nothing needs no token.
+    program(&["plan", "--config", &config]).env_remove("SALLYPORT_API_KEY").finish().assert(0, &[]);
 }

@@ -100,7 +100,10 @@ fn the_server_writes_what_is_known_of_its_sample_data() {
     for fact in sallyport_conformance::target::Fact::ALL {
         assert!(config.facts.has(fact), "{fact:?}");
     }
-    assert_eq!(config.token.expect("a token").expose(), sample.tokens.main.expose());
+    let Some(sallyport_conformance::config::TokenSource::Given(token)) = config.token else {
+        panic!("a token of a file")
+    };
+    assert_eq!(token.expose(), sample.tokens.main.expose());
     assert!(sallyport_server::data::facts::write(&place, &sample).is_err(), "nothing is written over");
     let configuration = std::fs::read_to_string(&file).expect("it can be read");
     assert!(sample.tokens.list().iter().all(|it| !configuration.contains(it.token.expose())));

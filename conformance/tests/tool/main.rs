@@ -7,6 +7,7 @@ mod bad_servers;
 mod canary;
 mod ci;
 mod commands;
+mod evidence;
 mod exit_codes;
 mod exposition;
 mod foreign;

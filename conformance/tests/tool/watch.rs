@@ -183,6 +183,35 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
 }
 
 #[test]
+fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (server, is_sorted) = target();
+    let folder = Folder::new();
+    let event = folder.file("event $(id).json");
+    let script =
+        format!("#!/bin/sh\n{{ cat; echo; env; }} > '{event}.new' && mv '{event}.new' '{event}'\nexit 7\n");
+    let script = folder.write("alert $(touch forged)", script);
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    let history = folder.path().join("history");
+    let mut watch = Watch::start(&server.url(), &history, &["--on-change", &script, "--runs", "3"]);
+    watch.wait_for(" clauses judged");
+    assert!(!Path::new(&event).exists(), "nothing has changed");
+    is_sorted.store(false, Ordering::SeqCst);
+    watch.child.wait().expect("it ends");
+    let written = folder.read("event $(id).json");
+    let (json, environment) = written.split_once('\n').expect("two parts");
+    let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
+    assert_eq!((&json["new"][0], &json["verdict"]), (&"groups.order".into(), &"findings".into()), "{json}");
+    assert_eq!(json["verdict_before"], "conforms");
+    assert!(json["report"].as_str().is_some_and(|path| Path::new(path).exists()), "{json}");
+    assert!(!environment.contains("SALLYPORT_") && !written.contains(&TOKEN[..8]), "{written}");
+    assert!(!folder.path().join("forged").exists() && names(folder.path()).len() == 3, "a shell ran");
+    let mut warned = String::new();
+    watch.child.stderr.take().expect("piped").read_to_string(&mut warned).expect("text");
+    assert!(warned.contains("warning: --on-change") && warned.contains("exit status: 7"), "{warned}");
+}
+
+#[test]
 fn a_token_that_is_rejected_is_named_in_its_own_words() {
     let server = TestServer::start(|stream| {
         let headers = [("Content-Type", "application/json")];

@@ -3,6 +3,7 @@
 pub(crate) mod client;
 mod conformance;
 mod field;
+mod name;
 pub(crate) mod server;
 mod words;
 

@@ -1,37 +1,31 @@
 //! Types, constraints and rules in words. Backquotes mark code, as in descriptions.
 
-use std::fmt::Display;
-
 use serde_json::Value;
 
-use crate::model::{Contract, Format, Kind, Parameter, Rule, Schema};
+use crate::model::{Condition, Contract, Format, Parameter, Rule, Schema};
 
 /// Every constraint of a schema except its type, each as a phrase.
 pub(super) fn limits(contract: &Contract, schema: &Schema) -> Vec<String> {
-    let mut limits = Vec::new();
-    match &schema.kind {
-        Kind::String { format, min_length, max_length, max_utf8_bytes, separators: _ } => {
-            limits.extend(format.as_ref().into_iter().flat_map(of_format));
-            match (min_length, max_length) {
-                (Some(1), None) => limits.push("not empty".to_owned()),
-                (min, max) => limits.extend(range(*min, *max, " characters")),
-            }
-            limits.extend(max_utf8_bytes.map(|max| format!("at most {max} bytes of UTF-8")));
-        }
-        Kind::Integer { int64, minimum, maximum } => {
-            limits.extend(range(*minimum, *maximum, ""));
-            limits.extend(int64.then(|| "64 bits wide".to_owned()));
-        }
-        Kind::Array { items, min_items, max_items, max_distinct } => {
-            limits.extend(range(*min_items, *max_items, " items"));
-            limits.extend(max_distinct.map(|max| format!("at most {max} distinct items")));
-            if items.name.is_none() {
-                limits.extend(
-                    self::limits(contract, items).into_iter().map(|each| format!("each item: {each}")),
-                );
-            }
-        }
-        Kind::Boolean | Kind::Object { .. } => {}
+    let mut limits: Vec<String> = match schema.format {
+        Some(Format::DateTime) => vec!["RFC 3339 with a time zone".to_owned()],
+        Some(Format::Ipv4) => vec!["an IPv4 address in dotted decimal".to_owned()],
+        Some(Format::Int64) | None => Vec::new(),
+    };
+    if let Some((min, max)) = schema.endpoint_ports() {
+        limits.push("`IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`".to_owned());
+        limits.push(format!("port from {min} to {max}"));
+    }
+    match (schema.min_length, schema.max_length) {
+        (Some(1), None) => limits.push("not empty".to_owned()),
+        (min, max) => limits.extend(range(min, max, " characters")),
+    }
+    limits.extend(schema.max_utf8_bytes.map(|max| format!("at most {max} bytes of UTF-8")));
+    limits.extend(range(schema.minimum, schema.maximum, ""));
+    limits.extend((schema.format == Some(Format::Int64)).then(|| "64 bits wide".to_owned()));
+    limits.extend(range(schema.min_items, schema.max_items, " items"));
+    limits.extend(schema.max_distinct.map(|max| format!("at most {max} distinct items")));
+    if let Some(items) = schema.items().filter(|items| items.name.is_none()) {
+        limits.extend(self::limits(contract, items).into_iter().map(|each| format!("each item: {each}")));
     }
     match schema.variants.as_deref() {
         None => {}
@@ -64,7 +58,7 @@ pub(super) fn extensions(parameter: &Parameter) -> Vec<String> {
 /// A rule between two fields, as a phrase about the field that it binds.
 pub(super) fn rule(rule: &Rule) -> String {
     match rule {
-        Rule::RequiredWhen { condition, equals, .. } => {
+        Rule::RequiredWhen { when: Condition { parameter: condition, equals }, .. } => {
             format!("required, and not empty, when `{condition}` is `{equals}`")
         }
         Rule::NotBefore { bound, .. } => format!("not earlier than `{bound}`"),
@@ -86,18 +80,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-fn of_format(format: &Format) -> Vec<String> {
-    match format {
-        Format::DateTime => vec!["RFC 3339 with a time zone".to_owned()],
-        Format::Ipv4 => vec!["an IPv4 address in dotted decimal".to_owned()],
-        Format::IpEndpoint { port: (min, max) } => vec![
-            "`IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`".to_owned(),
-            format!("port from {min} to {max}"),
-        ],
-    }
-}
-
-fn range<N: Display + PartialEq>(min: Option<N>, max: Option<N>, unit: &str) -> Option<String> {
+fn range(min: Option<i64>, max: Option<i64>, unit: &str) -> Option<String> {
     match (min, max) {
         (Some(min), Some(max)) if min == max => Some(format!("exactly {min}{unit}")),
         (Some(min), Some(max)) => Some(format!("from {min} to {max}{unit}")),
@@ -109,12 +92,11 @@ fn range<N: Display + PartialEq>(min: Option<N>, max: Option<N>, unit: &str) -> 
 
 /// A value of an enum, with the text that it stands for.
 pub(super) fn choice(contract: &Contract, schema: &Schema, variant: &Value) -> String {
-    let Kind::String { separators: Some(separators), .. } = &schema.kind else {
-        return format!("`{}`", value(variant));
-    };
-    let text = separators.iter().find(|one| variant == &one.value).and_then(|one| one.text.as_deref());
     let value = value(variant);
-    let meaning = match text {
+    if schema.separators.is_none() {
+        return format!("`{value}`");
+    }
+    let meaning = match schema.separator(&value) {
         Some("\r\n") => "CRLF".to_owned(),
         Some("\r") => "CR".to_owned(),
         Some("\n") => "LF".to_owned(),
@@ -132,8 +114,8 @@ pub(super) fn choice(contract: &Contract, schema: &Schema, variant: &Value) -> S
 fn own_text<'a>(contract: &'a Contract, schema: &Schema, value: &str) -> Option<&'a str> {
     contract.operations.iter().find_map(|operation| {
         operation.rules.iter().find_map(|rule| match rule {
-            Rule::RequiredWhen { parameter, condition, equals, .. } if equals == value => {
-                let chosen = operation.parameters.iter().find(|it| it.name == *condition)?;
+            Rule::RequiredWhen { parameter, when, .. } if when.equals == value => {
+                let chosen = operation.parameters.iter().find(|it| it.name == when.parameter)?;
                 (chosen.schema.pointer == schema.pointer).then_some(parameter.as_str())
             }
             _ => None,

@@ -26,8 +26,7 @@ pub(super) fn citations(lint: &mut Lint<'_>) {
     let (known, open) = (ids(Part::Clause), ids(Part::Unspecified));
     for node in lint.nodes.clone() {
         let at = node.at("x-clause");
-        // The schema of the subset reports one of another form.
-        let citation = Citation::read(node.value).unwrap_or_default();
+        let citation = Citation::read(node.value);
         for id in citation.all().filter(|id| !known.contains(id) && !open.contains(id)) {
             let help = suggestion(id, known.iter().chain(&open).copied(), HELP);
             lint.report(&at, format!("unknown clause `{id}`"), help);
@@ -74,7 +73,7 @@ pub(super) fn order(lint: &mut Lint<'_>) {
 pub(super) fn uncited(lint: &mut Lint<'_>) {
     let mut cited = BTreeSet::new();
     for node in &lint.nodes {
-        let citation = Citation::read(node.value).unwrap_or_default();
+        let citation = Citation::read(node.value);
         cited.extend(citation.all().chain(named(node).map(|(_, id)| id)).map(str::to_owned));
     }
     for clause in lint.parts(Part::Clause).into_iter().filter(|clause| clause.is_true("observable")) {

@@ -29,7 +29,7 @@ pub(super) fn paths(lint: &mut Lint<'_>) {
     let clauses = lint.parts(Part::Clause);
     for operation in lint.parts(Part::Operation) {
         let path = path_of(&operation);
-        let citation = Citation::read(operation.value).unwrap_or_default();
+        let citation = Citation::read(operation.value);
         let cited = clauses.iter().filter(|clause| citation.all().any(|id| clause.text("id") == Some(id)));
         for (id, text) in cited.filter_map(|clause| Some((clause.text("id")?, clause.text("text")?))) {
             for prefix in prefixes(text).filter(|prefix| !has_prefix(&path, prefix)) {
@@ -187,7 +187,7 @@ pub(super) fn responses(lint: &mut Lint<'_>) {
 pub(super) fn objects(lint: &mut Lint<'_>) {
     // Other rules report a document that cannot be read as a contract.
     let Ok(contract) = Contract::read(lint.document) else { return };
-    let is_object = |schema: &&Schema| matches!(schema.kind, Kind::Object { .. });
+    let is_object = |schema: &&Schema| schema.kind == Kind::Object;
     let mut answered: BTreeMap<&str, &str> = BTreeMap::new();
     for operation in &contract.operations {
         let contents = operation.responses().flat_map(|response| &response.content);

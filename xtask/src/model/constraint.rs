@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Contract, Format, Header, Kind, Media, Operation, Parameter, Response, Rule, Schema};
+use super::{Condition, Contract, Header, Media, Operation, Parameter, Property, Response, Rule, Schema};
 
 /// One keyword of the document that restricts what may be sent, at one place of one operation.
 ///
@@ -165,88 +165,20 @@ impl Walk<'_> {
     /// Constraints of a schema at `root` followed by the path inside it, such as `data.items[]`.
     fn schema(&mut self, root: &str, path: &str, schema: &Schema) {
         let at = if path.is_empty() { root.to_owned() } else { format!("{root} {path}") };
-        let mut own = Vec::new();
-        own.push(("type", json!(schema.kind.name())));
-        if schema.nullable {
-            own.push(("nullable", json!(true)));
-        }
-        if let Some(variants) = &schema.variants {
-            own.push(("enum", json!(variants)));
-        }
-        if let Some(default) = &schema.default {
-            own.push(("default", default.clone()));
-        }
-        own.extend(schema.kind.keywords());
-        for (keyword, value) in own {
+        for (keyword, value) in schema.keywords() {
             self.push(&at, &schema.pointer, keyword, value, schema.citation.clauses_for(keyword));
         }
-        match &schema.kind {
-            Kind::Array { items, .. } => self.schema(root, &format!("{path}[]"), items),
-            Kind::Object { properties } => {
-                for property in properties {
-                    let inner = if path.is_empty() {
-                        property.name.clone()
-                    } else {
-                        format!("{path}.{}", property.name)
-                    };
-                    if property.required {
-                        let at = format!("{root} {inner}");
-                        let clauses = property.schema.citation.clauses_for("required");
-                        self.push(&at, &schema.pointer, "required", json!(property.name), clauses);
-                    }
-                    self.schema(root, &inner, &property.schema);
-                }
+        if let Some(items) = schema.items() {
+            self.schema(root, &format!("{path}[]"), items);
+        }
+        for Property { name, required, schema: property } in schema.properties() {
+            let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            if *required {
+                let clauses = property.citation.clauses_for("required");
+                self.push(&format!("{root} {inner}"), &schema.pointer, "required", json!(name), clauses);
             }
-            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+            self.schema(root, &inner, property);
         }
-    }
-}
-
-impl Kind {
-    /// The name of the type, as the document spells it.
-    pub(crate) fn name(&self) -> &'static str {
-        self.into()
-    }
-
-    /// The bounds of a value, of its length or of its number of items, by keyword.
-    pub(crate) fn limits(&self) -> Vec<(&'static str, i64)> {
-        let signed = |bound: &Option<u64>| bound.map(|bound| i64::try_from(bound).unwrap_or(i64::MAX));
-        let limits = match self {
-            Kind::String { min_length, max_length, max_utf8_bytes, .. } => vec![
-                ("minLength", signed(min_length)),
-                ("maxLength", signed(max_length)),
-                ("x-max-utf8-bytes", signed(max_utf8_bytes)),
-            ],
-            Kind::Integer { minimum, maximum, .. } => vec![("minimum", *minimum), ("maximum", *maximum)],
-            Kind::Array { min_items, max_items, max_distinct, .. } => vec![
-                ("minItems", signed(min_items)),
-                ("maxItems", signed(max_items)),
-                ("x-max-distinct", signed(max_distinct)),
-            ],
-            Kind::Boolean | Kind::Object { .. } => Vec::new(),
-        };
-        limits.into_iter().filter_map(|(keyword, bound)| Some((keyword, bound?))).collect()
-    }
-
-    /// The constraints that only this type has.
-    pub(crate) fn keywords(&self) -> Vec<(&'static str, Value)> {
-        let mut found = match self {
-            Kind::String { format: Some(Format::DateTime), .. } => vec![("format", json!("date-time"))],
-            Kind::String { format: Some(Format::Ipv4), .. } => vec![("format", json!("ipv4"))],
-            Kind::String { format: Some(Format::IpEndpoint { port: (minimum, maximum) }), .. } => vec![
-                ("x-format", json!("ip-endpoint")),
-                ("x-port", json!({"minimum": minimum, "maximum": maximum})),
-            ],
-            Kind::Integer { int64: true, .. } => vec![("format", json!("int64"))],
-            _ => Vec::new(),
-        };
-        found.extend(self.limits().into_iter().map(|(keyword, bound)| (keyword, json!(bound))));
-        if let Kind::String { separators: Some(separators), .. } = self {
-            let texts =
-                separators.iter().filter_map(|one| Some((one.value.clone(), json!(one.text.as_ref()?))));
-            found.push(("x-separators", Value::Object(texts.collect())));
-        }
-        found
     }
 }
 
@@ -263,7 +195,7 @@ impl std::fmt::Display for super::Credential {
 impl std::fmt::Display for Rule {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Rule::RequiredWhen { parameter, condition, equals, .. } => {
+            Rule::RequiredWhen { parameter, when: Condition { parameter: condition, equals }, .. } => {
                 write!(out, "{parameter} is required when {condition} is {equals}")
             }
             Rule::NotBefore { property, bound, .. } => write!(out, "{property} is not before {bound}"),

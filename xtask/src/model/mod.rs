@@ -3,19 +3,19 @@
 //! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
-mod citation;
 mod constraint;
 mod operation;
 mod read;
-mod read_schema;
 mod schema;
 
-pub(crate) use citation::Citation;
+use serde::Deserialize;
+
 pub(crate) use constraint::{Constraint, LIMITS, Side};
 pub(crate) use operation::{
-    Body, Credential, Header, Media, Method, Operation, Parameter, Response, Retry, Rule,
+    Body, Condition, Credential, Header, Media, Method, Operation, Parameter, Response, Retry, Rule,
 };
-pub(crate) use schema::{Format, Kind, Property, Schema, Separator};
+pub(crate) use sallyport_contract::citation::Citation;
+pub(crate) use schema::{Format, Kind, Property, Schema};
 
 /// The contract, in the order of the document.
 #[derive(Clone, Debug)]
@@ -31,13 +31,14 @@ pub(crate) struct Contract {
 }
 
 /// A rule of the contract, or behaviour that it leaves open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Clause {
     /// For example `extract.num-range`, or `open.search.order`.
     pub(crate) id: String,
     pub(crate) text: String,
     /// Whether responses can show that a server follows the rule; `None` for what is left open.
     pub(crate) observable: Option<bool>,
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
 }
 

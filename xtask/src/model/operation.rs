@@ -2,40 +2,66 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, IgnoredAny},
+};
 
 use super::{Citation, Schema};
 
 /// One method on one path.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Operation {
-    /// `operationId`.
+    #[serde(rename = "operationId")]
     pub(crate) id: String,
+    #[serde(skip)]
     pub(crate) method: Method,
     /// Path as the document has it, each parameter as `{name}`.
+    #[serde(skip)]
     pub(crate) path: String,
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
+    #[serde(default)]
     pub(crate) tags: Vec<String>,
     pub(crate) summary: Option<String>,
     pub(crate) description: Option<String>,
     /// The clauses that bind the operation as a whole.
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
     /// Ways to send the token, in the document's order; any one of them is enough.
+    #[serde(skip)]
     pub(crate) credentials: Vec<Credential>,
-    /// The clause that requires several transports to carry one value (`x-credentials-agree`).
+    /// The clause that requires several transports to carry one value.
+    #[serde(rename = "x-credentials-agree")]
     pub(crate) credentials_agree: Option<String>,
-    /// Whether it may be repeated (`x-retry`); the lint requires it.
+    /// Whether it may be repeated; the lint requires it.
+    #[serde(rename = "x-retry")]
     pub(crate) retry: Option<Retry>,
+    #[serde(rename = "x-rules", default)]
     pub(crate) rules: Vec<Rule>,
+    #[serde(default)]
     pub(crate) parameters: Vec<Parameter>,
+    #[serde(rename = "requestBody")]
     pub(crate) body: Option<Body>,
+    #[serde(skip)]
     pub(crate) success: Response,
     /// Responses with another status than 2xx, in the document's order.
+    #[serde(rename = "responses")]
     pub(crate) errors: Vec<Response>,
+    /// Becomes `credentials`.
+    #[serde(rename = "security")]
+    _security: Option<IgnoredAny>,
+    /// Read by those that a search concerns.
+    #[serde(rename = "x-filter")]
+    _filter: Option<IgnoredAny>,
+    #[serde(rename = "x-page")]
+    _page: Option<IgnoredAny>,
 }
 
-/// Whether an operation may be repeated when its outcome is unknown. Parsed from `x-retry`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+/// Whether an operation may be repeated when its outcome is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::VariantNames)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub(crate) enum Retry {
     /// Repeating it changes nothing.
@@ -47,9 +73,10 @@ pub(crate) enum Retry {
 }
 
 /// Methods that the generators can express. Parsed from their keys in the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Method {
+    #[default]
     Get,
     Put,
     Post,
@@ -71,38 +98,69 @@ pub(crate) enum Credential {
 }
 
 /// A rule between two fields (`x-rules`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
 pub(crate) enum Rule {
-    /// `parameter` must be sent and not be empty when `condition` has the value `equals`.
-    RequiredWhen { pointer: String, parameter: String, condition: String, equals: String, clause: String },
+    /// `parameter` must be sent and not be empty when that of the condition has its value.
+    RequiredWhen {
+        #[serde(rename = "$at")]
+        pointer: String,
+        parameter: String,
+        when: Condition,
+        clause: String,
+    },
     /// The body's `property` must not be earlier than its `bound`.
-    NotBefore { pointer: String, property: String, bound: String, clause: String },
+    NotBefore {
+        #[serde(rename = "$at")]
+        pointer: String,
+        property: String,
+        bound: String,
+        clause: String,
+    },
+}
+
+/// A value of a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct Condition {
+    pub(crate) parameter: String,
+    pub(crate) equals: String,
 }
 
 /// A parameter of the path or of the query, or a request header.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
+    #[serde(rename = "in")]
     pub(crate) location: Location,
     /// Pointer of the definition, after following `$ref`.
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
+    #[serde(default)]
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
-    /// Carries the account's token (`x-credential`).
+    /// Carries the account's token.
+    #[serde(rename = "x-credential", default)]
     pub(crate) credential: bool,
-    /// The parameter that this one is another name for (`x-alias-of`).
+    /// The parameter that this one is another name for.
+    #[serde(rename = "x-alias-of")]
     pub(crate) alias_of: Option<String>,
-    /// The clause that requires an alias and its parameter to be equal (`x-aliases-agree`).
+    /// The clause that requires an alias and its parameter to be equal.
+    #[serde(rename = "x-aliases-agree")]
     pub(crate) aliases_agree: Option<String>,
-    /// The header that is read when the parameter is absent (`x-falls-back-to`).
+    /// The header that is read when the parameter is absent.
+    #[serde(rename = "x-falls-back-to")]
     pub(crate) falls_back_to: Option<String>,
     pub(crate) schema: Schema,
-    pub(crate) example: Option<Value>,
+    #[serde(rename = "example")]
+    _example: Option<IgnoredAny>,
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
 }
 
-/// Where a parameter is sent. Parsed and shown as the document spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::Display, strum::EnumString)]
+/// Where a parameter is sent, as the document spells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, strum::Display)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Location {
     Path,
@@ -111,45 +169,65 @@ pub(crate) enum Location {
 }
 
 /// A JSON request body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Body {
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
+    #[serde(default)]
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
+    #[serde(rename = "content", deserialize_with = "only_schema")]
     pub(crate) schema: Schema,
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
 }
 
+/// The schema of the only media type.
+fn only_schema<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Schema, D::Error> {
+    let media = Vec::<Media>::deserialize(deserializer)?.pop();
+    media.map(|media| media.schema).ok_or_else(|| D::Error::custom("missing `application/json`"))
+}
+
 /// The response of an operation with one status.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub(crate) struct Response {
     /// For example `200`, `204`, `429` or `default`.
+    #[serde(rename = "$key")]
     pub(crate) status: String,
     /// Pointer of the definition, after following `$ref`.
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
     pub(crate) description: Option<String>,
+    #[serde(default)]
     pub(crate) headers: Vec<Header>,
     /// In the document's order.
+    #[serde(default)]
     pub(crate) content: Vec<Media>,
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
 }
 
 /// A response header.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Header {
+    #[serde(rename = "$key")]
     pub(crate) name: String,
     /// Pointer of the definition, after following `$ref`.
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
+    #[serde(default)]
     pub(crate) required: bool,
     pub(crate) description: Option<String>,
     pub(crate) schema: Schema,
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
 }
 
 /// A media type and the schema of its body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Media {
     /// For example `application/json`.
+    #[serde(rename = "$key")]
     pub(crate) name: String,
     pub(crate) schema: Schema,
 }

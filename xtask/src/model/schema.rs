@@ -1,88 +1,108 @@
 //! Schemas, with every constraint that the document can put on a value.
 
-use serde_json::Value;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, json};
 
 use super::Citation;
 
-/// What a value must be.
-#[derive(Clone, Debug, PartialEq)]
+/// What a value must be. A keyword that is not a field is a problem, so that none is dropped.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Schema {
     /// Pointer of the definition, after following `$ref`.
+    #[serde(rename = "$at")]
     pub(crate) pointer: String,
     /// Name under `components/schemas`, when the definition has one.
+    #[serde(rename = "$name")]
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
+    #[serde(rename = "type")]
     pub(crate) kind: Kind,
     /// Whether JSON `null` is a value as well.
+    #[serde(default)]
     pub(crate) nullable: bool,
     /// The value that an absent one means.
     pub(crate) default: Option<Value>,
     /// The only values allowed, when the document lists them.
+    #[serde(rename = "enum")]
     pub(crate) variants: Option<Vec<Value>>,
     pub(crate) example: Option<Value>,
     /// The clauses behind the constraints, those of the surrounding part included.
+    #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
+    pub(crate) format: Option<Format>,
+    #[serde(rename = "x-format")]
+    extension: Option<Extension>,
+    #[serde(rename = "x-port")]
+    ports: Option<Ports>,
+    pub(crate) minimum: Option<i64>,
+    pub(crate) maximum: Option<i64>,
+    /// Characters.
+    pub(crate) min_length: Option<i64>,
+    /// Characters.
+    pub(crate) max_length: Option<i64>,
+    #[serde(rename = "x-max-utf8-bytes")]
+    pub(crate) max_utf8_bytes: Option<i64>,
+    pub(crate) min_items: Option<i64>,
+    pub(crate) max_items: Option<i64>,
+    /// Items that may remain after de-duplication.
+    #[serde(rename = "x-max-distinct")]
+    pub(crate) max_distinct: Option<i64>,
+    /// The text that a value of an enum stands for. One without comes from the parameter that a `required-when` rule names.
+    #[serde(rename = "x-separators")]
+    pub(crate) separators: Option<Map<String, Value>>,
+    items: Option<Box<Schema>>,
+    #[serde(default)]
+    properties: Vec<Property>,
+    /// Whether the object has no other properties, as in every request.
+    #[serde(rename = "additionalProperties")]
+    _additional: Option<IgnoredAny>,
+    /// Each property says whether it is required.
+    #[serde(rename = "required")]
+    _required: Option<IgnoredAny>,
+    /// Repeats an `x-format` for tools of others; the lint compares them.
+    #[serde(rename = "pattern")]
+    _pattern: Option<IgnoredAny>,
 }
 
-/// The type of a value, with the constraints that only that type has.
-#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+/// The type of a value. An integer has 64 bits with and without `format: int64`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Kind {
-    String {
-        format: Option<Format>,
-        /// Characters.
-        min_length: Option<u64>,
-        /// Characters.
-        max_length: Option<u64>,
-        /// Bytes of UTF-8 (`x-max-utf8-bytes`).
-        max_utf8_bytes: Option<u64>,
-        /// What each value of an enum stands for (`x-separators`), in the order of the enum.
-        separators: Option<Vec<Separator>>,
-    },
-    Integer {
-        /// Whether `format: int64` is written out. Without it the width is 64 bits all the same.
-        int64: bool,
-        minimum: Option<i64>,
-        maximum: Option<i64>,
-    },
+    String,
+    Integer,
     Boolean,
-    Array {
-        items: Box<Schema>,
-        min_items: Option<u64>,
-        max_items: Option<u64>,
-        /// Items that may remain after de-duplication (`x-max-distinct`).
-        max_distinct: Option<u64>,
-    },
-    Object {
-        /// In the document's order.
-        properties: Vec<Property>,
-    },
+    Array,
+    Object,
 }
 
-/// A form of string that has its own reader.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A form of a value that has its own reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Format {
-    /// RFC 3339 with a time zone (`format: date-time`).
+    /// RFC 3339 with a time zone.
     DateTime,
-    /// Dotted quad (`format: ipv4`).
+    /// Dotted quad.
     Ipv4,
-    /// `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port` (`x-format: ip-endpoint`).
-    IpEndpoint {
-        /// Lowest and highest port (`x-port`).
-        port: (u16, u16),
-    },
+    Int64,
 }
 
-/// A value of an enum and the text that it stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Separator {
-    pub(crate) value: String,
-    /// `None` where the text comes from the parameter that a `required-when` rule names.
-    pub(crate) text: Option<String>,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Extension {
+    IpEndpoint,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+struct Ports {
+    minimum: u16,
+    maximum: u16,
 }
 
 /// A member of an object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Property {
     pub(crate) name: String,
     pub(crate) required: bool,
@@ -93,29 +113,20 @@ impl Schema {
     /// Adds the general clauses of the surrounding part to this schema, its items and properties, where they have none.
     pub(crate) fn inherit(&mut self, outer: &Citation) {
         self.citation = std::mem::take(&mut self.citation).or_any(outer);
-        match &mut self.kind {
-            Kind::Array { items, .. } => items.inherit(&self.citation),
-            Kind::Object { properties } => {
-                properties.iter_mut().for_each(|property| property.schema.inherit(&self.citation));
-            }
-            Kind::String { .. } | Kind::Integer { .. } | Kind::Boolean => {}
+        let properties = self.properties.iter_mut().map(|property| &mut property.schema);
+        for inner in self.items.as_deref_mut().into_iter().chain(properties) {
+            inner.inherit(&self.citation);
         }
     }
 
-    /// The properties of an object; none for any other kind.
+    /// The properties of an object, in the document's order; none for any other kind.
     pub(crate) fn properties(&self) -> &[Property] {
-        match &self.kind {
-            Kind::Object { properties } => properties,
-            _ => &[],
-        }
+        &self.properties
     }
 
     /// The schema of the items of an array; none for any other kind.
     pub(crate) fn items(&self) -> Option<&Schema> {
-        match &self.kind {
-            Kind::Array { items, .. } => Some(items),
-            _ => None,
-        }
+        self.items.as_deref()
     }
 
     /// This schema and every one inside of it, outer ones first.
@@ -128,5 +139,50 @@ impl Schema {
     /// The values of a string enum, as text.
     pub(crate) fn text_variants(&self) -> Option<Vec<&str>> {
         self.variants.as_ref()?.iter().map(Value::as_str).collect()
+    }
+
+    /// Lowest and highest port of an address (`x-format: ip-endpoint`): `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`.
+    pub(crate) fn endpoint_ports(&self) -> Option<(u16, u16)> {
+        self.extension.and(self.ports).map(|Ports { minimum, maximum }| (minimum, maximum))
+    }
+
+    /// The text of the separator that a value of the enum stands for.
+    pub(crate) fn separator(&self, value: &str) -> Option<&str> {
+        self.separators.as_ref()?.get(value)?.as_str()
+    }
+
+    /// The bounds of a value, of its length or of its number of items, by keyword.
+    pub(crate) fn limits(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        let limits = [
+            self.minimum,
+            self.maximum,
+            self.min_length,
+            self.max_length,
+            self.max_utf8_bytes,
+            self.min_items,
+            self.max_items,
+            self.max_distinct,
+        ];
+        super::LIMITS.into_iter().zip(limits).filter_map(|(keyword, limit)| Some((keyword, limit?)))
+    }
+
+    /// What the document says of a value, by keyword, without what is inside of it.
+    pub(crate) fn keywords(&self) -> Vec<(&'static str, Value)> {
+        let format = self.format.map(|format| json!(<&str>::from(format)));
+        let ports =
+            self.ports.map(|Ports { minimum, maximum }| json!({ "minimum": minimum, "maximum": maximum }));
+        let named = [
+            ("type", Some(json!(<&str>::from(self.kind)))),
+            ("nullable", self.nullable.then_some(json!(true))),
+            ("enum", self.variants.as_ref().map(|variants| json!(variants))),
+            ("default", self.default.clone()),
+            ("format", format),
+            ("x-format", self.extension.map(|Extension::IpEndpoint| json!("ip-endpoint"))),
+            ("x-port", ports),
+        ];
+        let named = named.into_iter().filter_map(|(keyword, value)| Some((keyword, value?)));
+        let limits = self.limits().map(|(keyword, limit)| (keyword, json!(limit)));
+        let separators = self.separators.as_ref().map(|texts| ("x-separators", json!(texts)));
+        named.chain(limits).chain(separators).collect()
     }
 }

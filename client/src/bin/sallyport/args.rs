@@ -21,7 +21,7 @@ const PAGE_SIZE_MINIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MINIMUM;
 const PAGE_SIZE_MAXIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MAXIMUM;
 
 const HELP: &str = "\
-The token is read from the environment variable SALLYPORT_API_KEY or from --api-key-file. There is no argument for it,
+The token is read from the environment variable SALLYPORT_API_KEY, --api-key-file or --api-key-command. There is no argument for it,
 because every user of the machine could read it there.
 
 A command that fails ends with a line on standard error. With --json, or --format json or jsonl, this line is a JSON object:
@@ -65,6 +65,10 @@ pub(crate) struct Connection {
     /// Read the token from this file, such as /run/secrets/sallyport, or from standard input (-).
     #[arg(long, alias = "token-file", value_name = "FILE", global = true)]
     pub(crate) api_key_file: Option<PathBuf>,
+    /// Run this command, without a shell, for the token that it prints, such as 'vault read -field=token secret/sallyport'; again
+    /// when the service rejects the token. Its words are separated by spaces.
+    #[arg(long, value_name = "COMMAND", global = true, conflicts_with = "api_key_file")]
+    pub(crate) api_key_command: Option<String>,
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,

@@ -12,6 +12,7 @@ mod output;
 mod parse;
 mod search;
 mod signals;
+mod token_command;
 mod waits;
 
 use std::{

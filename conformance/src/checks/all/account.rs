@@ -49,8 +49,10 @@ pub(super) static CHECKS: &[Check] = &[
         needs: &[Fact::SecondToken],
         run: Run::Cases(|_| {
             let cost = Cost::requests(2 + 2 * PAIRS);
-            let search = Case::new("search", cost, concurrent_searches).needs([Fact::OwnAddresses]);
-            vec![Case::new("groups", cost, concurrent_listings), search]
+            let case =
+                |label, request: fn(&Probe<'_>) -> Request| Case::for_data(label, cost, request, concurrent);
+            let search = case("search", |probe| probe.search(probe.own_addresses(SAMPLE)));
+            vec![case("groups", |probe| probe.groups()), search.needs([Fact::OwnAddresses])]
         }),
         ..Check::TEMPLATE
     },
@@ -69,7 +71,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A new customer sees what another one does with its addresses.",
         clauses: &[Clause::AllOwnAccount],
         needs: &[Fact::EmptyToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), groups_empty)),
+        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(2), (Fact::EmptyToken, false), listings)]),
         ..Check::TEMPLATE
     },
     Check {
@@ -87,7 +89,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Names of groups reveal what another customer does with its addresses.",
         clauses: &[Clause::AllOwnAccount],
         needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(3), listings)),
+        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(3), (Fact::SecondToken, true), listings)]),
         ..Check::TEMPLATE
     },
 ];
@@ -133,16 +135,9 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-async fn concurrent_listings(probe: &Probe<'_>) -> Result<(), Stop> {
-    concurrent(probe, &probe.groups()).await
-}
-
-async fn concurrent_searches(probe: &Probe<'_>) -> Result<(), Stop> {
-    concurrent(probe, &probe.search(probe.own_addresses(SAMPLE))).await
-}
-
 /// Two concurrent calls that differ only in their token each get the response that they get alone.
-async fn concurrent(probe: &Probe<'_>, own: &Request) -> Result<(), Stop> {
+async fn concurrent(probe: &Probe<'_>, request: fn(&Probe<'_>) -> Request) -> Result<(), Stop> {
+    let own = &request(probe);
     let other = by(probe, Credential::Supplied(Fact::SecondToken), own)?;
     let data = |response: &Response| response.at("/data").cloned().unwrap_or_default();
     let alone = [probe.control(own).await?, probe.control(&other).await?];
@@ -283,20 +278,21 @@ fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> 
     items(&listing.response).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
 }
 
-async fn groups_empty(probe: &Probe<'_>) -> Result<(), Stop> {
-    let other = by(probe, Credential::Supplied(Fact::EmptyToken), &probe.groups())?;
+/// Reports groups that listings of two accounts share. Each may count its groups from 1, so whole groups are compared.
+async fn listings(probe: &Probe<'_>, (account, is_repeated): (Fact, bool)) -> Result<(), Stop> {
+    let other = by(probe, Credential::Supplied(account), &probe.groups())?;
     let own = probe.control(&probe.groups()).await?;
-    judge_shared_groups(probe, &own, &probe.control(&other).await?);
-    Ok(())
-}
-
-/// Reports groups that two listings share. Each account may count its groups from 1, so whole groups are compared.
-fn judge_shared_groups(probe: &Probe<'_>, own: &AcceptedResponse, other: &AcceptedResponse) {
-    let shared = items(&own.response).iter().filter(|group| items(&other.response).contains(group)).count();
-    if shared > 0 {
-        let actual = format!("{} in both listings", quantity(shared, "group"));
-        report(probe, "no group in common", &actual, &[&own.exchange, &other.exchange]);
+    let other = probe.control(&other).await?;
+    let again = if is_repeated { Some(probe.control(&probe.groups()).await?) } else { None };
+    for own in [Some(own), again].into_iter().flatten() {
+        let others = items(&other.response);
+        let shared = items(&own.response).iter().filter(|group| others.contains(group)).count();
+        if shared > 0 {
+            let actual = format!("{} in both listings", quantity(shared, "group"));
+            report(probe, "no group in common", &actual, &[&own.exchange, &other.exchange]);
+        }
     }
+    Ok(())
 }
 
 async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -312,15 +308,6 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
         let expected = "instances that belong to one account each";
         report(probe, expected, &actual, &[&first.exchange, &seen.exchange]);
     }
-    Ok(())
-}
-
-async fn listings(probe: &Probe<'_>) -> Result<(), Stop> {
-    let own = probe.control(&probe.groups()).await?;
-    let other = probe.control(&by(probe, Credential::Supplied(Fact::SecondToken), &probe.groups())?).await?;
-    let again = probe.control(&probe.groups()).await?;
-    judge_shared_groups(probe, &own, &other);
-    judge_shared_groups(probe, &again, &other);
     Ok(())
 }
 

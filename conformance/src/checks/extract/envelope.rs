@@ -5,19 +5,20 @@ use std::net::Ipv4Addr;
 use serde_json::Value;
 
 use super::EXTRACT;
-use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
+use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claim};
+use super::content::Judge;
 use super::extraction::{Extraction, Place, says_error};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
     Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
     Stop,
 };
-use crate::checks::row::{Edit, Min, cases, either, set};
+use crate::checks::row::{Edit, Min, Unless, accept, cases, either, set};
 use crate::checks::{Requests, schema};
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Request, TransientFailure, is_loopback};
+use crate::wire::{Request, TransientFailure};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -62,7 +63,9 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a valid extraction returns HTTP 200 with code 0",
         why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
         clauses: &[Clause::ExtractEnvelope],
-        run: Run::Cases(|_| Case::single(Cost::extraction(1, 1), succeeds)),
+        run: Run::Cases(|_| {
+            schema::success(Clause::ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
+        }),
         ..EXTRACT
     },
     Check {
@@ -98,27 +101,29 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
         clauses: &[Clause::ExtractRequestIp],
         run: Run::Cases(|scope| {
+            let extract = &scope.contract.extract;
             let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
-            let case = |label: String, form: &Extraction, headers: &[&'static str], address: &'static str| {
-                let data = (form.clone(), headers.to_vec(), address);
-                form.share(Case::for_data(label, Cost::extraction(1, 1), data, forged_in_form))
+            let row = |label: String, headers: &[&'static str], judge: &'static [Judge]| {
+                let edits: Vec<_> = headers.iter().map(|header| claim(header, judge[0].address())).collect();
+                accept("", headers.join(", "), edits).labelled(label).giving(1, Unless::Shortage, judge)
             };
-            let all = ("all at once".to_owned(), every.as_slice(), UNUSED_ADDRESS);
-            let public = ("a public address".to_owned(), &HEADERS[..1], "8.8.8.8");
-            let single = HEADERS
-                .iter()
-                .map(|header| ((*header).to_owned(), std::slice::from_ref(header), UNUSED_ADDRESS));
-            let plain = [all, public].into_iter().chain(single);
-            let plain =
-                plain.map(|(label, headers, address)| case(label, &Extraction::PLAIN, headers, address));
+            let rows = [
+                row("all at once".to_owned(), &every, UNUSED),
+                row("a public address".to_owned(), &HEADERS[..1], &[Judge::NotCaller("8.8.8.8")]),
+            ];
+            let single = HEADERS.map(|header| row(header.to_owned(), &[header], UNUSED));
             // A text response does not have the address.
-            let forms = Extraction::all(&scope.contract.extract).into_iter();
-            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN);
+            let forms = Extraction::all(extract).into_iter();
             let forms = forms
-                .map(|form| case(format!("all at once, {}", form.label()), &form, &every, UNUSED_ADDRESS));
-            let partial = Case::new("a partial result", Cost::extraction(1, FEW), forged_partial);
-            let partial = Extraction::PLAIN.share(partial.needs([Fact::ScarceRegion]));
-            plain.chain(forms).chain([partial]).collect()
+                .filter(|form| !form.is_text() && *form != Extraction::PLAIN)
+                .map(|form| row(format!("all at once, {}", form.label()), &every, UNUSED).in_form(form));
+            // More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
+            let num = 5.min(*extract.num_range.end());
+            let region = scope.facts.scarce_region.clone().unwrap_or_default();
+            let scarce = [set(REGIONS, region), set(NUM, num), claim(HEADERS[0], UNUSED_ADDRESS)];
+            let partial = accept("", HEADERS[0], scarce).labelled("a partial result");
+            let partial = partial.giving(5, Unless::Shortage, UNUSED).needing(Fact::ScarceRegion);
+            cases(Clause::ExtractRequestIp, rows.into_iter().chain(single).chain(forms).chain([partial]))
         }),
         ..EXTRACT
     },
@@ -253,10 +258,6 @@ async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), St
     probe.send(&change(probe.extract())).await.map(drop)
 }
 
-async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
-    schema::succeeds(probe, Clause::ExtractEnvelope, &probe.extract()).await
-}
-
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are
 /// not judged without a code, since they often come from a proxy in front of the service.
 fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -329,57 +330,8 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected, actual)])
 }
 
-/// More gateways than a scarce region is likely to have.
-const FEW: u32 = 5;
-
-async fn forged_in_form(
-    probe: &Probe<'_>,
-    (form, headers, address): (Extraction, Vec<&'static str>, &'static str),
-) -> Result<(), Stop> {
-    form.control(probe).await?;
-    forged(probe, form.request(probe), &headers, address).await
-}
-
-async fn forged_partial(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let scarce = probe.required(Fact::ScarceRegion, |facts| facts.scarce_region.as_ref())?;
-    let num = i64::from(FEW).min(*extract.num_range.end());
-    let request = probe.extract().query(REGIONS, scarce).query(NUM, num);
-    match forged(probe, request, &HEADERS[..1], UNUSED_ADDRESS).await {
-        // Other checks test whether a scarce region has few gateways or none.
-        Err(Stop::Inconclusive(reason)) => Err(probe.skip(&reason)),
-        other => other,
-    }
-}
-
-/// A service may trust a proxy on its own machine, and the suite may run there in place of that proxy. Then only a known egress
-/// address distinguishes a forged address from a forwarded one.
-async fn forged(
-    probe: &Probe<'_>,
-    request: Request,
-    headers: &[&'static str],
-    address: &str,
-) -> Result<(), Stop> {
-    Extraction::PLAIN.control(probe).await?;
-    let is_trusted = is_loopback(probe.base()) && probe.facts().egress_ip.is_none();
-    let request = headers.iter().fold(request, |request, header| claiming(request, header, address));
-    let (exchange, _) = probe.send(&request).await?;
-    let request_ip = exchange.result.as_ref().ok().and_then(|response| response.at("/request_ip")?.as_str());
-    if request_ip != Some(address) {
-        return Ok(());
-    }
-    if is_trusted {
-        let reason = format!(
-            "the service runs on this machine and may trust {} from it; supply {}",
-            headers.join(", "),
-            Fact::EgressIp
-        );
-        return Err(probe.inconclusive(&reason));
-    }
-    let actual = format!("the address of a forged {}", headers.join(", "));
-    probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
-    Ok(())
-}
+/// An address that no call comes from.
+const UNUSED: &[Judge] = &[Judge::NotCaller(UNUSED_ADDRESS)];
 
 #[cfg(test)]
 mod tests {

@@ -11,8 +11,8 @@ use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
 use crate::checks::row::{controlled_flow, flow};
 use crate::contract::Clause;
-use crate::contract::part::{NUM, PROTOCOL, REGIONS};
-use crate::target::{Fact, Facts};
+use crate::contract::part::{NUM, REGIONS};
+use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -64,72 +64,49 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// The region of a case, by its label.
-#[derive(Debug, Clone, Copy)]
-struct Choice {
-    label: &'static str,
-    fact: Option<Fact>,
-    /// The default region if there is no such function.
-    region: Option<fn(&Facts) -> Option<&str>>,
-}
-
-const PLENTIFUL: Choice = Choice {
-    label: "plentiful",
-    fact: Some(Fact::PlentifulRegion),
-    region: Some(|facts| facts.plentiful_region.as_deref()),
-};
-const SCARCE: Choice = Choice {
-    label: "scarce",
-    fact: Some(Fact::ScarceRegion),
-    region: Some(|facts| facts.scarce_region.as_deref()),
-};
-/// Another region with known gateways, which other checks do not use.
-const OTHER: Choice = Choice {
-    label: "other",
-    fact: None,
-    region: Some(|facts| {
-        let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
-        let mut regions = facts.known_gateways.iter().map(|pool| pool.region.as_str());
-        regions.find(|region| taken.iter().all(|taken| taken.as_deref() != Some(region)))
-    }),
-};
-/// The default region, and the default protocol by its name: only the protocol is judged.
-const DEFAULT_PROTOCOL: Choice = Choice { label: "default protocol", fact: None, region: None };
-
 /// Gateways of a case: enough that gateways of another pool are likely to be among them.
 const FEW: u32 = 4;
 
 fn known(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
+    let (extract, facts) = (&scope.contract.extract, scope.facts);
     // Forms with the default region would replace the chosen one.
     let forms = || Extraction::all(extract).into_iter().filter(Extraction::names_no_region);
     let in_query = || forms().filter(|form| form.transport() == Transport::Query);
     let texts = Extraction::in_text(extract).into_iter();
     let texts = texts.filter(|form| !form.is_bare() && form.names_no_region());
-    let plentiful = forms().chain(texts).map(|form| (form, PLENTIFUL));
-    let others = in_query().map(|form| (form, SCARCE)).chain(in_query().map(|form| (form, OTHER)));
-    let default = forms().filter(Extraction::is_bare).map(|form| (form, DEFAULT_PROTOCOL));
-    let case = |(form, choice): (Extraction, Choice)| {
-        let label = format!("{}/{}", form.label(), choice.label);
-        Case::for_data(label, Cost::extraction(1, FEW), (form, choice), belong).needs(choice.fact)
+    // Another region with known gateways, which other checks do not use.
+    let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+    let mut others = facts.known_gateways.iter().map(|pool| pool.region.clone());
+    let other = others.find(|region| !taken.contains(&&Some(region.clone())));
+    let case = |form: Extraction, named: &str, region: Option<&String>, protocol: Option<&String>| {
+        let label = format!("{}/{named}", form.label());
+        let form = Extraction { protocol: protocol.cloned().or(form.protocol), ..form };
+        Case::for_data(label, Cost::extraction(1, FEW), (form, region.cloned()), belong)
     };
-    plentiful.chain(others).chain(default).map(case).collect()
+    let plentiful = forms().chain(texts).map(|form| {
+        case(form, "plentiful", facts.plentiful_region.as_ref(), None).needs([Fact::PlentifulRegion])
+    });
+    let scarce = in_query()
+        .map(|form| case(form, "scarce", facts.scarce_region.as_ref(), None).needs([Fact::ScarceRegion]));
+    let others = in_query().map(|form| case(form, "other", other.as_ref(), None));
+    // The default region, and the default protocol by its name: only the protocol is judged.
+    let (region, protocol) = (extract.regions.default_text(), extract.protocol.default_text());
+    let default = forms().filter(Extraction::is_bare);
+    let default = default.map(|form| case(form, "default protocol", Some(&region), Some(&protocol)));
+    plentiful.chain(scarce).chain(others).chain(default).collect()
 }
 
-async fn belong(probe: &Probe<'_>, (form, choice): (Extraction, Choice)) -> Result<(), Stop> {
+async fn belong(probe: &Probe<'_>, (form, region): (Extraction, Option<String>)) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let default = extract.regions.default_text();
-    let region = choice.region.map_or(Some(&*default), |region| region(probe.facts()));
     let region = region.ok_or_else(|| {
         probe.skip_lacking("no such region is known", "gateways of one", Fact::KnownGateways)
     })?;
-    let mut request = form.request(probe).query(REGIONS, region).query(NUM, FEW);
-    if choice.region.is_none() {
-        if protocol_to_name(extract, probe.facts()).is_some() {
-            return Err(probe.skip("the account is not entitled to the default protocol"));
-        }
-        request = request.query(PROTOCOL, extract.protocol.default_text());
+    if form.protocol == Some(extract.protocol.default_text())
+        && protocol_to_name(extract, probe.facts()).is_some()
+    {
+        return Err(probe.skip("the account is not entitled to the default protocol"));
     }
+    let request = form.request(probe).query(REGIONS, &region).query(NUM, FEW);
     let (exchange, class) = probe.send_once(&request).await?;
     let Some(served) = accepted(&exchange, &class) else {
         return Err(

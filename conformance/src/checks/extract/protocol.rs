@@ -116,11 +116,8 @@ async fn is_served(probe: &Probe<'_>, (form, protocol): (Extraction, String)) ->
     Ok(())
 }
 
-/// Values that callers may try as protocols; proxy URLs have them.
-const NEAR: [&str; 12] = [
-    "HTTPS", "socks", "socks4", "socks4a", "socks5h", "sock5", "socks6", "ftp", "htt", "http2", "httphttp",
-    "any",
-];
+/// Values that callers may try as protocols, between spaces; proxy URLs have them.
+const NEAR: &str = "HTTPS socks socks4 socks4a socks5h sock5 socks6 ftp htt http2 httphttp any";
 
 fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
@@ -133,7 +130,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
         [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
     });
     let other = ["0", "1", "true", "null", "*", "-", "h\u{442}tp"].map(str::to_owned);
-    let near = NEAR.map(str::to_owned).into_iter();
+    let near = NEAR.split(' ').map(str::to_owned);
     let mut others: Vec<String> =
         near.chain(derived).chain(urls).chain(spelled).chain(pairs).chain(other).collect();
     others.retain(|value| !listed(value));

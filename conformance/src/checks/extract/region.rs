@@ -233,43 +233,41 @@ async fn both_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
 /// as many as the one with the default.
 async fn as_many(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let regions = &extract.regions;
-    let default = regions.default_text();
+    let default = extract.regions.default_text();
     let several = || form.request(probe).query(NUM, SEVERAL.min(*extract.num_range.end()));
-    let (sent, named) = twice(probe, || several().query(&regions.name, &default)).await?;
-    let (mut absent, unnamed) = twice(probe, || several().without_query(&regions.name)).await?;
+    let (sent, named) = twice(probe, || several().query(REGIONS, &default)).await?;
+    let (mut absent, unnamed) = twice(probe, || several().without_query(REGIONS)).await?;
     let Some(named) = named else {
         return Err(probe.skip(&format!(
             "the extraction with {}={default} is not accepted, {}",
-            regions.name,
+            REGIONS,
             form.name()
         )));
     };
     let is_busy = absent.result.as_ref().is_ok_and(|response| response.status == 503);
     if is_busy {
-        let (without, with) =
-            (|| several().without_query(&regions.name), || several().query(&regions.name, &default));
+        let (without, with) = (|| several().without_query(REGIONS), || several().query(REGIONS, &default));
         absent = probe.confirm_unavailable(without, with).await?;
     }
     let exchanges = [&sent, &absent];
     match unnamed {
         Some(unnamed) if unnamed < named => {
             // Others may have extracted meanwhile, so the region may have had fewer for a moment.
-            let (_, once_more) = twice(probe, || several().without_query(&regions.name)).await?;
+            let (_, once_more) = twice(probe, || several().without_query(REGIONS)).await?;
             if once_more != Some(unnamed) {
                 return Err(
                     probe.inconclusive("the number of gateways changed during the case; run it again")
                 );
             }
             let expected =
-                format!("{}, as with {}={default}, {}", quantity(named, "entry"), regions.name, form.name());
+                format!("{}, as with {}={default}, {}", quantity(named, "entry"), REGIONS, form.name());
             let actual = quantity(unnamed, "entry");
             probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
         }
         None => {
             // The default still returns gateways, so there is no shortage.
-            probe.control(&several().query(&regions.name, &default)).await?;
-            let expected = format!("accepted without {}, {}", regions.name, form.name());
+            probe.control(&several().query(REGIONS, &default)).await?;
+            let expected = format!("accepted without {}, {}", REGIONS, form.name());
             probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
         }
         Some(_) => {}
@@ -282,8 +280,7 @@ async fn as_many(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
 /// now and then, for either request; it takes several rounds to tell the two apart.
 async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let regions = &extract.regions;
-    let default = regions.default_text();
+    let default = extract.regions.default_text();
     let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
     if plentiful == default {
         return Err(probe.skip(&format!(
@@ -297,7 +294,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
         (found.len() >= ENOUGH_KNOWN).then(|| is_of_one_region(&default, &found))
     };
     let named = async || {
-        let named = form.accepted(probe, &of_pool().query(&regions.name, &default)).await?;
+        let named = form.accepted(probe, &of_pool().query(REGIONS, &default)).await?;
         match of_one(&named.response) {
             Some(false) => Ok(named),
             _ => Err(probe.skip(&format!("{default} returned no known gateways beside those of one region"))),
@@ -306,8 +303,8 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     let mut accepted = Vec::new();
     for named_first in NAMED_FIRST {
         let before = if named_first { Some(named().await?) } else { None };
-        form.accepted(probe, &form.request(probe).query(&regions.name, plentiful)).await?;
-        let absent = form.accepted(probe, &of_pool().without_query(&regions.name)).await?;
+        form.accepted(probe, &form.request(probe).query(REGIONS, plentiful)).await?;
+        let absent = form.accepted(probe, &of_pool().without_query(REGIONS)).await?;
         if of_one(&absent.response) != Some(true) {
             return Ok(());
         }
@@ -319,7 +316,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     }
     let expected = format!(
         "gateways that are not of one region alone, as {}={default} returned, {} (regions known from {})",
-        regions.name,
+        REGIONS,
         form.name(),
         Fact::KnownGateways.variable()
     );

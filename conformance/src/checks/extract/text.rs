@@ -191,29 +191,8 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Values that callers may try as forms.
-const NEAR: [&str; 20] = [
-    "text",
-    "xml",
-    "plain",
-    "csv",
-    "html",
-    "yaml",
-    "jsonp",
-    "json5",
-    "jso",
-    "tx",
-    "jsontxt",
-    "application/json",
-    "text/plain",
-    "json:",
-    ".txt",
-    "0",
-    "1",
-    "true",
-    "null",
-    "*",
-];
+/// Values that callers may try as forms, between spaces.
+const NEAR: &str = "text xml plain csv html yaml jsonp json5 jso tx jsontxt application/json text/plain json: .txt 0 1 true null *";
 
 fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
@@ -223,7 +202,11 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let spelled = [&extract.json, &extract.text].into_iter().flat_map(|listed| {
         [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
     });
-    let values = derived.map(|value| value.text()).chain(NEAR.map(str::to_owned)).chain(spelled).chain(both);
+    let values = derived
+        .map(|value| value.text())
+        .chain(NEAR.split(' ').map(str::to_owned))
+        .chain(spelled)
+        .chain(both);
     let values = values.filter(|value| !parameter.schema.values.contains(&json!(value)));
     let forms: Vec<_> = Extraction::all(extract).into_iter().filter(|form| !form.is_text()).collect();
     let malformed = values.map(|value| Spelling::malformed(value, "not a listed value"));

@@ -20,51 +20,31 @@ pub(in crate::checks) const fn spelling_name(form: &Extraction) -> &'static str 
 }
 
 pub(in crate::checks) fn words(extract: &Extract, form: &Extraction) -> String {
-    let words: Vec<_> = parts(extract, form).into_iter().map(|part| part.words).collect();
+    let words: Vec<_> = parts(extract, form).into_iter().map(|(_, words, _)| words).collect();
     format!("{}{}", words.join(", "), spelling_name(form))
 }
 
-/// The valid use of a parameter.
-struct Part {
-    clause: Clause,
-    words: String,
-    /// The extraction with nothing else.
-    alone: Extraction,
-    /// The extraction without it. A text without its separator is no other extraction.
-    rest: Option<Extraction>,
-}
+/// The valid use of a parameter: its clause, its description, and what takes it over from one extraction to another.
+type Part = (Clause, String, fn(&mut Extraction, &Extraction));
 
 /// The parameters that an extraction uses.
 fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
-    let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
-    let mut parts = Vec::new();
-    let mut add = |clause, words: String, take: fn(&mut Extraction, &Extraction)| {
-        let (mut alone, mut rest) = (plain.clone(), form.clone());
-        take(&mut alone, form);
-        take(&mut rest, &plain);
-        let rest = Some(rest).filter(|rest| rest.is_text() || rest.separator.is_none());
-        parts.push(Part { clause, words, alone, rest });
-    };
-    match form.form {
-        Asked::Json => {}
-        Asked::JsonByName => {
-            let words = format!("{RETURN_TYPE}={}", extract.json);
-            add(ExtractReturnType, words, |to, from| to.form = from.form);
-        }
-        Asked::Text => {
-            let words = format!("{RETURN_TYPE}={}", extract.text);
-            add(ExtractReturnType, words, |to, from| to.form = from.form);
-        }
+    let mut parts: Vec<Part> = Vec::new();
+    if form.form != Asked::Json {
+        let name = if form.is_text() { &extract.text } else { &extract.json };
+        let words = format!("{RETURN_TYPE}={name}");
+        parts.push((ExtractReturnType, words, |to, from| to.form = from.form));
     }
     if let Some(separator) = &form.separator {
-        add(ExtractSeparator, format!("{LB}={}", separator.code), |to, from| {
-            to.form = from.form;
-            to.separator.clone_from(&from.separator);
-        });
+        let words = format!("{LB}={}", separator.code);
+        let take = |to: &mut Extraction, from: &Extraction| {
+            (to.form, to.separator) = (from.form, from.separator.clone());
+        };
+        parts.push((ExtractSeparator, words, take));
     }
     let clause = if form.tokens.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
     let words = format!("the token in {}", Transport::names(form.tokens));
-    add(clause, words, |to, from| to.tokens = from.tokens);
+    parts.push((clause, words, |to, from| to.tokens = from.tokens));
     let region = match form.region {
         Region::Alias => Some((ExtractCountryAlias, "country in place of regions")),
         Region::Equal => Some((ExtractCountryEqual, "regions and country that are equal")),
@@ -72,12 +52,14 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
         Region::Unnamed => Some((ExtractRegionsDefault, "no regions")),
         Region::Usual | Region::Default => None,
     };
-    if let Some((clause, words)) = region {
-        add(clause, words.to_owned(), |to, from| to.region = from.region);
-    }
+    parts.extend(
+        region.map(|(clause, words)| -> Part {
+            (clause, words.to_owned(), |to, from| to.region = from.region)
+        }),
+    );
     if let Some(protocol) = &form.protocol {
         let words = format!("{PROTOCOL}={protocol}");
-        add(ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol));
+        parts.push((ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol)));
     }
     let place = match form.ids {
         [] => return parts,
@@ -85,7 +67,7 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
         [_] => REQUEST_ID_HEADER.to_owned(),
         _ => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
     };
-    add(ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids);
+    parts.push((ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids));
     parts
 }
 
@@ -117,8 +99,10 @@ pub(in crate::checks) async fn find_cause(
         return report(Clause::ExtractEnvelope, &format!("an extraction{spelling}"), &class, &[&exchange]);
     }
     let parts = parts(&probe.contract().extract, form);
-    for Part { clause, words, alone, .. } in &parts {
-        let Err((exchange, class)) = is_accepted(probe, alone).await? else { continue };
+    for (clause, words, take) in &parts {
+        let mut alone = plain.clone();
+        take(&mut alone, form);
+        let Err((exchange, class)) = is_accepted(probe, &alone).await? else { continue };
         // The default region and its absence are controls for each other.
         let other = match alone.region {
             Region::Unnamed => Some(Region::DefaultByName),
@@ -132,10 +116,12 @@ pub(in crate::checks) async fn find_cause(
         }
         return report(*clause, &format!("{words}{spelling}"), &class, &[&exchange]);
     }
-    for Part { clause, words, rest, .. } in &parts {
-        if let Some(rest) = rest
-            && let Ok(other) = is_accepted(probe, rest).await?
-        {
+    for (clause, words, take) in &parts {
+        let mut rest = form.clone();
+        take(&mut rest, &plain);
+        // A text without its separator is no other extraction.
+        let is_other = rest.is_text() || rest.separator.is_none();
+        if is_other && let Ok(other) = is_accepted(probe, &rest).await? {
             let expected = format!("{what}; it is without {words}");
             return report(*clause, &expected, &class, &[&rejected, &other]);
         }

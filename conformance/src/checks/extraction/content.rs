@@ -14,7 +14,7 @@ use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
-use crate::wire::{Exchange, Request, Response, RetryAfter};
+use crate::wire::{Exchange, Request, Response, RetryAfter, is_loopback};
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
@@ -169,6 +169,8 @@ pub(in crate::checks) enum Judge {
     Separator,
     /// Both, where the form is not tested before.
     SeparatedText,
+    /// That `request_ip` is not this address, which the caller claimed to have.
+    NotCaller(&'static str),
 }
 
 impl Judge {
@@ -191,7 +193,26 @@ impl Judge {
         if let Self::Separator | Self::SeparatedText = self {
             judge_separator(probe, served).await?;
         }
+        let request_ip = served.response.at("/request_ip").and_then(Value::as_str);
+        if matches!(self, Self::NotCaller(claimed) if request_ip == Some(claimed)) {
+            // A service may trust a proxy on its own machine, and the suite may run there in place of that proxy. Then only a known
+            // egress address distinguishes a forged address from a forwarded one.
+            if is_loopback(probe.base()) && probe.facts().egress_ip.is_none() {
+                let egress = Fact::EgressIp;
+                let reason =
+                    format!("the service runs on this machine and may trust {why} from it; supply {egress}");
+                return Err(probe.inconclusive(&reason));
+            }
+            let (expected, actual) =
+                ("the real address of the caller", format!("the address of a forged {why}"));
+            probe.finding(Clause::ExtractRequestIp, expected, &actual, &[&served.exchange]);
+        }
         Ok(())
+    }
+
+    /// The address that a caller claims to have.
+    pub(in crate::checks) const fn address(self) -> &'static str {
+        if let Self::NotCaller(address) = self { address } else { "" }
     }
 }
 

@@ -337,11 +337,12 @@ impl Extraction {
     ) -> Result<(), Stop> {
         let mut accepted = State::from_probe(probe)?.controls.0.lock().await;
         let label = self.control_label(label);
-        if accepted.contains(&label) {
+        if let Some(known) = accepted.get(&label) {
+            probe.show_control(known.clone());
             return Ok(());
         }
-        probe.as_control(&label, self.accepted(probe, &request)).await?;
-        accepted.insert(label);
+        let served = probe.as_control(&label, self.accepted(probe, &request)).await?;
+        accepted.insert(label, served.exchange.brief());
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
 use crate::checks::row::{Base, Credential, Edit, cases, reject};
-use crate::checks::token::{UNKNOWN, WrongToken, accepts_other_spellings, one_token, rejected_alike};
+use crate::checks::token::{UNKNOWN, WrongToken, one_token, other_spellings, rejected_alike};
 use crate::checks::{Requests, schema};
 use crate::contract::part::GROUP_ID;
 use crate::contract::{Clause, OperationId};
@@ -57,7 +57,9 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a valid listing returns HTTP 200 with code 200",
         why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
         clauses: &[Clause::GroupsEnvelope],
-        run: Run::Cases(|_| Case::single(Cost::requests(1), succeeds)),
+        run: Run::Cases(|_| {
+            schema::success(Clause::GroupsEnvelope, Cost::requests(1), |probe| probe.groups())
+        }),
         ..GROUPS
     },
     Check {
@@ -100,8 +102,7 @@ pub(super) static CHECKS: &[Check] = &[
                 .of(Base::Groups);
             let rows = one_token(&Base::Groups, WrongToken::label).into_iter();
             let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
-            let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
-            rows.into_iter().chain([other_spellings]).collect()
+            rows.into_iter().chain([other_spellings(Clause::GroupsToken, |probe| probe.groups())]).collect()
         }),
         ..GROUPS
     },
@@ -230,10 +231,6 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
     listing.response.at("/data/items").map(ids_of).unwrap_or_default()
 }
 
-async fn succeeds(probe: &Probe<'_>) -> Result<(), Stop> {
-    schema::succeeds(probe, Clause::GroupsEnvelope, &probe.groups()).await
-}
-
 /// A passive check judges the headers of all responses; this case adds a response to a request with an id.
 async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
     probe.control_once(&probe.groups()).await?;
@@ -301,10 +298,6 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
         probe.finding(Clause::GroupsOrder, expected, actual, &[&listing.exchange]);
     }
     Ok((ids.len(), disorder.is_none()))
-}
-
-async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
-    accepts_other_spellings(probe, Clause::GroupsToken, &probe.groups()).await
 }
 
 #[cfg(test)]

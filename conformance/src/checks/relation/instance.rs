@@ -38,17 +38,22 @@ impl SharedItem {
     fn item(&self) -> Option<&Value> {
         items(&self.body)?.get(self.index)
     }
+
+    /// The fields that differ in meaning.
+    fn differing<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
+        let (own, others) = (self.item(), other.item());
+        let differs =
+            move |field: &&str| match [own, others].map(|item| item.and_then(|item| item.get(*field))) {
+                [Some(own), Some(other)] => !same(own, other),
+                [own, other] => own != other,
+            };
+        self.fields.iter().map(String::as_str).filter(differs)
+    }
 }
 
 impl PartialEq for SharedItem {
     fn eq(&self, other: &Self) -> bool {
-        let (own, others) = (self.item(), other.item());
-        self.fields.iter().all(|field| {
-            match (own.and_then(|item| item.get(field)), others.and_then(|item| item.get(field))) {
-                (Some(own), Some(other)) => same(own, other),
-                (own, other) => own == other,
-            }
-        })
+        self.differing(other).next().is_none()
     }
 }
 
@@ -74,6 +79,11 @@ impl Instance {
 
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.shown.item()?.get(name)
+    }
+
+    /// The fields that differ in meaning from those of another reading.
+    pub(crate) fn differing<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
+        self.shown.differing(&other.shown)
     }
 
     /// The field that a filter is compared with; null where instances do not show it.

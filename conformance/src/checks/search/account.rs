@@ -10,8 +10,8 @@ use crate::checks::Requests;
 use crate::checks::relation::{
     Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
+use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::contract::{Clause, Search};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -34,9 +34,9 @@ pub(super) static CHECKS: &[Check] = &[
         needs: &[Fact::ForeignAddresses],
         run: Run::Cases(|_| {
             let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
-                OTHER_PARAMETERS.map(|(what, others)| {
-                    let label = format!("{family}, {what}");
-                    Case::for_data(label, Cost::requests(3), (is_v6, what, others), foreign_address)
+                WAYS.map(|(way, asked)| {
+                    let (label, is_ported) = (format!("{family}, {way}"), way == WITH_PORT);
+                    Case::for_data(label, Cost::requests(3), (Some(is_v6), is_ported, asked), foreign_address)
                 })
             });
             cases.collect()
@@ -71,10 +71,10 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchNoReveal],
         needs: &[Fact::ForeignAddresses],
         run: Run::Cases(|_| {
-            let case = |(label, item): (&'static str, &'static str)| {
-                Case::for_data(label, Cost::requests(3), item, rejected_alike)
+            let case = |(label, asked): (&'static str, Asked)| {
+                Case::for_data(label, Cost::requests(3), (None, false, asked), foreign_address)
             };
-            [("a network", "203.0.113.0/24"), ("port 0", "203.0.113.250:0")].into_iter().map(case).collect()
+            INVALID_WAYS.map(case).into()
         }),
         ..SEARCH
     },
@@ -168,44 +168,52 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
     in_digits.filter(is_other).chain(in_words).collect::<Vec<_>>().into_iter()
 }
 
-const BESIDE_OWN: &str = "beside an own address";
+/// How an item is searched for.
+type Asked = fn(&Probe<'_>, &str) -> Request;
+
 const WITH_PORT: &str = "with a port";
 
-type OtherParameters = fn(&Search, Request) -> Request;
-
-const OTHER_PARAMETERS: [(&str, OtherParameters); 8] = [
-    ("alone", |_, request| request),
-    (BESIDE_OWN, |_, request| request),
-    (WITH_PORT, |_, request| request),
-    ("on a page of the smallest size", |search, request| {
-        request.field(PAGE_SIZE, *search.page_sizes.start())
+const WAYS: [(&str, Asked); 8] = [
+    ("alone", alone),
+    ("beside an own address", |probe, item| probe.search([item].into_iter().chain(probe.own_addresses(1)))),
+    (WITH_PORT, alone),
+    ("on a page of the smallest size", |probe, item| {
+        alone(probe, item).field(PAGE_SIZE, *probe.contract().search.page_sizes.start())
     }),
-    ("on the second page", |search, request| request.field(PAGE, *search.pages.start() + 1)),
-    ("ungrouped", |_, request| request.field(GROUP_ID, 0)),
-    ("activated since long ago", |_, request| request.field(ACTIVATED_FROM, "2000-01-01T00:00:00Z")),
-    ("of a status", |search, request| request.field(STATUS, search.statuses[0].as_str())),
+    ("on the second page", |probe, item| {
+        alone(probe, item).field(PAGE, *probe.contract().search.pages.start() + 1)
+    }),
+    ("ungrouped", |probe, item| alone(probe, item).field(GROUP_ID, 0)),
+    ("activated since long ago", |probe, item| {
+        alone(probe, item).field(ACTIVATED_FROM, "2000-01-01T00:00:00Z")
+    }),
+    ("of a status", |probe, item| {
+        alone(probe, item).field(STATUS, probe.contract().search.statuses[0].as_str())
+    }),
 ];
+
+const INVALID_WAYS: [(&str, Asked); 2] = [
+    ("a network", |probe, item| probe.search([item, "203.0.113.0/24"]).as_invalid()),
+    ("port 0", |probe, item| probe.search([item, "203.0.113.250:0"]).as_invalid()),
+];
+
+fn alone(probe: &Probe<'_>, item: &str) -> Request {
+    probe.search([item])
+}
 
 async fn foreign_address(
     probe: &Probe<'_>,
-    (is_v6, what, others): (bool, &str, OtherParameters),
+    (is_v6, is_ported, asked): (Option<bool>, bool, Asked),
 ) -> Result<(), Stop> {
-    let search = &probe.contract().search;
     let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
-    let Some((foreign, port)) = foreign.into_iter().find(|(ip, _)| ip.is_ipv6() == is_v6) else {
-        return Err(probe.skip("none of the foreign addresses is of this address family"));
+    let is_wanted = |(ip, _): &(IpAddr, _)| is_v6.is_none_or(|is_v6| ip.is_ipv6() == is_v6);
+    let Some((foreign, port)) = foreign.into_iter().find(is_wanted) else {
+        return Err(probe.skip("none of the foreign addresses can be read, or is of this address family"));
     };
-    let spelt = |ip: IpAddr| match what {
-        WITH_PORT => {
-            let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(LIKELY_PORT);
-            SocketAddr::new(ip, port).to_string()
-        }
-        _ => ip.to_string(),
-    };
+    let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(LIKELY_PORT);
+    let spelt = |ip: IpAddr| if is_ported { SocketAddr::new(ip, port).to_string() } else { ip.to_string() };
     let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
-    let own = if what == BESIDE_OWN { probe.own_addresses(1) } else { Vec::new() };
-    let asked = |item: &str| others(search, probe.search([item].into_iter().chain(own.iter().copied())));
-    let [foreign, other] = [&known, &unknown].map(|item| asked(item));
+    let [foreign, other] = [&known, &unknown].map(|item| asked(probe, item));
     let foreign = ("the foreign address", known, &foreign);
     likeness::judge(probe, Clause::SearchNoReveal, foreign, (unknown, &other)).await
 }
@@ -272,16 +280,6 @@ fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
         let actual = format!("total {}", found.total());
         probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
     }
-}
-
-async fn rejected_alike(probe: &Probe<'_>, invalid: &str) -> Result<(), Stop> {
-    let foreign = probe.facts().foreign_addresses.iter().find_map(|item| Some(address_of(item)?.0));
-    let Some(foreign) = foreign else { return Err(probe.skip("none of the foreign addresses can be read")) };
-    let (known, unknown) = (foreign.to_string(), addresses::unknown(probe.facts(), foreign).to_string());
-    let asked = |item: &str| probe.search([item, invalid]).as_invalid();
-    let [foreign, other] = [&known, &unknown].map(|item| asked(item));
-    let foreign = ("the foreign address", known, &foreign);
-    likeness::judge(probe, Clause::SearchNoReveal, foreign, (unknown, &other)).await
 }
 
 async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -202,7 +202,7 @@ fn format_row(
     };
     let alone = spellings.iter().map(|text| sent(text, "alone", &[Edit::Plain]));
     // Of the malformed ones, each bound is sent beside others every second time, in turn with the other bound.
-    let is_sent = is_valid || (at % 2 == 0) == (name == ACTIVATED_FROM);
+    let is_sent = is_valid || at.is_multiple_of(2) == (name == ACTIVATED_FROM);
     let beside = spellings.iter().filter(|text| is_sent && is_in_order(text));
     let beside = beside.map(|text| sent(text, &position, &[]));
     let row = valid_if(is_valid, "", []).labelled(format!("{name}: {kind}")).sending(alone.chain(beside));

@@ -104,7 +104,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
             field(IPS, pair.take(max + 1).collect::<Vec<_>>())
         }),
         // One of them is left when they are counted in 16 bits.
-        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; ((max >> 16) + 1 << 16) + 1])),
+        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; (((max >> 16) + 1) << 16) + 1])),
         ("a string", field(IPS, UNKNOWN_ADDRESS)),
         ("an object", field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
         ("a number", field(IPS, 1)),
@@ -115,7 +115,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
-    let full: [(&str, fn(&Search, usize) -> String); 3] = [
+    let full: [(&str, RawItem); 3] = [
         ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
         ("the limit, of the longest items", |search, index| {
             let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
@@ -138,11 +138,14 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
 
+/// Creates the raw item at a place.
+type RawItem = fn(&Search, usize) -> String;
+
 /// Creates items for the limit on distinct items.
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: label, whether they are within it, and items.
-const DISTINCT: [(&str, bool, Items); 20] = [
+const DISTINCT: [(&str, bool, Items); 21] = [
     ("addresses", true, |_, max| addresses::distinct(max)),
     ("ports of two addresses", true, addresses::ports),
     ("addresses of IPv4, each with a port", true, |_, max| {
@@ -150,6 +153,9 @@ const DISTINCT: [(&str, bool, Items); 20] = [
     }),
     ("addresses and ports", true, mixed),
     ("addresses, each twice", true, |_, max| again(addresses::distinct(max))),
+    ("addresses, as many raw items as there may be", true, |search, max| {
+        addresses::distinct(max).into_iter().cycle().take(*search.raw_items.end()).collect()
+    }),
     ("ports, each twice", true, |search, max| again(addresses::ports(search, max))),
     ("addresses, those of IPv6 respelled as well", true, |_, max| with_respelled(addresses::distinct(max))),
     ("ports, those of IPv6 respelled as well", true, |search, max| {

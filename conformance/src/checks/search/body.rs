@@ -8,7 +8,7 @@ use super::surveyed::surveyed;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
 use crate::checks::row::{Base, Edit, Max, Set, Value, cases, either, field};
-use crate::checks::token::{WrongToken, accepts_other_spellings, one_token};
+use crate::checks::token::{WrongToken, one_token, other_spellings};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Kind, Search, Unspecified};
@@ -231,15 +231,11 @@ const OPEN: [(&str, Unspecified, &[Edit]); 10] = [
 ];
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let other_spellings = Case::new("written otherwise", Cost::requests(5), other_spellings);
+    let other_spellings = other_spellings(Clause::SearchToken, |probe| probe.any_search());
     let beside_fields =
         Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
     let rows = one_token(&Base::Search, WrongToken::reason);
     cases(Clause::SearchToken, rows).into_iter().chain([other_spellings, beside_fields]).collect()
-}
-
-async fn other_spellings(probe: &Probe<'_>) -> Result<(), Stop> {
-    accepts_other_spellings(probe, Clause::SearchToken, &probe.any_search()).await
 }
 
 /// A token in the body does not count, and filters do not replace it.

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::known::CHANGEABLE;
 use super::surveyed::{Account, SURVEYED, surveyed};
 use crate::check::{Check, Probe, Run, Stop};
-use crate::checks::relation::values::same;
 use crate::checks::relation::{Difference, Instance, Query, kinds_of, page, read, report};
 use crate::contract::Clause;
 use crate::contract::part::{CITY_CODE, COUNTRY_CODE, GROUP_ID, STATUS};
@@ -87,11 +86,8 @@ async fn differing<'a>(
         };
         for shown in &instances {
             let Some(known) = survey.instances.get(&shown.id) else { continue };
-            for name in search.instance_fields.iter() {
+            for name in known.differing(shown) {
                 let (before, now) = (known.field(name), shown.field(name));
-                if before.zip(now).map_or(before == now, |(before, now)| same(before, now)) {
-                    continue;
-                }
                 let text = |value: Option<_>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
                 let (shown_before, found_by) = (text(before), query.describe(search));
                 let difference = || Difference {

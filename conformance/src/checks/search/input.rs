@@ -123,8 +123,10 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
     ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
 ];
 
+type Items = fn() -> Vec<Json>;
+
 /// Items that are no texts.
-const NO_TEXTS: [(&str, fn() -> Vec<Json>); 5] = [
+const NO_TEXTS: [(&str, Items); 5] = [
     ("a number", || vec![json!(3_405_803_994_u32), json!(0)]),
     ("null", || vec![Json::Null]),
     ("a boolean", || vec![json!(true), json!(false)]),

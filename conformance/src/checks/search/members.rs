@@ -145,7 +145,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Large exports read pages of the maximum size. A lower limit truncates them.",
         clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
         run: Run::Cases(|_| {
-            let sizes: [(&str, u32, fn(i64) -> i64); 5] = [
+            let sizes: [(&str, u32, Size); 5] = [
                 ("the smallest size", 1, |_| 0),
                 ("one below the number of instances", 1, |count| count.saturating_sub(1)),
                 ("the number of instances", 1, |count| count),
@@ -169,8 +169,14 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
+/// A page size for a number of instances, before it is clamped to its range.
+type Size = fn(i64) -> i64;
+
+/// Makes another text of a status.
+type Respell = fn(&str) -> String;
+
 /// Unlisted texts, one made from each listed status.
-const UNLISTED: [(&str, fn(&str) -> String); 11] = [
+const UNLISTED: [(&str, Respell); 11] = [
     ("twice with a comma", |status| format!("{status},{status}")),
     ("twice with a bar", |status| format!("{status}|{status}")),
     ("with a comma behind it", |status| format!("{status},")),
@@ -185,7 +191,7 @@ const UNLISTED: [(&str, fn(&str) -> String); 11] = [
 ];
 
 /// Texts that a comparison which ignores letter case, accents or invisible characters takes for a listed status.
-const FOLDED: [(&str, fn(&str) -> String); 4] = [
+const FOLDED: [(&str, Respell); 4] = [
     ("with an accent", accented),
     ("with a letter that is another one in capitals", |status| {
         status.replacen('i', "\u{131}", 1).replacen('s', "\u{17f}", 1)

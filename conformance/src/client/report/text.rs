@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::ClientReport;
-use crate::client::result::{CaseOutcome, ClientCaseResult};
-use crate::report::{plain, quantity};
+use crate::check::Outcome;
+use crate::client::result::ClientCaseResult;
+use crate::report::{TestResult, plain, quantity};
 use crate::run::Verdict;
 
 /// Maximum number of lines of a command's output on a terminal and in JUnit.
@@ -34,7 +35,7 @@ impl ClientReport {
                 let _ = writeln!(text, "{:>16} {count}: {shown}{rest}", "the same in");
             }
         }
-        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.totals);
+        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.counts());
         let _ =
             writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
         let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
@@ -46,8 +47,8 @@ impl ClientReport {
         let broken = self.broken();
         let words = match self.verdict {
             Verdict::Conforms => {
-                let judged = self.totals.passed + self.totals.warnings;
-                let warnings = match self.totals.warnings {
+                let judged = self.totals.passed + self.totals.warned;
+                let warnings = match self.totals.warned {
                     0 => String::new(),
                     warnings => format!("; {}", quantity(warnings, "warning")),
                 };
@@ -87,19 +88,19 @@ impl ClientCaseResult {
     #[must_use]
     pub fn line(&self) -> String {
         let outcome = match &self.outcome {
-            CaseOutcome::Passed if self.gave_up => "gave up",
-            CaseOutcome::Passed => "passed",
-            CaseOutcome::Failed => "FAILED",
-            CaseOutcome::Warning => "warning",
-            CaseOutcome::Skipped(_) => "skipped",
-            CaseOutcome::Error(_) => "ERROR",
+            Outcome::Passed if self.gave_up => "gave up",
+            Outcome::Passed => "passed",
+            Outcome::Failed => "FAILED",
+            Outcome::Warning => "warning",
+            Outcome::Skipped(_) => "skipped",
+            _ => "ERROR",
         };
         format!("{outcome:>16} {}  {}\n", self.id, self.title)
     }
 
     /// Whether the end of the run left it without a result.
     fn is_interrupted(&self) -> bool {
-        matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none()
+        matches!(self.outcome, Outcome::Error(_)) && self.ending.is_none()
     }
 
     /// Whether other cases show all that is wrong.
@@ -115,15 +116,31 @@ impl ClientCaseResult {
         same.any(|same| same.as_deref() == Some(id))
     }
 
+    /// The case as a test of JUnit.
+    pub(super) fn test(&self) -> TestResult<'_> {
+        let first = self.findings.first();
+        let message = first.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
+        TestResult {
+            id: &self.id,
+            about: self.duty.to_string(),
+            outcome: &self.outcome,
+            violated: first.map_or(self.duty, |finding| finding.duty).to_string(),
+            message: message.unwrap_or_default(),
+            details: self.details(),
+            same: None,
+            output: if self.outcome == Outcome::Warning { self.details() } else { String::new() },
+            elapsed_ms: self.elapsed_ms,
+        }
+    }
+
     /// What was expected and found; nothing for a case that passed.
     pub(super) fn details(&self) -> String {
         let mut text = String::new();
         let reason = match &self.outcome {
-            CaseOutcome::Passed => return text,
-            CaseOutcome::Failed | CaseOutcome::Warning => None,
-            CaseOutcome::Skipped(reason) | CaseOutcome::Error(reason) => Some(reason),
+            Outcome::Passed => return text,
+            outcome => outcome.reason(),
         };
-        if matches!(self.outcome, CaseOutcome::Error(_)) && self.ending.is_none() {
+        if matches!(self.outcome, Outcome::Error(_)) && self.ending.is_none() {
             // It was not reached; the sum counts it.
             return text;
         }

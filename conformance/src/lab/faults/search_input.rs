@@ -88,6 +88,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             });
             "none-for-many-raw-items": "Distinct items are not counted when there are more than nine thousand raw ones."
                 if raw(|count, most| count > 9_000 && count <= most), above_distinct_limit => cut_to_limit;
+            "both-limits-rejected": "The most distinct items among the most raw ones are rejected."
+                if at_distinct_limit, raw(|count, most| count == most) => reject;
             "lowered-by-nobody": "The limit on distinct items is one too low." if at_distinct_limit, that(|call| count(call) == most(call)) => reject;
         }
         "search.ips-all-or-nothing/" {

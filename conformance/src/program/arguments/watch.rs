@@ -37,6 +37,10 @@ pub(crate) struct WatchArguments {
     /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9464", value_parser = loopback)]
     pub(crate) listen: SocketAddr,
+    /// Run this program after each run with a change, without a shell and for at most 30 seconds, for example `./alert`. It reads
+    /// the change as JSON from standard input: `new`, `fixed` and `unchanged` violated clauses, `verdict` and `verdict_before`.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) on_change: Option<PathBuf>,
     /// End after N runs, with the exit code of the last one [default: run until a signal].
     #[arg(long, value_name = "N", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
     pub(crate) runs: Option<NonZeroU32>,

@@ -1,5 +1,6 @@
 //! `conformance watch`: repeats runs, keeps a history, and serves it as a page and metrics.
 
+mod notify;
 mod pages;
 mod serve;
 
@@ -118,9 +119,15 @@ async fn repeat(
         if report.verdict.exit_code() != 0 {
             kept &= keep_report(history, &mut record, &report)?;
         }
-        kept &= is_kept(history.add(record));
+        kept &= is_kept(history.add(record.clone()));
         print(&history_text(history.records(), &changes));
         kept &= is_kept(publish(pages, history, shown, Some((&report, saved.as_deref()))));
+        if let Some(program) = arguments.on_change.as_ref().filter(|_| !changes.is_empty()) {
+            tokio::select! {
+                () = notify::notify(program, &record, &changes, history.folder()) => {}
+                () = ending.stopped() => {}
+            }
+        }
         runs += 1;
         if arguments.runs.is_some_and(|max| runs >= max.get()) {
             return Ok(if kept { report.verdict } else { report.verdict.if_not_written() });

@@ -3,7 +3,6 @@
 use crate::check::{Check, Finding, Outcome, PassiveCheck, Probe, ProbeContext, Severity};
 use crate::contract::Contract;
 use crate::run::CheckResult;
-use crate::target::Fact;
 use crate::wire::{RecordedExchange, Request};
 
 /// Repeats the requests of failures that passive checks found once, until they occur again: a defect may only show in every
@@ -80,8 +79,9 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             inferred_from,
             exchanges: (first..result.exchanges.len()).collect(),
             judged: Vec::new(),
+            control: None,
             case: None,
-            facts: check.needs.iter().copied().map(Fact::variable).collect(),
+            facts: check.needs.iter().map(|fact| fact.variable().to_owned()).collect(),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
             excluded: Vec::new(),
         });

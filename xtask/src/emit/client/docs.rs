@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use proc_macro2::Ident;
 use syn::{Attribute, ImplItem, ItemEnum, ItemImpl, ItemStruct, parse_quote, visit_mut::VisitMut};
 
-use super::{name, postprocess::name_of};
+use super::postprocess::name_of;
 use crate::{
-    emit::field,
+    emit::{field, name},
     lower,
     model::{Contract, Operation, Schema},
 };

@@ -4,7 +4,6 @@
 mod api;
 mod contract;
 mod docs;
-mod name;
 mod postprocess;
 mod search;
 mod vocabulary;

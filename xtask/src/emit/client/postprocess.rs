@@ -10,7 +10,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-use super::{docs::Docs, name};
+use super::docs::Docs;
+use crate::emit::name;
 
 /// Changes `file`. `responses` are the names of the types that a response can hold.
 ///

@@ -4,13 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde::Deserialize;
 
-use super::{docs, formatted, name};
+use super::{docs, formatted};
 use crate::{
     artifact::Artifact,
     document::{Document, join},
-    emit::field,
+    emit::{field, name, words},
     lower,
-    model::{Contract, Format, Kind, Operation, Property},
+    model::{Contract, Format, Kind, Operation, Property, Schema},
     problem::Problem,
 };
 
@@ -168,7 +168,7 @@ impl Filter<'_> {
     }
 
     fn is_time(&self) -> bool {
-        matches!(self.property.schema.kind, Kind::String { format: Some(Format::DateTime), .. })
+        self.property.schema.format == Some(Format::DateTime)
     }
 
     /// The enum of the property, in the module of the client that has it.
@@ -180,10 +180,10 @@ impl Filter<'_> {
 
     /// What a setter takes, and the value that it sends.
     fn argument(&self) -> (TokenStream, TokenStream) {
-        match (&self.property.schema.kind, self.choice()) {
+        match (self.property.schema.kind, self.choice()) {
             (_, Some(choice)) => (quote!(crate::#choice), quote!(value)),
             _ if self.is_time() => (quote!(jiff::Timestamp), quote!(value)),
-            (Kind::Integer { .. }, _) => (quote!(impl TryInto<i64>), quote!(crate::integer::to_i64(value))),
+            (Kind::Integer, _) => (quote!(impl TryInto<i64>), quote!(crate::integer::to_i64(value))),
             (Kind::Boolean, _) => (quote!(bool), quote!(value)),
             _ => (quote!(impl Into<String>), quote!(value.into())),
         }
@@ -192,7 +192,7 @@ impl Filter<'_> {
     /// The type of a flag, and how its value is read.
     fn parser(&self) -> (TokenStream, TokenStream) {
         let flag = self.flag();
-        match (&self.property.schema.kind, self.choice()) {
+        match (self.property.schema.kind, self.choice()) {
             _ if self.declared.finds_null.is_some() => {
                 let ty = format_ident!("{}Filter", name::pascal(&flag.to_string()));
                 let parser = quote!(value_parser = crate::parse::#flag, allow_negative_numbers = true,);
@@ -203,7 +203,8 @@ impl Filter<'_> {
                 (ty.clone(), quote!(value_parser = crate::parse::one_of::<#ty>(#ty::KNOWN),))
             }
             _ if self.is_time() => (quote!(sallyport_client::jiff::Timestamp), quote!()),
-            (Kind::Integer { minimum, maximum, .. }, _) => {
+            (Kind::Integer, _) => {
+                let Schema { minimum, maximum, .. } = &self.property.schema;
                 let (least, most) = (minimum.unwrap_or(i64::MIN), maximum.unwrap_or(i64::MAX));
                 let range = quote!(clap::value_parser!(i64).range(#least..=#most));
                 (quote!(i64), quote!(value_parser = #range, allow_negative_numbers = true,))
@@ -218,12 +219,12 @@ impl Filter<'_> {
 
     /// The value of a flag in usages; clap has one of its own for an enum.
     fn value_name(&self) -> Option<&'static str> {
-        Some(match (&self.property.schema.kind, name::noun(&self.property.name).1) {
+        Some(match (self.property.schema.kind, name::noun(&self.property.name).1) {
             _ if self.declared.finds_null.is_some() => "NUMBER|none",
             _ if self.choice().is_some() => return None,
             (_, Some(value)) => value,
             _ if self.is_time() => "TIME",
-            (Kind::Integer { .. }, None) => "NUMBER",
+            (Kind::Integer, None) => "NUMBER",
             (_, None) => "TEXT",
         })
     }
@@ -252,10 +253,7 @@ impl Filter<'_> {
         let description = schema.description.as_deref().filter(|_| schema.name.is_none());
         let value = description.and_then(|text| text.split('.').next()).map_or(noun, uncapitalized);
         let case = self.declared.letter_case.as_ref().map_or("", |_| ", which is sent in upper case");
-        let example = schema
-            .example
-            .as_ref()
-            .map(|example| format!(", such as {}", crate::emit::words::value(example)));
+        let example = schema.example.as_ref().map(|example| format!(", such as {}", words::value(example)));
         format!("Include only {items} {}{case}{}", self.condition(&value), example.unwrap_or_default())
     }
 }

@@ -3,11 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::name;
 use crate::{
     document::Document,
+    emit::name,
     lower,
-    model::{Contract, Credential, Format, Header, Kind, Operation, Response, Retry, Schema},
+    model::{Contract, Credential, Header, Kind, Operation, Response, Retry, Schema},
     problem::Problem,
 };
 
@@ -144,24 +144,18 @@ pub(super) fn closed_enums(contract: &Contract) -> TokenStream {
 
 /// The separators of a text response, with the code of each.
 pub(super) fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
-    let mut found = contract.schemas.iter().filter_map(|schema| match &schema.kind {
-        Kind::String { separators: Some(separators), .. } => {
-            Some((schema, schema.name.as_ref()?, separators))
-        }
-        _ => None,
-    });
-    let Some((_, code, separators)) = found.next() else { return Ok(TokenStream::new()) };
-    if let Some((second, ..)) = found.next() {
+    let mut found = contract.schemas.iter().filter(|schema| schema.separators.is_some());
+    let Some(schema) = found.next() else { return Ok(TokenStream::new()) };
+    if let Some(second) = found.next() {
         let help = "use the same enum in every operation";
         let message = "found a second enum with `x-separators`, expected one";
         return Err(vec![document.problem(second.pointer.clone(), message, help)]);
     }
-    let code = name::pascal(code);
+    let code = name::pascal(schema.name.as_deref().unwrap_or_default());
     let (mut variants, mut codes, mut texts, mut made_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for separator in separators {
-        let value = name::pascal(&separator.value);
-        let sent = &separator.value;
-        match &separator.text {
+    for sent in schema.text_variants().unwrap_or_default() {
+        let value = name::pascal(sent);
+        match schema.separator(sent) {
             Some(text) => {
                 let variant = name::separator(text);
                 let doc = format!(" `{}`, sent as `{sent}`.", text.escape_debug());
@@ -212,10 +206,7 @@ pub(super) fn addresses(contract: &Contract) -> TokenStream {
     let schemas = bodies.flat_map(|body| body.schema.properties()).map(|property| &property.schema);
     let mut found = schemas.filter_map(|schema| {
         let schema = schema.items().unwrap_or(schema);
-        match schema.kind {
-            Kind::String { format: Some(Format::IpEndpoint { port }), .. } => Some((schema, port)),
-            _ => None,
-        }
+        Some((schema, schema.endpoint_ports()?))
     });
     let Some((schema, (minimum, maximum))) = found.next() else { return TokenStream::new() };
     let [item, port] = ["x-format", "x-port"].map(|keyword| schema.citation.clauses_for(keyword).join(", "));
@@ -266,7 +257,7 @@ fn constants(part: &str, schema: &Schema) -> Vec<TokenStream> {
             _ => "Maximum number of distinct items",
         };
         let (ty, value) = match usize::try_from(bound) {
-            Ok(size) if !matches!(schema.kind, Kind::Integer { .. }) => (quote!(usize), quote!(#size)),
+            Ok(size) if schema.kind != Kind::Integer => (quote!(usize), quote!(#size)),
             _ => (quote!(i64), quote!(#bound)),
         };
         let clause = schema.citation.clauses_for(keyword).join("`, `");
@@ -274,7 +265,7 @@ fn constants(part: &str, schema: &Schema) -> Vec<TokenStream> {
         let doc = format!(" {meaning} of `{part}` (`{clause}`).");
         quote!(#[doc = #doc] pub const #name: #ty = #value;)
     };
-    schema.kind.limits().into_iter().map(constant).collect()
+    schema.limits().map(constant).collect()
 }
 
 /// A struct for the headers of each success response that has any.
@@ -286,9 +277,9 @@ pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenS
         for Header { name, description, schema, pointer, .. } in &operation.success.headers {
             let field = name::snake(name);
             let doc = name::sentence(description.as_deref().unwrap_or(name));
-            let (ty, read) = match &schema.kind {
-                Kind::Integer { .. } => (quote!(i64), quote!(integer)),
-                Kind::String { .. } => (quote!(String), quote!(text)),
+            let (ty, read) = match schema.kind {
+                Kind::Integer => (quote!(i64), quote!(integer)),
+                Kind::String => (quote!(String), quote!(text)),
                 _ => {
                     let help = "use a string or an integer";
                     let message = "unsupported type of a response header";
@@ -376,8 +367,7 @@ fn business_code(success: &Response) -> Option<(String, i64)> {
     }
     let mut codes = success.json()?.properties().iter().filter_map(|property| {
         let [value] = property.schema.variants.as_deref()? else { return None };
-        matches!(property.schema.kind, Kind::Integer { .. })
-            .then(|| Some((property.name.clone(), value.as_i64()?)))?
+        (property.schema.kind == Kind::Integer).then(|| Some((property.name.clone(), value.as_i64()?)))?
     });
     let found = codes.next()?;
     codes.next().is_none().then_some(found)

@@ -2,15 +2,8 @@
 
 use proc_macro2::{Ident, Span};
 
+pub(super) use crate::emit::name::{constant as capitals, snake};
 use crate::names;
-
-pub(super) fn snake(name: &str) -> Ident {
-    Ident::new(&names::snake(name), Span::call_site())
-}
-
-pub(super) fn capitals(name: &str) -> Ident {
-    Ident::new(&names::snake(name).to_ascii_uppercase(), Span::call_site())
-}
 
 /// A name that begins with a digit gets a word in front.
 pub(super) fn pascal(name: &str) -> Ident {

@@ -25,20 +25,21 @@ impl Emitter<'_> {
             let Schema { name: Some(name), kind, pointer, .. } = schema else { continue };
             let ident = names::pascal(name);
             match kind {
-                Kind::String { .. } => types.extend(text_enum(schema, &ident)),
-                Kind::Object { .. } if requests.contains(pointer.as_str()) => {
+                Kind::String => types.extend(text_enum(schema, &ident)),
+                Kind::Object if requests.contains(pointer.as_str()) => {
                     types.extend(self.object(schema, &ident, Side::Request));
                 }
-                Kind::Object { properties } => {
+                Kind::Object => {
                     let is_error = errors.contains(pointer.as_str());
-                    self.is_stored = !is_error && properties.iter().all(|property| !property.required);
+                    self.is_stored =
+                        !is_error && schema.properties().iter().all(|property| !property.required);
                     types.extend(self.object(schema, &ident, Side::Response));
                     self.is_stored = false;
                     if is_error {
-                        types.extend(envelope(properties, &ident));
+                        types.extend(envelope(schema.properties(), &ident));
                     }
                 }
-                Kind::Integer { .. } | Kind::Boolean | Kind::Array { .. } => {}
+                Kind::Integer | Kind::Boolean | Kind::Array => {}
             }
         }
         types
@@ -102,35 +103,36 @@ impl Emitter<'_> {
     pub(super) fn rust_type(&mut self, schema: &Schema, side: Side) -> TokenStream {
         let Schema { name, kind, variants, pointer, .. } = schema;
         match (kind, variants.as_deref()) {
-            (Kind::Object { .. }, _) | (Kind::String { .. }, Some(_)) => match name {
+            (Kind::Object, _) | (Kind::String, Some(_)) => match name {
                 Some(name) => names::pascal(name).into_token_stream(),
                 None => {
                     let help = "give it a name under components/schemas";
                     self.report(pointer, "unsupported: an object or an enum without a name", help)
                 }
             },
-            (Kind::String { format: Some(Format::DateTime), .. }, None) if side == Side::Request => {
-                quote!(DateTime)
-            }
-            (Kind::String { format: Some(Format::DateTime), .. }, None) => quote!(Timestamp),
-            (Kind::String { format: Some(Format::Ipv4), .. }, None) => quote!(std::net::Ipv4Addr),
-            (Kind::String { format: Some(Format::IpEndpoint { .. }), .. }, None) => quote!(Address),
-            (Kind::String { format: None, .. }, None) => match side {
-                Side::Request => quote!(String),
-                Side::Response => quote!(SmolStr),
+            (Kind::String, None) => match (schema.format, side) {
+                (Some(Format::DateTime), Side::Request) => quote!(DateTime),
+                (Some(Format::DateTime), Side::Response) => quote!(Timestamp),
+                (Some(Format::Ipv4), _) => quote!(std::net::Ipv4Addr),
+                _ if schema.endpoint_ports().is_some() => quote!(Address),
+                (_, Side::Request) => quote!(String),
+                (_, Side::Response) => quote!(SmolStr),
             },
-            (Kind::Integer { .. }, Some([Value::Number(number)])) => {
+            (Kind::Integer, Some([Value::Number(number)])) => {
                 let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
                 quote!(Constant<#number>)
             }
-            (Kind::Integer { minimum: Some(0..), maximum: Some(0..=0xffff_ffff), .. }, None) => quote!(u32),
-            // Days and counts, of which imports take no others.
-            (Kind::Integer { int64: false, .. }, None) if self.is_stored => quote!(u32),
-            (Kind::Integer { .. }, _) => quote!(i64),
+            (Kind::Integer, None) => match (schema.minimum, schema.maximum) {
+                (Some(0..), Some(0..=0xffff_ffff)) => quote!(u32),
+                // Days and counts, of which imports take no others.
+                _ if self.is_stored && schema.format.is_none() => quote!(u32),
+                _ => quote!(i64),
+            },
+            (Kind::Integer, _) => quote!(i64),
             (Kind::Boolean, Some([Value::Bool(value)])) => quote!(ConstantBool<#value>),
             (Kind::Boolean, _) => quote!(bool),
-            (Kind::Array { items, .. }, _) => {
-                let item = self.rust_type(items, side);
+            (Kind::Array, _) => {
+                let item = schema.items().map(|items| self.rust_type(items, side));
                 quote!(Vec<#item>)
             }
         }
@@ -159,8 +161,8 @@ fn text_enum(schema: &Schema, ident: &Ident) -> Option<TokenStream> {
 
 /// `x-separators`: the text of each value, where it has one.
 fn separators(schema: &Schema, ident: &Ident, variants: &[Ident]) -> Option<TokenStream> {
-    let Kind::String { separators: Some(separators), .. } = &schema.kind else { return None };
-    let texts = separators.iter().map(|separator| match &separator.text {
+    schema.separators.as_ref()?;
+    let texts = schema.text_variants()?.into_iter().map(|value| match schema.separator(value) {
         Some(text) => quote!(Some(#text)),
         None => quote!(None),
     });

@@ -1,0 +1,236 @@
+//! A curl command and what it printed, as an archive with one entry.
+
+use serde_json::{Value, json};
+
+use super::archive::{Archive, ArchiveError};
+
+/// Why a command or its output can't be read. No text of either is repeated: it holds tokens.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A quote without its end.
+    #[error("the command ends within a quoted word")]
+    Quote,
+    /// No command of curl.
+    #[error("expected a command that begins with `curl` and has one URL")]
+    NoUrl,
+    /// An option of another kind.
+    #[error("unknown option `{0}` of curl; remove it if the request does not depend on it")]
+    Option(String),
+    /// Not what `curl -i` prints.
+    #[error(
+        "expected a response as `curl -i` prints it: `HTTP/1.1 200 OK`, headers, an empty line and the body"
+    )]
+    Response,
+    /// The archive is too long.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// Options of curl that say nothing about the request.
+const SILENT: &[&str] = &[
+    "-s",
+    "-S",
+    "-sS",
+    "-i",
+    "-k",
+    "-v",
+    "-g",
+    "-f",
+    "-L",
+    "-sSi",
+    "-si",
+    "--silent",
+    "--show-error",
+    "--include",
+    "--insecure",
+    "--verbose",
+    "--globoff",
+    "--fail",
+    "--location",
+    "--compressed",
+    "--path-as-is",
+    "--http1.1",
+    "--http2",
+];
+/// The same, with a value.
+const SILENT_WITH_VALUE: &[&str] = &[
+    "-o",
+    "-m",
+    "-A",
+    "-x",
+    "-w",
+    "--output",
+    "--max-time",
+    "--connect-timeout",
+    "--user-agent",
+    "--proxy",
+    "--cacert",
+    "--cert",
+    "--key",
+    "--write-out",
+    "--retry",
+    "--resolve",
+];
+
+impl Archive {
+    /// An archive of one exchange: a curl command, and the response as `curl -i` prints it.
+    ///
+    /// # Errors
+    /// When either can't be read.
+    pub fn from_command(command: &str, response: &str) -> Result<Self, CommandError> {
+        let entry = json!({ "request": request(command)?, "response": self::response(response)? });
+        let archive = json!({ "log": { "entries": [entry] } }).to_string();
+        Ok(Self::read(archive.as_bytes(), Self::MAX_BYTES)?)
+    }
+}
+
+fn request(command: &str) -> Result<Value, CommandError> {
+    let mut words = words(command)?.into_iter();
+    if words.next().as_deref() != Some("curl") {
+        return Err(CommandError::NoUrl);
+    }
+    let (mut method, mut url, mut headers, mut body) = (None, None, Vec::new(), None::<String>);
+    while let Some(word) = words.next() {
+        let (name, attached) = match word.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
+            // `-XPOST`
+            _ if word.starts_with("-X") || word.starts_with("-H") || word.starts_with("-d") => {
+                let value = word.get(2..).filter(|value| !value.is_empty()).map(str::to_owned);
+                (word[..2].to_owned(), value)
+            }
+            _ => (word, None),
+        };
+        if SILENT.contains(&name.as_str()) {
+            continue;
+        }
+        let mut value = || attached.clone().or_else(|| words.next()).unwrap_or_default();
+        match name.as_str() {
+            "-X" | "--request" => method = Some(value()),
+            "-H" | "--header" => headers.push(value()),
+            "-b" | "--cookie" => headers.push(format!("Cookie: {}", value())),
+            "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-ascii" => {
+                let before = body.take().map(|before| before + "&").unwrap_or_default();
+                body = Some(before + &value());
+            }
+            "--json" => {
+                headers.push("Content-Type: application/json".to_owned());
+                body = Some(value());
+            }
+            "--url" => url = Some(value()),
+            silent if SILENT_WITH_VALUE.contains(&silent) => drop(value()),
+            option if option.starts_with('-') => {
+                return Err(CommandError::Option(option.chars().take(40).collect()));
+            }
+            _ if url.is_none() => url = Some(name),
+            _ => return Err(CommandError::NoUrl),
+        }
+    }
+    let url = url.filter(|url| !url.is_empty()).ok_or(CommandError::NoUrl)?;
+    let url = if url.contains("://") { url } else { format!("http://{url}") };
+    let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
+    let headers: Vec<Value> = headers.iter().filter_map(|header| self::header(header)).collect();
+    let mut request = json!({ "method": method, "url": url, "headers": headers });
+    if let Some(body) = body {
+        request["postData"] = json!({ "text": body });
+    }
+    Ok(request)
+}
+
+fn response(text: &str) -> Result<Value, CommandError> {
+    let text = text.replace("\r\n", "\n");
+    let mut rest = text.as_str();
+    loop {
+        let (head, body) = rest.split_once("\n\n").unwrap_or((rest.trim_end(), ""));
+        let mut lines = head.lines();
+        let status = lines.next().filter(|line| line.starts_with("HTTP/"));
+        let status = status.and_then(|line| line.split(' ').nth(1)?.parse::<u16>().ok());
+        let status = status.ok_or(CommandError::Response)?;
+        // Before it there may be a response of a proxy, and `100 Continue`.
+        if body.starts_with("HTTP/") {
+            rest = body;
+            continue;
+        }
+        let headers: Vec<Value> = lines.filter_map(header).collect();
+        return Ok(json!({ "status": status, "headers": headers, "content": { "text": body } }));
+    }
+}
+
+fn header(line: &str) -> Option<Value> {
+    let (name, value) = line.split_once(':')?;
+    Some(json!({ "name": name.trim(), "value": value.trim() }))
+}
+
+/// The words of a command as a shell reads it, with variables left as they are.
+fn words(command: &str) -> Result<Vec<String>, CommandError> {
+    let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
+    let mut chars = command.trim().chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                is_word = true;
+                loop {
+                    match chars.next().ok_or(CommandError::Quote)? {
+                        end if end == c => break,
+                        '\\' if c == '"' => word.push(chars.next().ok_or(CommandError::Quote)?),
+                        other => word.push(other),
+                    }
+                }
+            }
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some(other) => {
+                    is_word = true;
+                    word.push(other);
+                }
+            },
+            c if c.is_whitespace() => {
+                if std::mem::take(&mut is_word) {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            c => {
+                is_word = true;
+                word.push(c);
+            }
+        }
+    }
+    if is_word {
+        words.push(word);
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_as_a_shell_reads_it() {
+        let command = "curl -sS -i -XPOST 'http://a.invalid/x?k=it'\\''s' \\\n -H \"X-A: \\\"b\\\"\" --data-raw '{\"a\": 1}'";
+        let request = request(command).expect("a command");
+        assert_eq!(request["url"], "http://a.invalid/x?k=it's");
+        assert_eq!(
+            (&request["method"], &request["postData"]["text"]),
+            (&json!("POST"), &json!("{\"a\": 1}"))
+        );
+        assert_eq!(request["headers"], json!([{ "name": "X-A", "value": "\"b\"" }]));
+        for (wrong, expected) in [
+            ("wget x", "begins with `curl`"),
+            ("curl -s", "one URL"),
+            ("curl a b", "one URL"),
+            ("curl 'a", "within a quoted word"),
+            ("curl --upload-file s3cret a", "unknown option `--upload-file`"),
+        ] {
+            let error = self::request(wrong).expect_err(wrong).to_string();
+            assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_response_is_what_curl_prints() {
+        let text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\nX-A: b\r\n\r\n{\"a\":\r\n1}";
+        let response = response(text).expect("a response");
+        assert_eq!((&response["status"], &response["headers"][0]["value"]), (&json!(200), &json!("b")));
+        assert!(self::response("{}").is_err());
+    }
+}

@@ -1,0 +1,43 @@
+use std::path::Path;
+
+use sallyport_conformance::report::{self, Format, plain};
+use sallyport_conformance::run::SavedReport;
+use sallyport_conformance::{Contract, Verdict, files};
+use sha2::{Digest as _, Sha256};
+
+use super::UsageError;
+use super::output::print;
+use super::replay::{MAX_REPORT_BYTES, read_report};
+
+/// `conformance evidence`: one finding of a report as one file.
+pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, UsageError> {
+    let wrong = |message: String| UsageError::from(format!("{}: {message}", path.display()));
+    let format = match output.extension().and_then(|extension| extension.to_str()) {
+        Some("html") => Format::Html,
+        Some("md") => Format::Markdown,
+        _ => return Err(format!("-o {}: expected a file named *.html or *.md", output.display()).into()),
+    };
+    let report = read_report(path)?;
+    let (id, check, finding) =
+        report.findings().find(|(known, ..)| known == id).ok_or_else(|| wrong(unknown(&report, id)))?;
+    let file = files::read(path, MAX_REPORT_BYTES).map_err(|error| wrong(error.to_string()))?;
+    let sha256: String = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
+    let contract = Contract::embedded()?;
+    let text = report::evidence(contract, &report, (&id, check, finding), format, &sha256)?;
+    files::replace(output, |file| file.write_all(text.as_bytes()))
+        .map_err(|error| format!("{}: {error}", output.display()))?;
+    print(&format!("{:>16} {}\n", "evidence", plain(&output.display().to_string())));
+    Ok(Verdict::Conforms)
+}
+
+/// A check with several findings has a number behind each, as in `search.total#2`.
+fn unknown(report: &SavedReport, id: &str) -> String {
+    let of_check: Vec<String> =
+        report.findings().filter(|(_, check, _)| check.id == id).map(|(id, ..)| id).collect();
+    if !of_check.is_empty() {
+        return format!("`{id}` has several findings; choose one of {}", of_check.join(", "));
+    }
+    let known: Vec<String> = report.findings().map(|(id, ..)| id).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    format!("`{id}` is no finding of this report; its findings: {known}")
+}

@@ -1,0 +1,264 @@
+use std::path::Path;
+
+use sallyport_conformance::contract::Clause;
+use sallyport_conformance::observe::{Archive, Judgement, Traffic, Violation};
+use sallyport_conformance::report::{self, Detail, plain, quantity};
+use sallyport_conformance::run::SavedReport;
+use sallyport_conformance::wire::{RecordedExchange, Redactor};
+use sallyport_conformance::{Contract, Options, Secret, Target, Verdict, files};
+use serde_json::Value;
+
+use super::UsageError;
+use super::arguments::JudgeArguments;
+use super::output::{Output, print};
+use super::replay::{read_report, send_again};
+use super::setup::Setup;
+
+/// `conformance judge`: which clauses one exchange from the field shows, and the smallest request that shows it again.
+pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let complaint = match &arguments.clause {
+        Some(id) => Some(Clause::from_id(id).ok_or_else(|| format!("--clause: unknown clause `{id}`"))?),
+        None => None,
+    };
+    let before = arguments.run.as_deref().map(read_report).transpose()?;
+    let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
+    let Some(judgement) = Judgement::new(contract, &traffic) else {
+        let reasons = traffic.left_out().iter().map(|left_out| left_out.reason.as_str());
+        let reasons = reasons.collect::<Vec<_>>().join("; ");
+        return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
+    };
+    let complaint = Complaint { clause: complaint };
+    let verdict = complaint.verdict(&judgement);
+    print(&complaint.text(&judgement, verdict));
+    if let Some(before) = &before {
+        let clauses = complaint.violations(&judgement).map(|violation| violation.clause).collect::<Vec<_>>();
+        print(&noticed(before, &clauses));
+    }
+    let is_given = arguments.target.base_url.is_some() || arguments.target.config.is_some();
+    if is_given && (verdict == Verdict::Findings || judgement.is_valid_and_rejected) {
+        let Setup { target, options, .. } = Setup::new(&arguments.target)?;
+        let target = target.ok_or("expected --base-url, or a configuration with base-url")?;
+        return Reduction { contract, target: &target, options, complaint, original: &judgement }
+            .run(verdict)
+            .await;
+    }
+    Ok(verdict)
+}
+
+fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
+    let read = |path: &Path| {
+        files::read_text(path, Archive::MAX_BYTES).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    if let (Some(curl), Some(response)) = (&arguments.curl, &arguments.response) {
+        return Ok(Archive::from_command(&read(curl)?, &read(response)?)?);
+    }
+    let path = arguments.har.as_deref().unwrap_or(Path::new(""));
+    let wrong = |message: &str| format!("{}: {message}", path.display());
+    let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES)
+        .map_err(|error| wrong(&error.to_string()))?;
+    let (entries, entry) = (archive.len(), arguments.entry);
+    match (entry, entries) {
+        (None, 2..) => Err(wrong(&format!("has {entries} entries; choose one with --entry")).into()),
+        (entry, _) => {
+            Ok(archive.only(entry.unwrap_or(0)).ok_or_else(|| wrong(&format!("has {entries} entries")))?)
+        }
+    }
+}
+
+/// What is said of an exchange: that it violates this clause, or any.
+#[derive(Debug, Clone, Copy)]
+struct Complaint {
+    clause: Option<Clause>,
+}
+
+impl Complaint {
+    fn violations<'a>(&'a self, judgement: &'a Judgement) -> impl Iterator<Item = &'a Violation> {
+        let is_meant = |violation: &&Violation| self.clause.is_none_or(|clause| violation.clause == clause);
+        judgement.violations.iter().filter(is_meant)
+    }
+
+    fn verdict(&self, judgement: &Judgement) -> Verdict {
+        let is_shown = match self.clause {
+            Some(clause) => judgement.shown.contains(&clause),
+            None => !judgement.shown.is_empty(),
+        };
+        match () {
+            () if self.violations(judgement).next().is_some() => Verdict::Findings,
+            () if is_shown && !judgement.is_valid_and_rejected => Verdict::Conforms,
+            () => Verdict::Incomplete,
+        }
+    }
+
+    fn text(&self, judgement: &Judgement, verdict: Verdict) -> String {
+        let RecordedExchange { method, target, .. } = &judgement.exchange;
+        let path = target.split('?').next().unwrap_or_default();
+        let screen = Output::Stdout.screen(Detail::Normal);
+        let mut text = screen.line("exchange", &format!("{method} {path}: {}", judgement.response));
+        let shown: Vec<&str> = judgement.shown.iter().map(|clause| clause.id()).collect();
+        let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+        text.push_str(&screen.line("can show", &shown));
+        for Violation { clause, expected, actual } in self.violations(judgement) {
+            text.push_str(&screen.line("violated", clause.id()));
+            text.push_str(&screen.line("expected", expected));
+            text.push_str(&screen.line("actual", actual));
+        }
+        let words = match (verdict, self.clause) {
+            (Verdict::Findings, _) => "the exchange violates the contract".to_owned(),
+            (Verdict::Conforms, Some(clause)) => format!("the exchange keeps {clause}"),
+            (Verdict::Conforms, None) => "the exchange keeps the clauses that it can show".to_owned(),
+            (_, _) if judgement.is_valid_and_rejected => "open: the document allows the request, and the service rejected it; \
+                 another reason may be the cause, such as the token. With --base-url it is compared with smaller requests"
+                .to_owned(),
+            (_, Some(clause)) => format!("open: this exchange cannot show {clause}"),
+            (_, None) => "open: this exchange shows no clause".to_owned(),
+        };
+        text.push_str(&screen.line("verdict", &words));
+        text
+    }
+}
+
+/// Whether the run of a report found violations of clauses, or judged them at all.
+fn noticed(before: &SavedReport, clauses: &[Clause]) -> String {
+    let screen = Output::Stdout.screen(Detail::Normal);
+    let line = |clause: &Clause| {
+        let found: Vec<String> =
+            before.findings().filter(|(.., finding)| finding.clause == *clause).map(|(id, ..)| id).collect();
+        let judged =
+            before.clauses.iter().find(|known| known.id == clause.id()).map_or(0, |known| known.checked);
+        screen.line("last run", &match (found.is_empty(), judged) {
+            (false, _) => format!("{clause}: noticed, in {}", found.join(", ")),
+            (true, 0) => format!("{clause}: not noticed, because the run of {} did not judge it", before.begun),
+            (true, judged) => format!(
+                "{clause}: not noticed, although {} of the run of {} judged it: none sent a request like this one",
+                quantity(judged, "check"),
+                before.begun
+            ),
+        })
+    };
+    clauses.iter().map(line).collect()
+}
+
+/// The search for the smallest request that shows the same.
+struct Reduction<'a> {
+    contract: &'a Contract,
+    target: &'a Target,
+    options: Options,
+    complaint: Complaint,
+    original: &'a Judgement,
+}
+
+impl Reduction<'_> {
+    /// Maximum number of requests of the search.
+    const MAX_REQUESTS: usize = 24;
+
+    /// Removes one part after another as long as the same shows. The last part that can't be removed makes a pair: with it the same
+    /// shows, and without it it does not.
+    async fn run(&self, verdict: Verdict) -> Result<Verdict, UsageError> {
+        let screen = Output::Stdout.screen(Detail::Normal);
+        let (mut smallest, mut accepted, mut sent) = (None, None, 1);
+        let redactor = Redactor::new(self.target.secrets().cloned().chain(self.options.wire.secrets()))?;
+        let base = redactor.redact(self.target.base().as_str());
+        if let Some(again) = self.send(&self.original.exchange).await?.filter(|again| self.is_same(again)) {
+            let mut current = again;
+            let mut open = smaller(&current.exchange);
+            while let Some((part, candidate)) = open.pop().filter(|_| sent < Self::MAX_REQUESTS) {
+                sent += 1;
+                let Some(judgement) = self.send(&candidate).await? else { continue };
+                if self.is_same(&judgement) {
+                    (current, accepted) = (judgement, None);
+                    open = smaller(&current.exchange);
+                } else if self.original.is_valid_and_rejected && judgement.response == "a success" {
+                    accepted = Some((part, judgement.exchange));
+                }
+            }
+            smallest = Some(current.exchange);
+        }
+        let Some(smallest) = smallest else {
+            let words = format!("{base} does not show it again; it may be fixed, or depend on data");
+            print(&screen.line("not reproduced", &words));
+            return Ok(verdict);
+        };
+        let command = |label: &str, exchange: &RecordedExchange| {
+            format!("{label:>16} {}\n", plain(&report::curl(&base, exchange)))
+        };
+        let Some((part, control)) = accepted else {
+            print(&format!(
+                "{:>16} at {base}, in {}\n{}",
+                "reproduced",
+                quantity(sent, "request"),
+                command("smallest", &smallest)
+            ));
+            return Ok(verdict);
+        };
+        let without = format!("at {base}; without {part} the request is accepted");
+        print(&format!(
+            "{}{}{}",
+            screen.line("reproduced", &without),
+            command("accepted", &control),
+            command("rejected", &smallest)
+        ));
+        // No verdict: the contract lets a service reject what it does not know, such as a country or a parameter.
+        Ok(verdict)
+    }
+
+    fn is_same(&self, other: &Judgement) -> bool {
+        let clauses = |judgement| -> Vec<Clause> {
+            self.complaint.violations(judgement).map(|violation| violation.clause).collect()
+        };
+        match self.original.is_valid_and_rejected {
+            true => other.is_valid_and_rejected,
+            false => clauses(other).iter().any(|clause| clauses(self.original).contains(clause)),
+        }
+    }
+
+    async fn send(&self, exchange: &RecordedExchange) -> Result<Option<Judgement>, UsageError> {
+        let secrets: Vec<Secret> =
+            self.target.secrets().cloned().chain(self.options.wire.secrets()).collect();
+        let Some(request) = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))
+        else {
+            return Ok(None);
+        };
+        let own =
+            ["host", "content-length", "connection", "accept-encoding", "user-agent", "transfer-encoding"];
+        let request = own.iter().fold(request, |request, name| request.without_header(name));
+        let options = Options { requests: vec![request], ..self.options.clone() };
+        let (again, traffic) = send_again(self.contract, self.target, options).await?;
+        if again.verdict.prevents_testing() {
+            return Err(again.conclusion.into());
+        }
+        Ok(Judgement::new(self.contract, &traffic))
+    }
+}
+
+/// The requests with one part less, each with that part in words: a query parameter other than the token's, a member of the body, half
+/// of a list.
+fn smaller(exchange: &RecordedExchange) -> Vec<(String, RecordedExchange)> {
+    let mut smaller = Vec::new();
+    let (path, query) = exchange.target.split_once('?').unwrap_or((&exchange.target, ""));
+    let pairs: Vec<&str> = query.split('&').filter(|pair| !pair.is_empty()).collect();
+    for (number, pair) in pairs.iter().enumerate().filter(|(_, pair)| !pair.contains('$')) {
+        let others = pairs.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, pair)| *pair);
+        let target = format!("{path}?{}", others.collect::<Vec<_>>().join("&"));
+        let part = format!("`{}`", pair.split('=').next().unwrap_or_default());
+        smaller.push((part, RecordedExchange { target, ..exchange.clone() }));
+    }
+    let body = exchange.request_body.as_deref().and_then(|body| serde_json::from_str::<Value>(body).ok());
+    let Some(Value::Object(members)) = body else { return smaller };
+    let mut add = |part: String, members: serde_json::Map<String, Value>| {
+        let request_body = Some(Value::Object(members).to_string());
+        smaller.push((part, RecordedExchange { request_body, ..exchange.clone() }));
+    };
+    for (name, value) in &members {
+        let mut others = members.clone();
+        others.shift_remove(name);
+        add(format!("`{name}`"), others);
+        let items = value.as_array().filter(|items| items.len() > 1);
+        for half in items.iter().flat_map(|items| items.chunks(items.len().div_ceil(2))) {
+            let mut others = members.clone();
+            others.insert(name.clone(), half.to_vec().into());
+            add(format!("some items of `{name}`"), others);
+        }
+    }
+    smaller
+}

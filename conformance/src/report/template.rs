@@ -1,0 +1,26 @@
+//! Pages and texts that are made from templates.
+
+use minijinja::{Environment, Value, escape_formatter};
+
+use super::markdown::{code, escaped, fenced};
+use super::plain_lines;
+
+/// Fills a template. What is put in is escaped where the name ends in .html; elsewhere the filters `text`, `code` and `block` do it.
+pub(crate) fn render(
+    name: &'static str,
+    template: &'static str,
+    view: Value,
+) -> Result<String, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_formatter(|out, state, value| match value.as_str().filter(|_| !value.is_safe()) {
+        Some(text) => escape_formatter(out, state, &Value::from(plain_lines(text).into_owned())),
+        None => escape_formatter(out, state, value),
+    });
+    environment.add_global("style", Value::from_safe_string(include_str!("html/style.css").to_owned()));
+    environment.add_global("script", Value::from_safe_string(include_str!("html/script.js").to_owned()));
+    environment.add_filter("text", |text: &str| escaped(text));
+    environment.add_filter("code", |text: &str| code(text));
+    environment.add_filter("block", |text: &str, language: &str| fenced(language, text));
+    environment.add_template(name, template)?;
+    environment.get_template(name)?.render(view)
+}

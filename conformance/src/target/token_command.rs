@@ -1,0 +1,105 @@
+//! A command that prints the account's token.
+
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::Secret;
+
+/// Time for a command to print the token.
+const TIME: Duration = Duration::from_secs(30);
+
+/// Maximum length of what it prints, in bytes: no server takes a header as long.
+const MAX_LENGTH: u64 = 64 << 10;
+
+/// A program and its arguments, which prints the account's token. No shell is involved, and nothing that it prints is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenCommand {
+    program: String,
+    arguments: Vec<String>,
+}
+
+/// Why a command gave no token.
+#[derive(Debug, thiserror::Error)]
+#[error("the command `{program}` for the token {reason}; its output is never shown, so run it by itself")]
+pub struct TokenCommandError {
+    program: String,
+    reason: String,
+}
+
+impl TokenCommand {
+    /// None without a program.
+    pub fn new(words: Vec<String>) -> Option<Self> {
+        let mut words = words.into_iter();
+        let program = words.next().filter(|program| !program.is_empty())?;
+        Some(Self { program, arguments: words.collect() })
+    }
+
+    /// Runs it, and waits for the token.
+    ///
+    /// # Errors
+    /// It cannot be started, fails, takes more than 30 s, or prints something else than one line with one word.
+    pub fn run(&self) -> Result<Secret, TokenCommandError> {
+        let failed = |reason: String| TokenCommandError { program: self.program.clone(), reason };
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
+        let (sender, printed) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            // A thread, because what the command has started may keep its output open for ever.
+            std::thread::spawn(move || {
+                let mut text = String::new();
+                let read = output.take(MAX_LENGTH + 1).read_to_string(&mut text);
+                // Nobody waits any more once the time is over.
+                let _ = sender.send(read.map(|_| text));
+            });
+        }
+        let printed = printed.recv_timeout(TIME);
+        if printed.is_err() {
+            // It may have ended a moment ago.
+            let _ = child.kill();
+        }
+        let ended = child.wait().map_err(|error| failed(error.to_string()))?;
+        let text = match printed {
+            Err(_) => return Err(failed(format!("took more than {} s", TIME.as_secs()))),
+            Ok(_) if !ended.success() => return Err(failed(format!("failed ({ended})"))),
+            Ok(text) => text.map_err(|_| failed("printed something else than text".to_owned()))?,
+        };
+        match text.trim() {
+            token if !token.is_empty() && !token.contains(char::is_whitespace) && !is_too_long(&text) => {
+                Ok(Secret::new("API_KEY", token))
+            }
+            _ => Err(failed("printed something else than one token".to_owned())),
+        }
+    }
+}
+
+fn is_too_long(text: &str) -> bool {
+    u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_one_word_and_nothing_of_the_output_is_shown() {
+        let run = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            TokenCommand::new(words).expect("a program").run()
+        };
+        assert_eq!(run(&["printf", "hunter2-$HOME\n"]).expect("a token").expose(), "hunter2-$HOME");
+        for (words, reason) in [
+            (["printf", "hunter2 twice"], "printed something else than one token"),
+            (["printf", ""], "printed something else than one token"),
+            (["printf", "\\377hunter2"], "printed something else than text"),
+            (["cat", "/no/such/hunter2"], "failed (exit status: 1)"),
+            (["/no/such/program", ""], "cannot be started"),
+        ] {
+            let error = run(&words).expect_err("no token").to_string();
+            assert!(error.contains(reason) && !error.contains("hunter2"), "{error}");
+        }
+        assert!(TokenCommand::new(Vec::new()).is_none());
+    }
+}

@@ -1,0 +1,289 @@
+//! What settles an argument: a finding as one file, findings replayed, one exchange judged, and what changed between two runs.
+
+use serde_json::{Value, json};
+
+use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+use crate::server::{self, TestServer, closed_port};
+
+/// A service that lists its groups in the wrong order, and without a token too.
+fn broken() -> TestServer {
+    TestServer::start(|stream| server::groups(stream, &[2, 1]))
+}
+
+/// The same in order, for the right token.
+fn fixed() -> TestServer {
+    TestServer::start_reading(|stream, request| {
+        let path = request.head.split(' ').nth(1).unwrap_or_default();
+        let url = reqwest::Url::parse(&format!("http://x.invalid{path}")).expect("a path");
+        let tokens = url.query_pairs().filter(|(name, _)| name == "api_key").collect::<Vec<_>>();
+        if matches!(tokens.as_slice(), [(_, token)] if token == TOKEN) {
+            return server::groups(stream, &[1, 2]);
+        }
+        rejected(stream)
+    })
+}
+
+fn rejected(stream: &mut std::net::TcpStream) -> std::io::Result<()> {
+    let body = br#"{"code": 1, "message": "no"}"#;
+    server::response(stream, "401 Unauthorized", &[("Content-Type", "application/json")], body)
+}
+
+const ONLY: [&str; 4] = ["--only", "groups.order.ascending", "--only", "groups.token.*"];
+
+/// Runs against a service, and returns the path of the report.
+fn report(folder: &Folder, name: &str, url: &str, code: i32) -> String {
+    let file = folder.file(&format!("{name}.json"));
+    let pages = format!("json={file},html={file}.html,md={file}.md");
+    run(&[&["run", "--base-url", url, "--report", &pages], ONLY.as_slice()].concat()).assert(code, &[]);
+    file
+}
+
+/// The ids of the findings, as reports name them.
+fn ids(report: &Value) -> Vec<String> {
+    let checks = report["checks"].as_array().expect("checks");
+    let of_check = |check: &Value| {
+        let (id, findings) =
+            (check["id"].as_str().expect("an id"), check["findings"].as_array().map_or(0, Vec::len));
+        let name = |number: usize| if findings == 1 { id.to_owned() } else { format!("{id}#{number}") };
+        (1..=findings).map(name).collect::<Vec<_>>()
+    };
+    checks.iter().flat_map(of_check).collect()
+}
+
+#[test]
+fn a_finding_is_one_file_that_needs_nothing_else() {
+    let (folder, target) = (Folder::new(), broken());
+    let file = report(&folder, "report", &target.url(), 1);
+    let written = folder.json("report.json");
+    let ids = ids(&written);
+    assert!(ids.len() > 3, "{ids:?}");
+    let (page, summary) = (folder.read("report.json.html"), folder.read("report.json.md"));
+    for id in &ids {
+        let command = format!("conformance evidence report.json '{id}' -o evidence.html");
+        assert!(summary.contains(&command) && page.contains(&command.replace('\'', "&#x27;")), "{command}");
+        for name in ["evidence.html", "evidence.md"] {
+            run(&["evidence", &file, id, "-o", &folder.file(name)]).assert(0, &[name]);
+            let evidence = folder.read(name);
+            assert!(!evidence.contains(&TOKEN[..8]), "{evidence}");
+            let place = if name.ends_with("md") {
+                " of `openapi/openapi.yaml`"
+            } else {
+                "<code>openapi/openapi.yaml</code> line "
+            };
+            for part in [
+                place,
+                "HTTP 200",
+                "accepted when the response has HTTP 200 and code 200",
+                "api_key=",
+                "curl -sS -i -X GET",
+            ] {
+                assert!(evidence.contains(part), "{id}: expected {part} in {evidence}");
+            }
+            assert!(evidence.contains(written["contract_sha256"].as_str().expect("a hash")));
+            assert!(evidence.contains("This response violates the clause"), "{evidence}");
+            // A rejection counts beside a request that was accepted.
+            assert_eq!(
+                evidence.contains("Control request: valid, and accepted"),
+                id.starts_with("groups.token"),
+                "{id}: {evidence}"
+            );
+            for loading in ["src=", "<link", "@import", "url(", "fetch(", "<script"] {
+                assert!(!evidence.contains(loading), "the page has {loading}");
+            }
+        }
+    }
+    let several = ids.iter().find_map(|id| id.strip_suffix("#2")).expect("a check with two findings");
+    run(&["evidence", &file, several, "-o", "e.md"]).assert(2, &["choose one of", &format!("{several}#2")]);
+    run(&["evidence", &file, "search.total", "-o", "e.md"])
+        .assert(2, &["is no finding of this report", &ids[0]]);
+    run(&["evidence", &file, &ids[0], "-o", "e.pdf"]).assert(2, &["*.html or *.md"]);
+}
+
+#[test]
+fn all_findings_are_replayed_and_only_a_clean_sweep_is_good() {
+    let (folder, target, fixed) = (Folder::new(), broken(), fixed());
+    let file = report(&folder, "report", &target.url(), 1);
+    run(&["replay", &file, "--base-url", &target.url()])
+        .assert(1, &["   still failing groups.order.ascending"]);
+    let elsewhere = |url: &str| run(&["replay", &file, "--allow-other-target", "--base-url", url]);
+    let shown = text(&elsewhere(&fixed.url()).assert(0, &["           fixed groups.order.ascending"]));
+    assert!(!shown.contains("still failing") && !shown.contains("not reproduced"), "{shown}");
+    elsewhere(&format!("http://{}", closed_port())).assert(3, &[]);
+    // Those that cannot be judged are not fixed.
+    let changed = folder.read("report.json").replace("groups.order.ascending", "groups.order.descending");
+    folder.write("report.json", changed);
+    elsewhere(&fixed.url())
+        .assert(4, &["  not reproduced groups.order.descending", "its check was not chosen"]);
+}
+
+#[test]
+fn a_run_says_what_changed_since_a_report() {
+    let (folder, target, fixed) = (Folder::new(), broken(), fixed());
+    let bad = report(&folder, "bad", &target.url(), 1);
+    let good = report(&folder, "good", &fixed.url(), 0);
+    let since = |url: &str, before: &str, code: i32, printed: &[&str]| {
+        let now = folder.file("now.json");
+        let reports =
+            ["json", "md", "html", "junit", "sarif", "prometheus"].map(|form| format!("{form}={now}.{form}"));
+        let arguments = ["run", "--base-url", url, "--since", before, "--report", &reports.join(",")];
+        run(&[arguments.as_slice(), &ONLY].concat()).assert(code, printed);
+        (
+            folder.json("now.json.json"),
+            folder.read("now.json.md"),
+            folder.read("now.json.prometheus"),
+            folder.json("now.json.sarif"),
+        )
+    };
+    let (json, md, metrics, _) = since(
+        &fixed.url(),
+        &bad,
+        0,
+        &["; findings since ", ": 0 new, ", "changed fixed: groups.order.ascending"],
+    );
+    assert!(
+        json["since"]["findings"]
+            .as_array()
+            .expect("findings")
+            .iter()
+            .all(|finding| finding["change"] == "fixed")
+    );
+    assert!(
+        md.lines().next().is_some_and(|verdict| verdict.contains(" fixed")) && md.contains("## Changes"),
+        "{md}"
+    );
+    assert!(metrics.contains("findings_since{change=\"new\"} 0\n"), "{metrics}");
+    let (json, .., sarif) = since(&target.url(), &good, 1, &["changed new: groups.order.ascending"]);
+    assert!(json["conclusion"].as_str().is_some_and(|words| words.contains(" new")), "{json}");
+    assert_eq!(sarif["runs"][0]["results"][0]["baselineState"], "new");
+    let (json, ..) = since(&target.url(), &bad, 1, &[": 0 new, "]);
+    assert!(
+        json["since"]["findings"]
+            .as_array()
+            .expect("findings")
+            .iter()
+            .all(|finding| finding["change"] == "unchanged")
+    );
+    run(&["run", "--base-url", &fixed.url(), "--since", &folder.file("now.json.md")])
+        .assert(2, &["expected a report in JSON"]);
+}
+
+/// A listing as the field reports it: the command, and what it printed.
+fn listing(folder: &Folder, ids: &[u32]) -> [String; 4] {
+    let group = |id: &u32| json!({"groupId": id, "name": "n", "createdAt": "2026-01-04T09:30:00Z", "updatedAt": "2026-01-04T09:30:00Z"});
+    let body = json!({"code": 200, "message": "ok", "requestId": "r", "data": {"items": ids.iter().map(group).collect::<Vec<_>>()}});
+    let command = format!(
+        "curl -i 'https://api.example.com/v2/openapi/v1/static/groups?trace=7&api_key={}'",
+        "s3cret-token"
+    );
+    let response = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: r\r\n\r\n{body}"
+    );
+    let (command, response) = (folder.write("command.txt", command), folder.write("response.txt", response));
+    ["--curl".to_owned(), command, "--response".to_owned(), response]
+}
+
+fn judge(exchange: &[String], more: &[&str]) -> std::process::Output {
+    let exchange: Vec<&str> = exchange.iter().map(String::as_str).collect();
+    program(&[&["judge"], exchange.as_slice(), more].concat()).finish()
+}
+
+#[test]
+fn an_exchange_from_the_field_is_judged_and_reduced() {
+    let (folder, target) = (Folder::new(), broken());
+    let file = report(&folder, "report", &target.url(), 1);
+    let good = listing(&folder, &[1, 2]);
+    judge(&good, &[]).assert(0, &["groups.order", "keeps the clauses that it can show"]);
+    judge(&good, &["--clause", "groups.order"]).assert(0, &["the exchange keeps groups.order"]);
+    judge(&good, &["--clause", "search.total"]).assert(4, &["this exchange cannot show search.total"]);
+    judge(&good, &["--clause", "search.totals"]).assert(2, &["unknown clause"]);
+    let bad = listing(&folder, &[2, 1]);
+    let shown =
+        text(&judge(&bad, &["--run", &file]).assert(
+            1,
+            &["violated groups.order", "last run groups.order: noticed, in groups.order.ascending"],
+        ));
+    assert!(!shown.contains("s3cret"), "{shown}");
+    judge(&bad, &["--clause", "groups.headers"]).assert(0, &[]);
+    // The parameter that changes nothing is left out.
+    let shown = text(
+        &judge(&bad, &["--base-url", &target.url(), "--profile", "full"]).assert(1, &["reproduced at "]),
+    );
+    let smallest = shown.lines().find(|line| line.contains("smallest curl")).expect("the smallest request");
+    assert!(
+        !smallest.contains("trace=7")
+            && smallest.contains("$SALLYPORT_API_KEY")
+            && !shown.contains(&TOKEN[..8]),
+        "{shown}"
+    );
+    judge(&bad, &["--base-url", &fixed().url(), "--profile", "full"]).assert(1, &["not reproduced"]);
+}
+
+/// Requests that the document does not allow, and those that it does.
+#[test]
+fn requests_are_judged_by_the_document() {
+    let folder = Folder::new();
+    let judged = |query: &str, status: u16, body: Value| {
+        let request = json!({"method": "GET", "url": format!("https://a.invalid/openapi/v1/proxy/extract?api_key=s3cret-token&{query}")});
+        let headers = [json!({"name": "Content-Type", "value": "application/json"})];
+        let response = json!({"status": status, "headers": headers, "content": {"text": body.to_string()}});
+        let entries = [json!({}), json!({"request": request, "response": response})];
+        folder.write("field.har", json!({"log": {"entries": entries}}).to_string());
+        let exchange = ["--har".to_owned(), folder.file("field.har"), "--entry".to_owned(), "1".to_owned()];
+        judge(&exchange, &[])
+    };
+    let gateways = json!([{"ip": "192.0.2.1", "port": 1}]);
+    let served = json!({"code": 0, "success": true, "msg": "", "data": gateways, "request_ip": "192.0.2.9"});
+    let rejected = json!({"code": 1, "message": "no"});
+    judged("num=101", 200, served.clone())
+        .assert(1, &["violated extract.num-range", "rejected: query parameter `num`"]);
+    judged("num=1&regions=A&country=B", 200, served.clone()).assert(1, &["violated extract.country-equal"]);
+    judged("num=101", 400, rejected.clone()).assert(0, &["extract.num-range"]);
+    // Another spelling of a number is unspecified, and so is which of two values counts.
+    for open in ["num=1.0", "num=1&num=101", "num=1&protocol=", "num=1&further=x"] {
+        judged(open, 200, served.clone()).assert(0, &[]);
+    }
+    judged("num=1", 400, rejected)
+        .assert(4, &["the document allows the request, and the service rejected it"]);
+    let exchange = ["--har".to_owned(), folder.file("field.har")];
+    judge(&exchange, &[]).assert(2, &["has 2 entries; choose one with --entry"]);
+}
+
+#[test]
+fn a_valid_request_that_is_rejected_makes_a_pair() {
+    let target = TestServer::start_reading(|stream, request| match request.head.contains("trace=7") {
+        true => rejected(stream),
+        false => server::groups(stream, &[1, 2]),
+    });
+    let folder = Folder::new();
+    let [.., command, _, response] = listing(&folder, &[]);
+    folder.write(
+        "response.txt",
+        "HTTP/1.1 400 Bad\nContent-Type: application/json\n\n{\"code\": 1, \"message\": \"no\"}",
+    );
+    let exchange = ["--curl".to_owned(), command, "--response".to_owned(), response];
+    judge(&exchange, &["--base-url", &target.url(), "--profile", "full"])
+        .assert(4, &["without `trace` the request is accepted", "accepted curl", "rejected curl"]);
+}
+
+/// The example of alert rules, by Prometheus itself.
+#[test]
+fn alert_rules_fire_when_they_should() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/prometheus");
+    let promtool = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+    for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"]] {
+        let ended = std::process::Command::new(&promtool).args(arguments).current_dir(folder).output();
+        match ended {
+            Ok(output) => assert!(output.status.success(), "{}", text(&output)),
+            Err(_) => return eprintln!("SKIPPED: promtool is missing (Debian: prometheus)"),
+        }
+    }
+    // Each metric of the rules is one that is written.
+    let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).expect("the rules");
+    let sources =
+        concat!(include_str!("../../src/report/prometheus.rs"), include_str!("../../src/report/history.rs"));
+    for word in rules.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        if let Some(name) = word.strip_prefix("sallyport_conformance_") {
+            assert!(sources.contains(&format!("\"{name}\"")), "unknown metric `{name}`");
+        }
+    }
+}

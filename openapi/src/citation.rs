@@ -1,0 +1,97 @@
+//! Which clause a constraint comes from (`x-clause`).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The clauses that one part of the document cites, by keyword.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Source")]
+pub struct Citation {
+    /// Clauses for every keyword that `by_keyword` does not name.
+    pub any: Vec<String>,
+    /// Clauses for single keywords, such as `required` or `x-max-distinct`.
+    pub by_keyword: BTreeMap<String, Vec<String>>,
+}
+
+/// One id, a list of ids, or a map from keyword to either, with `any` for the rest.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Source {
+    Whole(Ids),
+    ByKeyword(BTreeMap<String, Ids>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Ids {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl From<Ids> for Vec<String> {
+    fn from(ids: Ids) -> Self {
+        match ids {
+            Ids::One(id) => vec![id],
+            Ids::Several(ids) => ids,
+        }
+    }
+}
+
+impl From<Source> for Citation {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Whole(ids) => Self { any: ids.into(), by_keyword: BTreeMap::new() },
+            Source::ByKeyword(map) => {
+                let mut by_keyword: BTreeMap<String, Vec<String>> =
+                    map.into_iter().map(|(keyword, ids)| (keyword, ids.into())).collect();
+                Self { any: by_keyword.remove("any").unwrap_or_default(), by_keyword }
+            }
+        }
+    }
+}
+
+impl Citation {
+    /// The `x-clause` of a part; empty where it has none, or one of another form, which the schema of the subset reports.
+    #[must_use]
+    pub fn read(part: &Value) -> Self {
+        part.get("x-clause").and_then(|cited| Self::deserialize(cited).ok()).unwrap_or_default()
+    }
+
+    /// The clauses that `keyword` comes from; empty when the document names none.
+    #[must_use]
+    pub fn clauses_for(&self, keyword: &str) -> &[String] {
+        self.by_keyword.get(keyword).unwrap_or(&self.any)
+    }
+
+    /// The same as one text, separated by commas.
+    pub(crate) fn clauses(&self, keyword: &str) -> String {
+        self.clauses_for(keyword).join(", ")
+    }
+
+    /// Every clause cited here.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.any.iter().chain(self.by_keyword.values().flatten()).map(String::as_str)
+    }
+
+    /// This citation, with missing entries taken from `outer`: a parameter around its schema.
+    #[must_use]
+    pub fn or(mut self, outer: &Self) -> Self {
+        if self.any.is_empty() {
+            for (keyword, ids) in &outer.by_keyword {
+                self.by_keyword.entry(keyword.clone()).or_insert_with(|| ids.clone());
+            }
+        }
+        self.or_any(outer)
+    }
+
+    /// This citation, with the general clauses of `outer` if it has none: an object around its properties.
+    #[must_use]
+    pub fn or_any(mut self, outer: &Self) -> Self {
+        if self.any.is_empty() {
+            self.any.clone_from(&outer.any);
+        }
+        self
+    }
+}
