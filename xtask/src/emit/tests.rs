@@ -38,3 +38,23 @@ fn emission_is_stable_and_every_file_says_where_it_comes_from() {
         );
     }
 }
+
+#[test]
+fn a_new_filter_reaches_the_setters_of_a_search_and_the_flags_of_the_program() {
+    let edits = [
+        "        status: { match: equal, field: status }\n«→        protocol: { match: contains, field: protocols }\n»",
+        "«→        protocol: { type: string, example: socks5, description: A protocol. }\n»        page:\n          description",
+    ];
+    let declared = include_str!("../../../openapi/openapi.yaml").to_owned();
+    let text = edits.iter().fold(declared, |text, edit| edited_text(&text, edit));
+    let artifacts = artifacts(&text);
+    for (path, part) in [
+        ("client/src/search/generated.rs", "pub fn protocol(mut self, value: impl Into<String>) -> Self {"),
+        ("client/src/search/generated.rs", "/// Only instances whose `protocols` contain this one."),
+        ("client/src/bin/sallyport/generated.rs", "protocol: Option<String>,"),
+        ("client/src/bin/sallyport/generated.rs", "whose `protocols` contain this one, such as socks5"),
+    ] {
+        let file = artifacts.iter().find(|file| file.path == path).unwrap();
+        assert!(file.contents.contains(part), "{part}: {}", file.contents);
+    }
+}
