@@ -44,7 +44,7 @@ impl Emitter<'_> {
                 (false, true) => quote!(self.#field.take().flatten()),
             };
             values.push(match (&schema.kind, &schema.variants) {
-                (Kind::String { .. }, Some(_)) => quote!(#value.map(|value| value.name().into())),
+                (Kind::String, Some(_)) => quote!(#value.map(|value| value.name().into())),
                 _ => quote!(#value.map(Into::into)),
             });
         }
