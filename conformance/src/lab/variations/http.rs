@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
-use hyper::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{
+    CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, USER_AGENT,
+};
 use serde_json::json;
 
 use crate::contract::OperationId;
@@ -116,6 +118,8 @@ fn at_first(
         Box::pin(async move {
             let mut key = call.clone();
             key.drop_param(&call.contract.extract.request_id.name);
+            // It numbers the requests of a run.
+            key.headers.remove(USER_AGENT);
             let ProxiedRequest { method, path, query, headers, body } = &*key;
             let chosen = key.operation() == Some(OperationId::Extract) && when(&key);
             let key = format!("{method} {path} {query:?} {headers:?} {body:?}");
