@@ -32,7 +32,7 @@ fn walk<'a>(
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if let Some(value) = member.as_str().and_then(|value| in_member(name, value)) {
+                if let Some(value) = member.as_str().and_then(|value| in_member(Name::of(name), value)) {
                     found(above, PasswordMember { name, value });
                 }
                 above.push(name);
@@ -57,9 +57,9 @@ pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
     let json = String::from_utf8_lossy(body);
     let (mut masked, mut kept) = (String::new(), 0);
     for Text { name, value, place } in texts(&json) {
-        let shown = match in_member(&name, &value) {
+        let shown = match in_member(name, &value) {
             Some(password) => value.replace(password, &format!("${PASSWORD}")),
-            None if !value.is_empty() && is_credential_member(&name) => HIDDEN.to_owned(),
+            None if !value.is_empty() && name.is_credential => HIDDEN.to_owned(),
             None => continue,
         };
         masked.push_str(&json[kept..place.start]);
@@ -89,10 +89,30 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
                 && has(char::is_numeric)
                 && !has(char::is_whitespace)
         };
-        match in_member(&name, &value) {
+        match in_member(name, &value) {
             Some(found) => password(found),
-            None if is_random() && is_credential_member(&name) => credential(&value),
+            None if name.is_credential && is_random() => credential(&value),
             None => {}
+        }
+    }
+}
+
+/// What the name of a member says about its value. It is judged once, since the target chooses how long a name is and how many values
+/// have it.
+#[derive(Clone, Copy, Default)]
+struct Name {
+    is_password: bool,
+    is_address: bool,
+    is_credential: bool,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
+        Self {
+            is_password: names_password(name),
+            is_address: ADDRESSES.contains(&name),
+            is_credential: is_credential_member(name),
         }
     }
 }
@@ -100,7 +120,7 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
 /// A text in JSON that is no name of a member.
 struct Text<'a> {
     /// Of its member, or of that of the list that it stands in.
-    name: Cow<'a, str>,
+    name: Name,
     value: Cow<'a, str>,
     /// With its quotes.
     place: Range<usize>,
@@ -110,13 +130,13 @@ struct Text<'a> {
 /// parsing the whole, which may be cut or not quite JSON.
 fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
     let bytes = json.as_bytes();
-    let mut names = vec![Cow::Borrowed("")];
+    let mut names = vec![Name::default()];
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
             match bytes.get(at)? {
-                b'{' => names.push(Cow::Borrowed("")),
-                b'[' => names.push(names.last().cloned().unwrap_or_default()),
+                b'{' => names.push(Name::default()),
+                b'[' => names.push(names.last().copied().unwrap_or_default()),
                 b'}' | b']' if names.len() > 1 => drop(names.pop()),
                 b'"' => {
                     let begin = at;
@@ -124,9 +144,9 @@ fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
                     let value = unescaped(&json[begin..at]);
                     let is_name = bytes[at..].trim_ascii_start().first() == Some(&b':');
                     match names.last_mut() {
-                        Some(name) if is_name => *name = value,
+                        Some(name) if is_name => *name = Name::of(&value),
                         name => {
-                            let name = name.map_or(Cow::Borrowed(""), |name| name.clone());
+                            let name = name.map_or_else(Name::default, |name| *name);
                             return Some(Text { name, value, place: begin..at });
                         }
                     }
@@ -219,12 +239,11 @@ fn of_entry(entry: &str) -> Option<&str> {
 }
 
 /// The password in a member: its value, or a part of an address with user and password.
-fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
-    const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
-    if is_password(name, value) {
+fn in_member(name: Name, value: &str) -> Option<&str> {
+    if name.is_password && is_shown(value) {
         return Some(value);
     }
-    let is_address = ADDRESSES.contains(&name) && !value.contains(char::is_whitespace);
+    let is_address = name.is_address && !value.contains(char::is_whitespace);
     let user = value.rsplit_once('@').filter(|_| is_address)?.0;
     // What is before a slash is a scheme.
     of_user(user.rsplit_once('/').map_or(user, |(_, user)| user))
@@ -233,7 +252,12 @@ fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 /// The password behind a user, unless it is masked.
 fn of_user(user: &str) -> Option<&str> {
     let (_, password) = user.split_once(':')?;
-    Some(password).filter(|password| password.chars().any(|c| c != '*'))
+    Some(password).filter(|password| is_shown(password))
+}
+
+/// Whether a password is neither empty nor masked.
+fn is_shown(password: &str) -> bool {
+    password.chars().any(|c| c != '*')
 }
 
 /// Whether a text contains a part of a name of a credential, or begins an address with a user. Few do, and looking closer takes long.
@@ -249,7 +273,11 @@ pub(crate) fn may_contain_one(text: &[u8]) -> bool {
 /// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
 /// end in the word, such as `passwordUpdatedAt`.
 pub(crate) fn is_password(name: &str, value: &str) -> bool {
-    if !may_contain_one(name.as_bytes()) || value.chars().all(|c| c == '*') {
+    is_shown(value) && names_password(name)
+}
+
+fn names_password(name: &str) -> bool {
+    if !may_contain_one(name.as_bytes()) {
         return false;
     }
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -310,6 +338,18 @@ mod tests {
             "[2001:db8::1]:80",
         ] {
             assert_eq!(in_text(text).count(), 0, "{text}");
+        }
+    }
+
+    /// A name for each list and each text would take hundreds of gigabytes and days.
+    #[test]
+    fn a_long_name_is_read_once() {
+        let name = format!("\\u0061{}password", "x".repeat(1 << 20));
+        for values in ["[".repeat(100_000) + "\"s3cret\"", format!("[{}\"s3cret\"", "\"\",".repeat(100_000))]
+        {
+            let mut found = Vec::new();
+            reveal(&format!("{{\"{name}\":{values}"), |password| found.push(password.to_owned()), |_| {});
+            assert_eq!(found, ["s3cret"]);
         }
     }
 
