@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::headers::{HIDDEN, is_credential_member};
@@ -51,12 +52,16 @@ fn walk<'a>(
 
 /// The body with its passwords and other credentials replaced; none if it contains none. JSON may be cut or malformed.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    if !is_json(body) {
-        return masked_text(std::str::from_utf8(body).ok()?);
-    }
-    let json = String::from_utf8_lossy(body);
+    let text = String::from_utf8_lossy(body);
+    let json = masked_json(&text);
+    let shown = json.as_deref().unwrap_or(&text);
+    let entries = if is_json(&text) { None } else { masked_text(shown) };
+    entries.or(json).map(String::into_bytes)
+}
+
+fn masked_json(json: &str) -> Option<String> {
     let (mut masked, mut kept) = (String::new(), 0);
-    for Text { name, value, place } in texts(&json) {
+    for Text { name, value, place } in texts(json) {
         let shown = match in_member(name, &value) {
             Some(password) => value.replace(password, &format!("${PASSWORD}")),
             None if !value.is_empty() && name.is_credential => HIDDEN.to_owned(),
@@ -66,20 +71,25 @@ pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
         masked.push_str(&Value::from(shown).to_string());
         kept = place.end;
     }
-    (kept > 0).then(|| (masked + &json[kept..]).into_bytes())
+    (kept > 0).then(|| masked + &json[kept..])
 }
 
-fn is_json(body: &[u8]) -> bool {
-    matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
+/// An address in brackets may begin a text too.
+fn begins_as_json(text: &str) -> bool {
+    text.trim_ascii_start().starts_with(['{', '['])
+}
+
+/// Whether a text is an object or list and nothing else. What is cut or malformed is read as JSON and as entries, one a line.
+fn is_json(text: &str) -> bool {
+    begins_as_json(text) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// Calls `password` and `credential` with each one in a body: passwords in any, and in JSON also the texts that are named like a
 /// credential and look like nothing but a secret. Others, such as `"key": "countryCode"`, may be anywhere else too.
 pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential: impl FnMut(&str)) {
     const MIN_LENGTH: usize = 12;
-    if !is_json(body.as_bytes()) {
-        in_text(body).for_each(password);
-        return;
+    if !is_json(body) {
+        in_text(body).for_each(&mut password);
     }
     for Text { name, value, .. } in texts(body) {
         let has = |test: fn(char) -> bool| value.chars().any(test);
@@ -127,9 +137,9 @@ struct Text<'a> {
 }
 
 /// The texts of JSON as they stand there, also those of a member that a later one of the same name replaces. They are read without
-/// parsing the whole, which may be cut or not quite JSON.
+/// parsing the whole, which may be cut or not quite JSON. There are none in what does not begin like an object or a list.
 fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
-    let bytes = json.as_bytes();
+    let bytes = if begins_as_json(json) { json.as_bytes() } else { &[] };
     let mut names = vec![Name::default()];
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -198,18 +208,17 @@ pub(crate) fn has_replaced_members(json: &[u8], parsed: &Value) -> bool {
     colons > members(parsed)
 }
 
-fn masked_text(text: &str) -> Option<Vec<u8>> {
-    let mut masked = String::new();
-    let mut rest = text;
+fn masked_text(text: &str) -> Option<String> {
+    let (mut masked, mut kept) = (String::new(), 0);
     for password in in_text(text) {
-        // Each lies behind the one before it.
-        let (before, after) = rest.split_once(password)?;
-        masked.push_str(before);
+        // Its text may occur earlier too, such as in the name of the user.
+        let begin = password.as_ptr().addr() - text.as_ptr().addr();
+        masked.push_str(&text[kept..begin]);
         masked.push('$');
         masked.push_str(PASSWORD);
-        rest = after;
+        kept = begin + password.len();
     }
-    (rest.len() < text.len()).then(|| (masked + rest).into_bytes())
+    (kept > 0).then(|| masked + &text[kept..])
 }
 
 /// The passwords in the entries of a text, in the two forms in which providers list proxies: `user:password@host:port` and
@@ -312,7 +321,11 @@ mod tests {
     }
 
     fn shown(body: &str) -> Option<String> {
-        masked(body.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned())
+        masked_lossy(body.as_bytes())
+    }
+
+    fn masked_lossy(body: &[u8]) -> Option<String> {
+        masked(body).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     #[test]
@@ -339,6 +352,21 @@ mod tests {
         ] {
             assert_eq!(in_text(text).count(), 0, "{text}");
         }
+    }
+
+    #[test]
+    fn entries_are_found_in_what_only_begins_like_json() {
+        let text = "[2001:db8::7]:20001\r\n203.0.113.7:20002:user7:pAss-99";
+        let mut found = Vec::new();
+        reveal(text, |password| found.push(password.to_owned()), |_| {});
+        assert_eq!(found, ["pAss-99"]);
+        assert_eq!(shown(text), Some(text.replace("pAss-99", "$PASSWORD")));
+        let cut = r#"{"ip":"http://u:pw1@gw.example.net:80","a":"b:y@gw.example.net:80"#;
+        let masked = cut.replace(":pw1@", ":$PASSWORD@").replace(":y@", ":$PASSWORD@");
+        assert_eq!(shown(cut), Some(masked));
+        // The user contains the password, and a byte is no UTF-8.
+        let masked = masked_lossy(b"abc:b@gw.example.net:80 \xff");
+        assert_eq!(masked.as_deref(), Some("abc:$PASSWORD@gw.example.net:80 \u{fffd}"));
     }
 
     /// A name for each list and each text would take hundreds of gigabytes and days.
