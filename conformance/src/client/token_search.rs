@@ -3,7 +3,7 @@
 use super::protocol::MAX_OUTPUT;
 use crate::lab::ProxiedRequest;
 use crate::target::Secret;
-use crate::wire::spellings;
+use crate::wire::{Decoded, spellings};
 
 /// The spellings in which a text may show the token, or half of it.
 fn forms(token: &Secret) -> Vec<String> {
@@ -25,17 +25,31 @@ fn whole_forms(token: &Secret) -> Vec<String> {
 
 /// Whether a text shows the token, or half of it, in any form.
 pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
-    let text = String::from_utf8_lossy(text);
-    forms(token).iter().any(|form| text.contains(form.as_str()))
+    Text::new(text).contains(&forms(token))
+}
+
+/// A text as it stands, and with what stands for single characters in it resolved.
+struct Text(Vec<String>);
+
+impl Text {
+    fn new(text: &[u8]) -> Self {
+        let decoded = Decoded::of(text);
+        let texts = [text].into_iter().chain(decoded.as_ref().map(Decoded::bytes));
+        Self(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
+    }
+
+    fn contains(&self, forms: &[String]) -> bool {
+        self.0.iter().any(|text| forms.iter().any(|form| text.contains(form.as_str())))
+    }
 }
 
 /// Whether a text certainly shows one of the tester's own secrets. These are not made for the test, as the token is: a short one, or a
 /// part of one, may be a word that the command has from elsewhere.
 pub(super) fn gives_away<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
     const MIN_LENGTH: usize = 12;
-    let text = String::from_utf8_lossy(text);
+    let text = Text::new(text);
     let mut secrets = secrets.into_iter().filter(|secret| secret.expose().len() >= MIN_LENGTH);
-    secrets.any(|secret| whole_forms(secret).iter().any(|form| text.contains(form.as_str())))
+    secrets.any(|secret| text.contains(&whole_forms(secret)))
 }
 
 /// Whether a text shows one of them.
@@ -94,6 +108,19 @@ mod tests {
             }
             let other = text.replace("token", "taken");
             assert!(!shows(BASE64_STANDARD.encode(other).as_bytes(), &token), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_found_in_what_stands_for_its_characters() {
+        let token = Secret::new("API_KEY", "a+token/that~is=long'enough");
+        for text in [
+            r"a\u002Btoken/that~is=long\u0027enough",
+            r"a\u002btoken\/that~is=long'enough",
+            "a%2Btoken%2fthat%7Eis%3Dlong%27enough",
+            "a&#43;token&#x2F;that~is&#x3D;long&#039;enough",
+        ] {
+            assert!(shows(format!("tried {text}").as_bytes(), &token), "{text}");
         }
     }
 

@@ -4,6 +4,7 @@
 mod body;
 mod budget;
 mod client;
+mod decoded;
 mod exchange;
 pub(crate) mod headers;
 mod identity;
@@ -24,6 +25,8 @@ pub(crate) use body::{ReceivedResponse, receive};
 pub use budget::{Budget, BudgetError, GatewayCost, GatewayCount, Meter, Reservation, Usage};
 pub use client::{ThrottlingPolicy, Wire, WireError};
 pub(crate) use client::{failure, is_small_enough};
+#[cfg(feature = "embedded")]
+pub(crate) use decoded::Decoded;
 pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use identity::{ClientIdentity, IdentityError};
 pub use options::{ExtraHeader, WireOptions, is_loopback};

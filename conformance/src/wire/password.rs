@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::headers::{HIDDEN, is_credential_member};
@@ -32,7 +33,7 @@ fn walk<'a>(
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                if let Some(value) = member.as_str().and_then(|value| in_member(name, value)) {
+                if let Some(value) = member.as_str().and_then(|value| in_member(Name::of(name), value)) {
                     found(above, PasswordMember { name, value });
                 }
                 above.push(name);
@@ -51,35 +52,44 @@ fn walk<'a>(
 
 /// The body with its passwords and other credentials replaced; none if it contains none. JSON may be cut or malformed.
 pub(crate) fn masked(body: &[u8]) -> Option<Vec<u8>> {
-    if !is_json(body) {
-        return masked_text(std::str::from_utf8(body).ok()?);
-    }
-    let json = String::from_utf8_lossy(body);
+    let text = String::from_utf8_lossy(body);
+    let json = masked_json(&text);
+    let shown = json.as_deref().unwrap_or(&text);
+    let entries = if is_json(&text) { None } else { masked_text(shown) };
+    entries.or(json).map(String::into_bytes)
+}
+
+fn masked_json(json: &str) -> Option<String> {
     let (mut masked, mut kept) = (String::new(), 0);
-    for Text { name, value, place } in texts(&json) {
-        let shown = match in_member(&name, &value) {
+    for Text { name, value, place } in texts(json) {
+        let shown = match in_member(name, &value) {
             Some(password) => value.replace(password, &format!("${PASSWORD}")),
-            None if !value.is_empty() && is_credential_member(&name) => HIDDEN.to_owned(),
+            None if !value.is_empty() && name.is_credential => HIDDEN.to_owned(),
             None => continue,
         };
         masked.push_str(&json[kept..place.start]);
         masked.push_str(&Value::from(shown).to_string());
         kept = place.end;
     }
-    (kept > 0).then(|| (masked + &json[kept..]).into_bytes())
+    (kept > 0).then(|| masked + &json[kept..])
 }
 
-fn is_json(body: &[u8]) -> bool {
-    matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
+/// An address in brackets may begin a text too.
+fn begins_as_json(text: &str) -> bool {
+    text.trim_ascii_start().starts_with(['{', '['])
+}
+
+/// Whether a text is an object or list and nothing else. What is cut or malformed is read as JSON and as entries, one a line.
+fn is_json(text: &str) -> bool {
+    begins_as_json(text) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// Calls `password` and `credential` with each one in a body: passwords in any, and in JSON also the texts that are named like a
 /// credential and look like nothing but a secret. Others, such as `"key": "countryCode"`, may be anywhere else too.
 pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential: impl FnMut(&str)) {
     const MIN_LENGTH: usize = 12;
-    if !is_json(body.as_bytes()) {
-        in_text(body).for_each(password);
-        return;
+    if !is_json(body) {
+        in_text(body).for_each(&mut password);
     }
     for Text { name, value, .. } in texts(body) {
         let has = |test: fn(char) -> bool| value.chars().any(test);
@@ -89,10 +99,30 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
                 && has(char::is_numeric)
                 && !has(char::is_whitespace)
         };
-        match in_member(&name, &value) {
+        match in_member(name, &value) {
             Some(found) => password(found),
-            None if is_random() && is_credential_member(&name) => credential(&value),
+            None if name.is_credential && is_random() => credential(&value),
             None => {}
+        }
+    }
+}
+
+/// What the name of a member says about its value. It is judged once, since the target chooses how long a name is and how many values
+/// have it.
+#[derive(Clone, Copy, Default)]
+struct Name {
+    is_password: bool,
+    is_address: bool,
+    is_credential: bool,
+}
+
+impl Name {
+    fn of(name: &str) -> Self {
+        const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
+        Self {
+            is_password: names_password(name),
+            is_address: ADDRESSES.contains(&name),
+            is_credential: is_credential_member(name),
         }
     }
 }
@@ -100,23 +130,23 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
 /// A text in JSON that is no name of a member.
 struct Text<'a> {
     /// Of its member, or of that of the list that it stands in.
-    name: Cow<'a, str>,
+    name: Name,
     value: Cow<'a, str>,
     /// With its quotes.
     place: Range<usize>,
 }
 
 /// The texts of JSON as they stand there, also those of a member that a later one of the same name replaces. They are read without
-/// parsing the whole, which may be cut or not quite JSON.
+/// parsing the whole, which may be cut or not quite JSON. There are none in what does not begin like an object or a list.
 fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
-    let bytes = json.as_bytes();
-    let mut names = vec![Cow::Borrowed("")];
+    let bytes = if begins_as_json(json) { json.as_bytes() } else { &[] };
+    let mut names = vec![Name::default()];
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
             match bytes.get(at)? {
-                b'{' => names.push(Cow::Borrowed("")),
-                b'[' => names.push(names.last().cloned().unwrap_or_default()),
+                b'{' => names.push(Name::default()),
+                b'[' => names.push(names.last().copied().unwrap_or_default()),
                 b'}' | b']' if names.len() > 1 => drop(names.pop()),
                 b'"' => {
                     let begin = at;
@@ -124,9 +154,9 @@ fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
                     let value = unescaped(&json[begin..at]);
                     let is_name = bytes[at..].trim_ascii_start().first() == Some(&b':');
                     match names.last_mut() {
-                        Some(name) if is_name => *name = value,
+                        Some(name) if is_name => *name = Name::of(&value),
                         name => {
-                            let name = name.map_or(Cow::Borrowed(""), |name| name.clone());
+                            let name = name.map_or_else(Name::default, |name| *name);
                             return Some(Text { name, value, place: begin..at });
                         }
                     }
@@ -178,18 +208,17 @@ pub(crate) fn has_replaced_members(json: &[u8], parsed: &Value) -> bool {
     colons > members(parsed)
 }
 
-fn masked_text(text: &str) -> Option<Vec<u8>> {
-    let mut masked = String::new();
-    let mut rest = text;
+fn masked_text(text: &str) -> Option<String> {
+    let (mut masked, mut kept) = (String::new(), 0);
     for password in in_text(text) {
-        // Each lies behind the one before it.
-        let (before, after) = rest.split_once(password)?;
-        masked.push_str(before);
+        // Its text may occur earlier too, such as in the name of the user.
+        let begin = password.as_ptr().addr() - text.as_ptr().addr();
+        masked.push_str(&text[kept..begin]);
         masked.push('$');
         masked.push_str(PASSWORD);
-        rest = after;
+        kept = begin + password.len();
     }
-    (rest.len() < text.len()).then(|| (masked + rest).into_bytes())
+    (kept > 0).then(|| masked + &text[kept..])
 }
 
 /// The passwords in the entries of a text, in the two forms in which providers list proxies: `user:password@host:port` and
@@ -219,12 +248,11 @@ fn of_entry(entry: &str) -> Option<&str> {
 }
 
 /// The password in a member: its value, or a part of an address with user and password.
-fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
-    const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
-    if is_password(name, value) {
+fn in_member(name: Name, value: &str) -> Option<&str> {
+    if name.is_password && is_shown(value) {
         return Some(value);
     }
-    let is_address = ADDRESSES.contains(&name) && !value.contains(char::is_whitespace);
+    let is_address = name.is_address && !value.contains(char::is_whitespace);
     let user = value.rsplit_once('@').filter(|_| is_address)?.0;
     // What is before a slash is a scheme.
     of_user(user.rsplit_once('/').map_or(user, |(_, user)| user))
@@ -233,7 +261,12 @@ fn in_member<'a>(name: &str, value: &'a str) -> Option<&'a str> {
 /// The password behind a user, unless it is masked.
 fn of_user(user: &str) -> Option<&str> {
     let (_, password) = user.split_once(':')?;
-    Some(password).filter(|password| password.chars().any(|c| c != '*'))
+    Some(password).filter(|password| is_shown(password))
+}
+
+/// Whether a password is neither empty nor masked.
+fn is_shown(password: &str) -> bool {
+    password.chars().any(|c| c != '*')
 }
 
 /// Whether a text contains a part of a name of a credential, or begins an address with a user. Few do, and looking closer takes long.
@@ -249,7 +282,11 @@ pub(crate) fn may_contain_one(text: &[u8]) -> bool {
 /// Whether a member or header with this name and value is a password. Empty and masked values are not, nor are names that do not
 /// end in the word, such as `passwordUpdatedAt`.
 pub(crate) fn is_password(name: &str, value: &str) -> bool {
-    if !may_contain_one(name.as_bytes()) || value.chars().all(|c| c == '*') {
+    is_shown(value) && names_password(name)
+}
+
+fn names_password(name: &str) -> bool {
+    if !may_contain_one(name.as_bytes()) {
         return false;
     }
     let name: String = name.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
@@ -284,7 +321,11 @@ mod tests {
     }
 
     fn shown(body: &str) -> Option<String> {
-        masked(body.as_bytes()).map(|text| String::from_utf8_lossy(&text).into_owned())
+        masked_lossy(body.as_bytes())
+    }
+
+    fn masked_lossy(body: &[u8]) -> Option<String> {
+        masked(body).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
     #[test]
@@ -310,6 +351,33 @@ mod tests {
             "[2001:db8::1]:80",
         ] {
             assert_eq!(in_text(text).count(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn entries_are_found_in_what_only_begins_like_json() {
+        let text = "[2001:db8::7]:20001\r\n203.0.113.7:20002:user7:pAss-99";
+        let mut found = Vec::new();
+        reveal(text, |password| found.push(password.to_owned()), |_| {});
+        assert_eq!(found, ["pAss-99"]);
+        assert_eq!(shown(text), Some(text.replace("pAss-99", "$PASSWORD")));
+        let cut = r#"{"ip":"http://u:pw1@gw.example.net:80","a":"b:y@gw.example.net:80"#;
+        let masked = cut.replace(":pw1@", ":$PASSWORD@").replace(":y@", ":$PASSWORD@");
+        assert_eq!(shown(cut), Some(masked));
+        // The user contains the password, and a byte is no UTF-8.
+        let masked = masked_lossy(b"abc:b@gw.example.net:80 \xff");
+        assert_eq!(masked.as_deref(), Some("abc:$PASSWORD@gw.example.net:80 \u{fffd}"));
+    }
+
+    /// A name for each list and each text would take hundreds of gigabytes and days.
+    #[test]
+    fn a_long_name_is_read_once() {
+        let name = format!("\\u0061{}password", "x".repeat(1 << 20));
+        for values in ["[".repeat(100_000) + "\"s3cret\"", format!("[{}\"s3cret\"", "\"\",".repeat(100_000))]
+        {
+            let mut found = Vec::new();
+            reveal(&format!("{{\"{name}\":{values}"), |password| found.push(password.to_owned()), |_| {});
+            assert_eq!(found, ["s3cret"]);
         }
     }
 
