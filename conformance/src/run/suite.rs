@@ -219,6 +219,7 @@ impl<'a> Suite<'a> {
     /// When the run has extractions, and the target rejects each of them: nearly every check of them would be inconclusive.
     async fn discover(&self, shared: &SharedState) -> Result<Option<Facts>, Obstacle> {
         let Self { plan, options, .. } = self;
+        let before = self.meter.usage();
         let looks = Fact::ALL.iter().any(|fact| *fact != Fact::EntitledProtocols && self.looks_for(*fact));
         let extracts = |planned: &&PlannedCheck| {
             planned.check.operation == Some(OperationId::Extract) && options.budget.gateways > 0
@@ -227,7 +228,7 @@ impl<'a> Suite<'a> {
         let extracting: Vec<&Case> = extracting.collect();
         match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
             // The plan contains the control request that is sent where nothing is looked for.
-            Ok(found) => Ok(looks.then_some(found)),
+            Ok(found) => Ok((looks && self.meter.usage() != before).then_some(found)),
             Err(rejection) => Err(Obstacle::new(
                 Verdict::AccessDenied,
                 format!(
