@@ -282,6 +282,16 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         let quoted = serde_json::Value::from(text).to_string();
         quoted[1..quoted.len() - 1].to_owned()
     };
+    // A secret may itself contain what `Decoded` would resolve, such as `%42`, which these forms leave as it is.
+    let escaped = |text: String, is_escaped: fn(char) -> bool| -> String {
+        let unit =
+            |c: char| c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect();
+        text.chars().map(|c| if is_escaped(c) { unit(c) } else { c.to_string() }).collect()
+    };
+    let html = |apostrophe: &str| {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        text.replace('"', "&quot;").replace('\'', apostrophe)
+    };
     let sets = [NON_ALPHANUMERIC, URL, COMPONENT, QUERY, SEGMENT];
     let encoded = sets.map(|kept| percent(text, kept));
     let mut spellings: BTreeSet<String> = base64_forms(text.as_bytes()).into_iter().collect();
@@ -295,6 +305,11 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         json(text).replace('/', "\\/"),
         text.escape_debug().to_string(),
         text.escape_default().to_string(),
+        escaped(json(text), |c| !c.is_ascii()),
+        escaped(json(text), |c| !c.is_ascii() || "<>&'".contains(c)),
+        html("&#39;"),
+        html("&#x27;"),
+        html("&#x27;").replace('/', "&#x2f;"),
     ]);
     // Each of them may stand in a text of a JSON body.
     spellings.extend(spellings.iter().map(|spelling| json(spelling)).collect::<Vec<_>>());
