@@ -71,8 +71,9 @@ fn success(contract: &Contract, target: &str) -> Option<String> {
     ))
 }
 
-/// What an exchange that was judged shows.
+/// What an exchange that was judged shows: alone, or beside others that it contradicts and that may be correct by themselves.
 const JUDGED: &str = "This response violates the clause";
+const JUDGED_TOGETHER: &str = "Judged together: the responses marked so contradict each other, or the clause";
 
 /// The exchanges in the order in which they are sent again, each with what it shows.
 fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(&'static str, &'a RecordedExchange)> {
@@ -83,7 +84,8 @@ fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(&'static s
         true => Some(exchange.index) == last,
         false => finding.judged.contains(&exchange.index),
     };
-    let role = |exchange| if is_judged(exchange) { JUDGED } else { "Sent before" };
+    let judged = if finding.judged.len() > 1 { JUDGED_TOGETHER } else { JUDGED };
+    let role = |exchange| if is_judged(exchange) { judged } else { "Sent before" };
     control.into_iter().chain(shown.into_iter().map(|exchange| (role(exchange), exchange))).collect()
 }
 
@@ -101,7 +103,7 @@ fn exchange_view(report: &SavedReport, role: &str, exchange: &RecordedExchange) 
     };
     context! {
         role => role,
-        tone => if role == JUDGED { "failed" } else { "passed" },
+        tone => if [JUDGED, JUDGED_TOGETHER].contains(&role) { "failed" } else { "passed" },
         request => format!("{method} {target}\n{}{}", headers(request_headers), body(request_body)),
         response => response,
         curl => curl::command(&report.target, exchange),

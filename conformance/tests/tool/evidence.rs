@@ -80,7 +80,8 @@ fn a_finding_is_one_file_that_needs_nothing_else() {
                 assert!(evidence.contains(part), "{id}: expected {part} in {evidence}");
             }
             assert!(evidence.contains(written["contract_sha256"].as_str().expect("a hash")));
-            assert!(evidence.contains("This response violates the clause"), "{evidence}");
+            let roles = ["This response violates the clause", "Judged together"];
+            assert!(roles.iter().any(|role| evidence.contains(role)), "{evidence}");
             // A rejection counts beside a request that was accepted.
             assert_eq!(
                 evidence.contains("Control request: valid, and accepted"),
