@@ -1,4 +1,4 @@
-//! Tokens in every place of a request, while everything that can be logged is logged.
+//! Tokens in every place of a request, while everything that can be logged is logged: neither a response nor the log shows one.
 
 use std::{fmt::Write as _, sync::Arc, thread};
 
@@ -69,7 +69,9 @@ fn over_tls(format: &str) {
     for requests in http1(&token).chunks(AT_ONCE) {
         at_once(requests, |request| {
             let stream = server.connect_to("127.0.0.1", Arc::clone(&http1_client)).unwrap();
-            exchange(stream, request, |_| false);
+            let response = exchange(stream, request, |_| false);
+            let response = String::from_utf8_lossy(&response).to_lowercase();
+            assert!(!response.contains(token.rsplit('_').next().unwrap()), "{response}");
         });
     }
     for streams in http2(&token).chunks(AT_ONCE) {

@@ -36,7 +36,7 @@ use sallyport_server::{
     store::sqlite::SqliteStore,
 };
 
-use self::wire::{Response, send};
+use self::wire::{Response, ask};
 
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
@@ -45,10 +45,8 @@ async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 
-/// GET off the runtime's threads.
 async fn get(address: SocketAddr, target: String, headers: String) -> Response {
-    let ask = move || send(address, &format!("GET {target} HTTP/1.1{headers}"), b"");
-    tokio::task::spawn_blocking(ask).await.unwrap()
+    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.unwrap()
 }
 
 fn groups(sample: &Sample) -> String {
