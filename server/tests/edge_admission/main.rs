@@ -22,6 +22,7 @@ mod shared_buffer;
 mod tls;
 #[path = "../support/tls_client.rs"]
 mod tls_client;
+#[expect(dead_code, reason = "the tests of the edge need more")]
 #[path = "../edge_http/wire.rs"]
 mod wire;
 
