@@ -12,7 +12,10 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::http::{Response, call, get, groups};
+use crate::{
+    http::{call, get, groups},
+    wire::Response,
+};
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()

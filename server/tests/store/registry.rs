@@ -11,7 +11,7 @@ use sallyport_server::{
         registry::{Condition, Dependents, End, RegistryError},
     },
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     backend::{Database, all, connect, on_both, put, values},
