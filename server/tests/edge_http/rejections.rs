@@ -148,12 +148,7 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
 }
 
 #[test]
-fn bodies_that_are_not_text_or_too_deep_or_of_another_type() {
-    for body in
-        ["".to_owned(), "[".repeat(100_000), format!(r#"{{"ips":{}1{}}}"#, "[".repeat(200), "]".repeat(200))]
-    {
-        rejected(&search(&body), ErrorCode::MalformedBody);
-    }
+fn bodies_that_are_not_text_or_of_another_type() {
     let response = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
     rejected(&response, ErrorCode::MalformedBody);
     let good = br#"{"ips":["192.0.2.1"]}"#;
