@@ -94,17 +94,6 @@ pub struct Search {
 }
 
 impl Search {
-    /// Every filter.
-    pub const FILTERS: [fn(&Self) -> &Property; 7] = [
-        |search| &search.order_no,
-        |search| &search.group_id,
-        |search| &search.country_code,
-        |search| &search.city_code,
-        |search| &search.status,
-        |search| &search.activated_from,
-        |search| &search.activated_to,
-    ];
-
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(root, OperationId::Search)?;
         let api_key = parameters.credential()?;
