@@ -235,6 +235,19 @@ impl Schema {
         })
     }
 
+    /// Maximum number of JSON values in a valid value, with itself; `None` where the document limits no list in it.
+    #[must_use]
+    pub fn max_values(&self) -> Option<usize> {
+        let inside = self.rows.iter().map(|row| match &row.constraint {
+            Constraint::Items(items) => {
+                usize::try_from(self.limit("maxItems")?).ok()?.checked_mul(items.max_values()?)
+            }
+            Constraint::Members(parts) => parts.iter().map(|part| part.schema.max_values()).sum(),
+            _ => Some(0),
+        });
+        inside.sum::<Option<usize>>()?.checked_add(1)
+    }
+
     /// The number of a keyword such as `maximum` or `x-max-distinct`.
     #[must_use]
     pub fn limit(&self, keyword: &str) -> Option<i64> {

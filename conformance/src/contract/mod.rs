@@ -24,7 +24,7 @@ pub use extract::{Extract, Separator};
 pub use operation::{Operation, OperationId, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
-pub use search::{Match, Search, SearchFilter};
+pub use search::{Echo, Match, Paging, Search, SearchFilter};
 pub use source::ContractError;
 pub use validate::Violation;
 
@@ -86,8 +86,8 @@ impl Contract {
         let root = Node::new(&file);
         operation::reject_unknown(&root)?;
         Ok(Self {
-            version: root.document()?.get("info")?.get("version")?.text()?,
-            sha256: root.get("sha256")?.text()?,
+            version: root.document()?.get("info")?.get("version")?.read()?,
+            sha256: root.get("sha256")?.read()?,
             catalogue: Catalogue::read(&root)?,
             extract: Extract::read(&root)?,
             groups: Groups::read(&root)?,

@@ -202,7 +202,12 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     for kind in kinds().filter(|kind| kind.is_free_text()) {
         let (label, with) = (kind.label(), |value: Value| with(&kind.property, value));
         let unknown = Unspecified::SearchUnknownFilter.into();
-        add(&format!("unknown {label}"), unknown, sent(at(own).filtered([kind.text("sallyport-none")])));
+        // A code of the form that the document's example has; whether one of another form is an error is another question.
+        let text = match kind.property.schema.example.as_ref().and_then(Value::as_str) {
+            Some(example) if example.len() == 3 => "ZZZ",
+            _ => "sallyport-none",
+        };
+        add(&format!("unknown {label}"), unknown, sent(at(own).filtered([kind.text(text)])));
         add(&format!("empty {label}"), Unspecified::SearchEmptyFilter.into(), with(json!("")));
         add(&format!("null {label}"), Unspecified::StaticNullOptional.into(), with(Value::Null));
     }
@@ -229,5 +234,8 @@ mod tests {
         let target = Target::new("http://127.0.0.1:1", Secret::new("API_KEY", "token"), facts, false);
         let cases = cases(contract, &target.expect("a target"));
         assert!(cases.len() > 60, "{} cases", cases.len());
+        let country = cases.iter().find(|case| case.name.ends_with("unknown-country")).expect("a case");
+        let members = country.request.body_members().expect("an object");
+        assert_eq!(members.get(&contract.search.country_code.name), Some(&json!("ZZZ")));
     }
 }

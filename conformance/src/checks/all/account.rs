@@ -110,9 +110,9 @@ fn report(probe: &Probe<'_>, expected: &str, actual: &str, exchanges: &[&Exchang
     probe.finding(Clause::AllOwnAccount, expected, actual, exchanges);
 }
 
-/// Reports instances in a result that must have none, or whose `total` counts some.
-fn judge_none(probe: &Probe<'_>, of: &str, found: &AcceptedResponse, before: &[&Exchange]) {
-    let (count, total) = counts(found);
+/// Reports this many instances in a result that must have none, or whose `total` counts some.
+fn judge_none(probe: &Probe<'_>, of: &str, count: usize, found: &AcceptedResponse, before: &[&Exchange]) {
+    let (_, total) = counts(found);
     if count > 0 || total > 0 {
         let actual = format!("{} and a total of {total}", quantity(count, "instance"));
         let exchanges: Vec<_> = before.iter().copied().chain([&found.exchange]).collect();
@@ -131,7 +131,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
             "the account of SALLYPORT_EMPTY_API_KEY has instances; supply the token of one without any",
         ));
     }
-    judge_none(probe, ", of the first account", &found, &[&own.exchange]);
+    judge_none(probe, ", of the first account", others, &found, &[&own.exchange]);
     Ok(())
 }
 
@@ -196,7 +196,8 @@ async fn not_found_by_port(
         ));
     }
     let found = probe.control(&probe.search(items)).await?;
-    judge_none(probe, " at addresses and ports of another account", &found, &[&theirs.exchange]);
+    let of = " at addresses and ports of another account";
+    judge_none(probe, of, counts(&found).0, &found, &[&theirs.exchange]);
     Ok(())
 }
 
@@ -217,7 +218,8 @@ fn endpoints(response: &Response) -> BTreeSet<String> {
 }
 
 async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
-    judge_none(probe, "", &probe.control(&probe.search(foreign(probe))).await?, &[]);
+    let found = probe.control(&probe.search(foreign(probe))).await?;
+    judge_none(probe, "", counts(&found).0, &found, &[]);
     let both = probe.search(probe.own_addresses(SAMPLE).into_iter().chain(foreign(probe)));
     let filters = [
         probe.facts().foreign_group.map(|group| both.clone().field(GROUP_ID, group)),

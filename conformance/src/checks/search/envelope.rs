@@ -191,7 +191,7 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
                 );
             }
         }
-        let id = item.get("instanceId").and_then(Value::as_i64);
+        let id = item.get(&observed.contract.search.paging.identity).and_then(Value::as_i64);
         if let Some(id) = id.filter(|id| !seen.insert(*id)) {
             report(
                 Clause::SearchPaging,

@@ -96,6 +96,7 @@ const ABSENT: [(&str, &[Edit]); 16] = [
     ),
     ("null beside a status", &[Set(IPS, Value::Json(Json::Null)), Set(STATUS, Value::Listed)]),
     ("null", &[Set(IPS, Value::Json(Json::Null))]),
+    // RFC 8259 compares names by code units (section 8.3): `IPS` is a further field, which is open, and `ips` is absent, which is not.
     ("under its name in capitals", &[Drop(IPS), Set("IPS", ONE_ITEM)]),
     ("under the name of a single item", &[Drop(IPS), Set("ip", ONE_ITEM)]),
     ("within another object", &[Edit::Body(|_, text| format!("{{\"data\":{text}}}"))]),
