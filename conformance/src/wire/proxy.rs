@@ -15,7 +15,9 @@ const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "soc
 /// The URL of a proxy; without a scheme, that of an HTTP proxy. Behind a path, a query or a second `@` stands the rest of a password
 /// that is not percent-encoded, and what looks like the host is a part of the password.
 pub(crate) fn parse(text: &str) -> Option<Url> {
-    text.parse::<http::Uri>().ok().filter(|_| text.matches('@').count() <= 1)?;
+    let known_to_reqwest =
+        Matcher::builder().all(text).build().intercept(&"http://api.invalid".parse().ok()?);
+    known_to_reqwest.filter(|_| text.matches('@').count() <= 1)?;
     let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
     let is_bare =
         |url: &Url| matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
