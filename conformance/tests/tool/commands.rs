@@ -259,6 +259,9 @@ fn a_proxy_that_cannot_be_used_is_an_error_and_nothing_is_sent() {
         (&here, &["--proxy", "::::"][..], None, "the proxy"),
         (&here, &["--proxy", "ftp://u:hunter22@127.0.0.1:1"], None, "the proxy"),
         (&here, &["--proxy", "socks://127.0.0.1:1"], None, "the proxy"),
+        (&here, &["--proxy", "http://u:ab@hunter22/c@127.0.0.1:1"], None, "the proxy"),
+        (&elsewhere, &[], Some(("HTTPS_PROXY", "http//u:hunter22@127.0.0.1:1")), "`HTTPS_PROXY`"),
+        (&elsewhere, &[], Some(("HTTPS_PROXY", "http://u:hunter 22@127.0.0.1:1")), "`HTTPS_PROXY`"),
         (&elsewhere, &[], Some(("ALL_PROXY", "ftp://u:hunter22@127.0.0.1:1")), "`ALL_PROXY`"),
         (&elsewhere, &[], Some(("https_proxy", "::::")), "`https_proxy`"),
     ] {

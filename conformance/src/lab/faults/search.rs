@@ -178,8 +178,8 @@ pub(crate) fn ignore_and_find_nothing(which: Part) -> impl OnRequest {
 
 /// The filters that are sent.
 pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
-    let all = (0..call.contract.search.filters.len()).map(Part::Filter);
-    all.filter(|part| value(call, *part).is_some()).collect()
+    let filters = call.contract.search.filters.iter().map(|filter| Part::Property(&filter.property.name));
+    filters.filter(|part| value(call, *part).is_some()).collect()
 }
 
 /// How many filters are sent.
