@@ -158,7 +158,6 @@ fn repeated(
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),
             seen_in: Vec::new(),
-            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut() {

@@ -112,7 +112,6 @@ mod tests {
                 case: None,
                 facts: Vec::new(),
                 seen_in: Vec::new(),
-                excluded: Vec::new(),
             });
         }
         result
