@@ -79,6 +79,9 @@ fn a_finding_is_one_file_that_needs_nothing_else() {
             ] {
                 assert!(evidence.contains(part), "{id}: expected {part} in {evidence}");
             }
+            if id.starts_with("groups.token") {
+                assert!(evidence.contains("What else the run found of this clause"), "{id}: {evidence}");
+            }
             assert!(evidence.contains(written["contract_sha256"].as_str().expect("a hash")));
             let roles = ["This response violates the clause", "Judged together"];
             assert!(roles.iter().any(|role| evidence.contains(role)), "{evidence}");

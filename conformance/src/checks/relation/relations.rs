@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::comparison::{Difference, same};
+use super::comparison::{Difference, few, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
@@ -307,14 +307,20 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     let what = Query { size: i64::try_from(size).ok().filter(|_| query.size.is_some()), ..query.clone() };
     let what = what.describe(search);
-    let (missing, added) = (expected.difference(&found).count(), found.difference(&expected).count());
+    let missing: Vec<_> = expected.difference(&found).collect();
+    let added: Vec<_> = found.difference(&expected).collect();
     let repeated = ids.len() - found.len();
     let rows = [
         (
             found != expected,
             query.cites.unwrap_or(Clause::SearchPaging),
             format!("pages of {what} have {}", quantity(expected.len(), "instance")),
-            format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance")),
+            format!(
+                "{}; missing {}, too many {}",
+                quantity(found.len(), "instance"),
+                few(&missing),
+                few(&added)
+            ),
         ),
         (
             lengths != wanted || repeated > 0,
