@@ -222,7 +222,7 @@ impl ClientBuilder {
     ///
     /// # Errors
     /// [`Error::Configuration`] when base URL or token are missing or invalid, when the base URL has https and the build no TLS,
-    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when a proxy has an unknown scheme, when a file of certificates
+    /// when a timeout or [`max_body_bytes`](Self::max_body_bytes) is zero, when a proxy has an unknown scheme or a path, when a file of certificates
     /// cannot be used, or when TLS cannot be initialised; the token of a
     /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is empty (`all.token-required`).

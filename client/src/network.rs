@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::Error;
 
-/// Schemes of proxies that reqwest knows. It ignores others, so that a connection would bypass the proxy.
+/// Schemes of proxies that reqwest knows.
 const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// What a [`ClientBuilder`](crate::ClientBuilder) knows of the network. Files are read when the client is built.
@@ -33,8 +33,8 @@ impl Network {
         let builder = match &self.proxy {
             Some(proxy) => {
                 let url = proxy.expose_secret();
-                let proxy = reqwest::Proxy::all(url).ok().filter(|_| is_known(url));
-                builder.proxy(proxy.ok_or_else(|| unknown_proxy("proxy"))?)
+                let proxy = reqwest::Proxy::all(url).ok().filter(|_| is_proxy(url));
+                builder.proxy(proxy.ok_or_else(|| no_proxy("proxy"))?)
             }
             None if is_local || is_own_builder => builder,
             None => known_proxies(url.scheme()).map(|()| builder)?,
@@ -89,26 +89,34 @@ impl Network {
     }
 }
 
-/// Rejects a proxy of the environment that reqwest would ignore.
+/// Rejects a proxy of the environment that reqwest would ignore, so that a connection would bypass it.
 fn known_proxies(scheme: &str) -> Result<(), Error> {
     let names = [scheme, "all"].map(|of| format!("{of}_proxy"));
     let names = names.iter().flat_map(|name| [name.to_ascii_uppercase(), name.clone()]);
-    match names.into_iter().find(|name| !is_known(&env::var(name).unwrap_or_default())) {
-        Some(name) => Err(unknown_proxy(&format!("environment variable {name}"))),
+    let is_ignored = |name: &String| env::var(name).is_ok_and(|url| !url.is_empty() && !is_proxy(&url));
+    match names.into_iter().find(is_ignored) {
+        Some(name) => Err(no_proxy(&format!("environment variable {name}"))),
         None => Ok(()),
     }
 }
 
-fn is_known(url: &str) -> bool {
-    let scheme = url.split_once("://").map_or("http", |(scheme, _)| scheme);
-    SCHEMES.contains(&scheme.to_ascii_lowercase().as_str())
+/// Whether a text is the URL of a proxy; without a scheme, that of an HTTP proxy. Behind a path, a query or a second `@` stands the
+/// rest of a password that is not percent-encoded, and what looks like the host is a part of the password.
+fn is_proxy(text: &str) -> bool {
+    let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
+    url.is_ok_and(|url| {
+        let is_bare = matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+        is_bare && url.has_host() && SCHEMES.contains(&url.scheme())
+    }) && text.parse::<http::Uri>().is_ok()
+        && text.matches('@').count() <= 1
 }
 
 /// The value may hold a password, so it is not shown.
-fn unknown_proxy(place: &str) -> Error {
+fn no_proxy(place: &str) -> Error {
     let known = SCHEMES.join(", ");
     Error::configuration(format!(
-        "unknown scheme in the {place}: expected the URL of a proxy with one of: {known}"
+        "{place}: expected the URL of a proxy with one of the schemes {known}, without a path; in user and password, percent-encode \
+         `@`, `:`, `/`, `#` and `?`"
     ))
 }
 

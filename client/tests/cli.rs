@@ -380,7 +380,7 @@ async fn a_proxy_of_the_environment_is_used_but_for_this_machine() {
     for (variable, scheme) in [("ALL_PROXY", "socks"), ("http_proxy", "ftp")] {
         let output = run_with(variable, scheme, "http://api.invalid").await;
         let (text, expected) =
-            (stderr(&output), format!("unknown scheme in the environment variable {variable}"));
+            (stderr(&output), format!("environment variable {variable}: expected the URL of a proxy"));
         assert!(output.status.code() == Some(2) && text.contains(&expected), "{text}");
         assert!(text.contains("socks5h") && !text.contains(&proxy.to_string()), "{text}");
     }
@@ -464,7 +464,8 @@ async fn a_token_of_a_command_and_a_proxy_are_used_and_not_shown() {
         (&["--client-certificate", &certificate, "--client-key", &key], "found an encrypted one"),
         (&["--client-certificate", &key], "key: expected a certificate in PEM format"),
         (&["--ca-file", &key], "key: expected certificates in PEM format"),
-        (&["--proxy", "ftp://T0ken.invalid"], "unknown scheme in the proxy"),
+        (&["--proxy", "http://qa:a@T0ken/b@p.invalid"], "proxy: expected the URL of a proxy"),
+        (&["--proxy", "ftp://T0ken.invalid"], "proxy: expected the URL of a proxy"),
     ] {
         let https = ["groups", "--base-url", "https://api.invalid"];
         let output = run(program(&server, &[https.as_slice(), arguments].concat()), "").await;

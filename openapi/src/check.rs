@@ -325,7 +325,8 @@ impl<'a> Violation<'a> {
 
     /// The path without the name of the body.
     fn path_in_body(&self) -> String {
-        self.path.split_once('.').map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+        let path = self.path.strip_prefix("body").unwrap_or(&self.path);
+        path.strip_prefix('.').unwrap_or(path).to_owned()
     }
 
     /// What is wrong with the part.

@@ -74,6 +74,8 @@ fn matches_shape(text: &[u8], shape: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{parse as read, *};
 
     #[test]
@@ -99,6 +101,20 @@ mod tests {
         }
         assert_eq!(read("9999-12-32T00:00:00Z"), None);
         assert!(read("0000-01-01T00:00:00+23:59").is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn every_instant_is_read_with_every_offset(
+            second in -62_135_596_800_i64..253_370_764_800,
+            nanosecond in 0..1_000_000_000,
+            offset in -86_340..=86_340,
+        ) {
+            let instant = Timestamp::new(second, nanosecond).unwrap();
+            // An offset has whole minutes.
+            let offset = jiff::tz::Offset::from_seconds(offset / 60 * 60).unwrap();
+            prop_assert_eq!(read(&instant.display_with_offset(offset).to_string()), Some(instant));
+        }
     }
 
     #[test]

@@ -235,11 +235,38 @@ impl Schema {
         })
     }
 
+    /// Maximum number of JSON values in a valid value, with itself; `None` where the document limits no list in it.
+    #[must_use]
+    pub fn max_values(&self) -> Option<usize> {
+        let inside = self.rows.iter().map(|row| match &row.constraint {
+            Constraint::Items(items) => {
+                usize::try_from(self.limit("maxItems")?).ok()?.checked_mul(items.max_values()?)
+            }
+            Constraint::Members(parts) => parts.iter().map(|part| part.schema.max_values()).sum(),
+            _ => Some(0),
+        });
+        inside.sum::<Option<usize>>()?.checked_add(1)
+    }
+
     /// The number of a keyword such as `maximum` or `x-max-distinct`.
     #[must_use]
     pub fn limit(&self, keyword: &str) -> Option<i64> {
         let limit = |row: &Row| row.constraint.limit().filter(|(name, _)| *name == keyword);
         self.rows.iter().find_map(limit).map(|(_, limit)| limit)
+    }
+
+    /// The ids of the clauses behind every row, those of items included.
+    pub fn cited(&self) -> Vec<&str> {
+        let mut ids = Vec::new();
+        for Row { constraint, clauses, .. } in &self.rows {
+            ids.extend(clauses.split(", "));
+            match constraint {
+                Constraint::IpEndpoint { port_clauses, .. } => ids.extend(port_clauses.split(", ")),
+                Constraint::Items(items) => ids.extend(items.cited()),
+                _ => {}
+            }
+        }
+        ids
     }
 
     /// The clauses behind the type.

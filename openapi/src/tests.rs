@@ -70,6 +70,12 @@ fn the_document_becomes_a_table() {
     }
     let ips = operation("searchStaticInstances").unwrap().part("body.ips").unwrap();
     assert_eq!((ips.schema.limit("maxItems"), ips.schema.limit("x-max-distinct")), (Some(10_000), Some(500)));
+    let body = &operation("searchStaticInstances").unwrap().part("body").unwrap().schema;
+    assert_eq!(body.max_values(), Some(1 + body.members().len() + 10_000));
+    assert_eq!(
+        with(&json!({ "type": "array", "items": { "type": "integer" } })).body.unwrap().schema.max_values(),
+        None
+    );
 }
 
 #[test]
@@ -218,6 +224,26 @@ fn rules_between_parts_are_checked() {
         check("searchStaticInstances", json!({ "body": [] })),
         "body: expected a JSON object, found an array (search.json-body)"
     );
+}
+
+#[test]
+fn a_body_that_is_a_list_has_places() {
+    let member = json!({ "type": "object", "properties": { "n": { "type": "integer", "minimum": 1 } } });
+    let mut operation = with(&json!({ "type": "array", "items": member }));
+    let list = operation.part("body.b").unwrap().schema.clone();
+    operation.body.as_mut().unwrap().schema = list;
+    for (body, expected) in [
+        (json!([1]), "body item `[0]`: expected a JSON object, found `1` (body)"),
+        (
+            json!([{}, { "n": "1" }]),
+            "body field `[1].n`: expected an integer of at least 1 that fits into 64 bits, found `1` (body)",
+        ),
+        (json!({}), "body: expected a list, found an object (body)"),
+    ] {
+        let mut request = Request::new(&operation);
+        *request.sent(Location::Body, "body").unwrap().1 = Some(body);
+        assert_eq!(request.check().unwrap_err().to_string(), expected);
+    }
 }
 
 #[test]

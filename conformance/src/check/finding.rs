@@ -40,9 +40,6 @@ pub struct Finding {
     /// For a finding of a passive check: the checks and labels of the cases whose exchanges show it.
     #[serde(skip)]
     pub seen_in: Vec<(String, String)>,
-    /// Ids of known faults that the responses exclude, though the same cases notice them.
-    #[serde(skip)]
-    pub excluded: Vec<&'static str>,
 }
 
 /// The result of a case.

@@ -108,6 +108,7 @@ fn not_one() -> [(&'static str, Vec<Edit>); 10] {
         let name = percent_encoded(token_parameter(probe.contract(), &good));
         Ok(good.raw_query(format!("{name}={}", percent_encoded(probe.token().expose()))))
     };
+    // The case of a query counts (RFC 3986, 6.2.2.1): this is another parameter.
     let capitals = |probe: &Probe<'_>, good: Request| {
         let name = token_parameter(probe.contract(), &good);
         Ok(good.without_query(name).add_query(&name.to_uppercase(), probe.token().expose()))

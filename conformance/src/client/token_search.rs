@@ -33,8 +33,8 @@ struct Text(Vec<String>);
 
 impl Text {
     fn new(text: &[u8]) -> Self {
-        let decoded = Decoded::of(text);
-        let texts = [text].into_iter().chain(decoded.as_ref().map(Decoded::bytes));
+        let decoded = Decoded::readings(text, true);
+        let texts = [text].into_iter().chain(decoded.iter().map(Decoded::bytes));
         Self(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
     }
 

@@ -168,10 +168,17 @@ impl<'a> Item<'a> {
         self.document.error(self.value.span().start, format!("`{}`: {message}", self.key))
     }
 
-    /// The error of an invalid value, with the nearest valid one.
-    pub(crate) fn not_one_of(&self, found: &str, allowed: &[&str]) -> ConfigError {
-        let near = did_you_mean(found, allowed);
-        self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
+    /// One of some names; the error has the nearest one.
+    pub(crate) fn named<T>(
+        &self,
+        named: impl Fn(&str) -> Option<T>,
+        allowed: &[&str],
+    ) -> Result<T, ConfigError> {
+        let found = self.string()?;
+        named(&found).ok_or_else(|| {
+            let near = did_you_mean(&found, allowed);
+            self.wrong(&format!("one of {}, found `{found}`{near}", allowed.join(", ")))
+        })
     }
 
     /// The error of an unknown id, with the nearest known one.
@@ -198,6 +205,14 @@ impl<'a> Item<'a> {
         let integer = self.value.get_ref().as_integer().ok_or_else(|| self.wrong_type(&expected))?;
         let number = i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix());
         number.ok().filter(|number| allowed.contains(number)).ok_or_else(|| self.wrong(&expected))
+    }
+
+    /// An integer in a range that its type holds.
+    pub(crate) fn number<T: TryFrom<i64>>(
+        &self,
+        allowed: std::ops::RangeInclusive<i64>,
+    ) -> Result<T, ConfigError> {
+        self.integer(allowed)?.try_into().map_err(|_| self.wrong("a smaller number"))
     }
 
     /// A number above 0, up to 1.

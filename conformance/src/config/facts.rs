@@ -118,9 +118,8 @@ impl Source for Entry<'_> {
     fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, ConfigError> {
         let rejected = |rejected: &Section<'_>| {
             let (reason, token) = (rejected.require("reason")?, rejected.require("token")?);
-            let name = reason.string()?;
-            let reason = RejectionReason::named(&name)
-                .ok_or_else(|| reason.not_one_of(&name, &RejectionReason::ALL.map(RejectionReason::name)))?;
+            let reason =
+                reason.named(RejectionReason::named, &RejectionReason::ALL.map(RejectionReason::name))?;
             let note = rejected.read("note", Item::string)?.unwrap_or_default();
             let token = Secret::new(self.name, secret_text(&token, self.variable)?);
             Ok(RejectedToken { token, reason, note })

@@ -139,7 +139,8 @@ impl Config {
             Ok(Self {
                 base_url: root.read("base-url", Item::string)?,
                 allow_http: root.read("allow-http", Item::boolean)?.unwrap_or(false),
-                profile: root.read("profile", profile)?,
+                profile: root
+                    .read("profile", |item| item.named(Profile::named, &Profile::ALL.map(Profile::name)))?,
                 only: globs(root, "only")?,
                 skip: globs(root, "skip")?,
                 token: root.read("api-key", |item| token(item, variable))?,
@@ -148,7 +149,8 @@ impl Config {
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
                 expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
-                inferred: root.read("inferred", inferred)?,
+                inferred: root
+                    .read("inferred", |item| item.named(InferredClauses::named, &InferredClauses::NAMES))?,
             })
         })
     }
@@ -192,44 +194,26 @@ fn globs(section: &Section<'_>, key: &str) -> Result<Vec<Glob>, ConfigError> {
     Ok(patterns.into_iter().map(Glob::new).collect())
 }
 
-fn profile(item: &Item<'_>) -> Result<Profile, ConfigError> {
-    let name = item.string()?;
-    Profile::named(&name).ok_or_else(|| item.not_one_of(&name, &Profile::ALL.map(Profile::name)))
-}
-
 fn ceilings(section: &Section<'_>) -> Result<Ceilings, ConfigError> {
-    let number = |key: &str, min: i64| -> Result<Option<u64>, ConfigError> {
-        let number = section.read(key, |item| item.integer(min..=i64::MAX))?;
-        // Never negative, as `min` is not.
-        Ok(number.and_then(|number| u64::try_from(number).ok()))
-    };
-    let rate = section.read("rate", |item| item.integer(1..=u32::MAX.into()))?;
-    let concurrency = section.read("concurrency", |item| item.integer(1..=u8::MAX.into()))?;
+    let number = |key: &str, min: i64| section.read(key, |item| item.number::<u64>(min..=i64::MAX));
+    let rate = section.read("rate", |item| item.number(1..=u32::MAX.into()))?;
     Ok(Ceilings {
         requests: number("requests", 1)?,
         gateways: number("gateways", 0)?,
         bytes: number("bytes", 1)?,
         wall: number("seconds", 1)?.map(Duration::from_secs),
-        rate: rate.and_then(|rate| u32::try_from(rate).ok()).and_then(NonZeroU32::new),
-        concurrency: concurrency.and_then(|count| usize::try_from(count).ok()),
+        rate: rate.and_then(NonZeroU32::new),
+        concurrency: section.read("concurrency", |item| item.number(1..=u8::MAX.into()))?,
     })
 }
 
-fn inferred(item: &Item<'_>) -> Result<InferredClauses, ConfigError> {
-    let name = item.string()?;
-    InferredClauses::named(&name).ok_or_else(|| item.not_one_of(&name, &InferredClauses::NAMES))
-}
-
 fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
-    let clauses = section.read("min-clauses", |item| {
-        let all = Contract::embedded().map_or(0, |contract| contract.catalogue.observable().count());
-        item.integer(1..=i64::try_from(all).unwrap_or(i64::MAX))
-    })?;
-    let percent = section.read("min-detection", |item| item.integer(1..=100))?;
+    let all = Contract::embedded().map_or(0, |contract| contract.catalogue.observable().count());
+    let all = i64::try_from(all).unwrap_or(i64::MAX);
     Ok(Gates {
         require: globs(section, "require")?,
-        min_clauses: clauses.and_then(|count| usize::try_from(count).ok()),
-        min_detection: percent.and_then(|percent| u8::try_from(percent).ok()),
+        min_clauses: section.read("min-clauses", |item| item.number(1..=all))?,
+        min_detection: section.read("min-detection", |item| item.number(1..=100))?,
         fail_on_skip: section.read("fail-on-skip", Item::boolean)?.unwrap_or(false),
         fail_on_warning: section.read("fail-on-warning", Item::boolean)?.unwrap_or(false),
     })
@@ -240,7 +224,7 @@ fn connection(
     section: &Section<'_>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Connection, ConfigError> {
-    let timeout = section.read("timeout-seconds", |item| item.integer(1..=3_600))?;
+    let timeout = section.read("timeout-seconds", |item| item.number(1..=3_600))?;
     let proxy = section.read("proxy", |item| match item.is_string() {
         true => proxy_text(item),
         false => secret_text(item, variable),
@@ -256,7 +240,7 @@ fn connection(
         return Err(key.wrong("`client-certificate` beside it"));
     }
     Ok(Connection {
-        timeout: timeout.and_then(|seconds| u64::try_from(seconds).ok()).map(Duration::from_secs),
+        timeout: timeout.map(Duration::from_secs),
         ca_file: file_of("ca-file")?,
         client_certificate,
         client_key,

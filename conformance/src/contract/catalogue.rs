@@ -1,4 +1,6 @@
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use super::source::{ContractError, Node};
 use super::{Clause, Unspecified};
@@ -11,7 +13,7 @@ pub struct Catalogue {
 }
 
 /// A clause of the document.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ClauseEntry {
     /// The id that checks and reports cite.
     pub id: Clause,
@@ -26,13 +28,15 @@ pub struct ClauseEntry {
     /// The sentences that presuppose it, if the contract does not state it.
     pub inferred: Option<String>,
     /// The sentences that presuppose what it says about null, if the contract does not state that.
+    #[serde(rename(deserialize = "inferred-null"))]
     pub inferred_null: Option<String>,
     /// Line in `openapi/openapi.yaml`, from 1.
+    #[serde(skip_deserializing)]
     pub line: u64,
 }
 
 /// An unspecified behaviour of the document.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct UnspecifiedEntry {
     /// The id that observations cite.
     pub id: Unspecified,
@@ -51,10 +55,13 @@ impl ClauseEntry {
 impl Catalogue {
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
         let document = root.document()?;
-        let clauses = document.get("x-clauses")?.items()?;
-        let clauses = clauses.iter().map(clause).collect::<Result<Vec<_>, _>>()?;
-        let unspecified = document.get("x-unspecified")?.items()?;
-        let unspecified = unspecified.iter().map(self::unspecified).collect::<Result<Vec<_>, _>>()?;
+        let mut clauses: Vec<ClauseEntry> = document.get("x-clauses")?.read()?;
+        let unspecified: Vec<UnspecifiedEntry> = document.get("x-unspecified")?.read()?;
+        let lines: BTreeMap<&str, u64> = root.get("lines")?.read()?;
+        for entry in &mut clauses {
+            let line = lines.get(entry.id.id()).copied();
+            entry.line = line.ok_or_else(|| root.wrong(&format!("expected the line of `{}`", entry.id)))?;
+        }
         let is_complete = clauses.iter().map(|entry| entry.id).eq(Clause::ALL.iter().copied())
             && unspecified.iter().map(|entry| entry.id).eq(Unspecified::ALL.iter().copied());
         if !is_complete {
@@ -83,27 +90,4 @@ impl Catalogue {
     pub fn unspecified(&self, unspecified: Unspecified) -> &UnspecifiedEntry {
         &self.unspecified[unspecified as usize]
     }
-}
-
-fn clause(node: &Node<'_>) -> Result<ClauseEntry, ContractError> {
-    let id = node.get("id")?;
-    Ok(ClauseEntry {
-        id: Clause::from_id(id.string()?).ok_or_else(|| id.wrong("unknown clause"))?,
-        section: node.get("section")?.text()?,
-        text: node.get("text")?.text()?,
-        observable: node.get("observable")?.boolean()?,
-        reason: node.optional("reason", Node::text)?,
-        inferred: node.optional("inferred", Node::text)?,
-        inferred_null: node.optional("inferred-null", Node::text)?,
-        line: u64::try_from(node.root().get("lines")?.get(id.string()?)?.integer()?)
-            .map_err(|_| node.wrong("expected a line from 1"))?,
-    })
-}
-
-fn unspecified(node: &Node<'_>) -> Result<UnspecifiedEntry, ContractError> {
-    let id = node.get("id")?;
-    Ok(UnspecifiedEntry {
-        id: Unspecified::from_id(id.string()?).ok_or_else(|| id.wrong("unknown unspecified behaviour"))?,
-        text: node.get("text")?.text()?,
-    })
 }

@@ -110,35 +110,28 @@ impl Extract {
         let api_key = parameters.credential()?;
         parameters.finish()?;
 
-        let codes = lb.schema.strings()?;
-        let lb_node = node
-            .get("parameters")?
-            .items()?
-            .into_iter()
-            .find(|p| p.find("name").is_some_and(|name| name.value == lb.name.as_str()));
-        let texts = lb_node.ok_or_else(|| node.wrong("expected lb"))?.get("schema")?.get("x-separators")?;
+        let parameters = node.get("parameters")?.items()?.into_iter();
+        let mut texts = parameters.filter_map(|parameter| parameter.find("schema")?.find("x-separators"));
+        let texts = texts.next().ok_or_else(|| node.wrong("expected a parameter with x-separators"))?;
         let mut separators = Vec::new();
         for (code, text) in texts.members()? {
-            separators.push(Separator { code: code.to_owned(), text: text.text()? });
+            separators.push(Separator { code: code.to_owned(), text: text.read()? });
         }
-        let mut custom = codes.into_iter().filter(|code| separators.iter().all(|known| known.code != *code));
+        let mut custom = lb.schema.strings()?.into_iter();
+        let custom_separator = custom.find(|code| separators.iter().all(|known| known.code != *code));
         let custom_separator =
-            custom.next().ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
+            custom_separator.ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
 
         let schemes = root.document()?.get("components")?.get("securitySchemes")?.members()?;
-        let header = schemes.into_iter().find_map(|(_, scheme)| {
-            let in_header = scheme.find("in").is_some_and(|place| place.value == "header");
-            in_header.then(|| scheme.get("name")?.text())
-        });
-        let api_key_header = header.ok_or_else(|| node.wrong("expected a security scheme in a header"))??;
+        let mut in_header = schemes.into_iter().filter(|(_, scheme)| scheme.value["in"] == "header");
+        let (_, header) =
+            in_header.next().ok_or_else(|| node.wrong("expected a security scheme in a header"))?;
 
         let headers = node.get("responses")?.get("200")?.get("headers")?;
         let response_header = |name: &str| headers.get(name).map(|_| name.to_owned());
 
-        let forms = return_type.schema.strings()?;
-        let json = return_type.schema.default.as_ref().and_then(|default| default.as_str());
-        let json = json.ok_or_else(|| node.wrong("expected a default of return_type"))?.to_owned();
-        let text = forms.iter().find(|form| **form != json).cloned();
+        let json = return_type.default_text();
+        let text = return_type.schema.strings()?.into_iter().find(|form| *form != json);
         Ok(Self {
             requested_count: response_header("X-Proxy-Requested-Count")?,
             returned_count: response_header("X-Proxy-Returned-Count")?,
@@ -164,7 +157,7 @@ impl Extract {
             request_id,
             request_id_header,
             api_key,
-            api_key_header,
+            api_key_header: header.get("name")?.read()?,
         })
     }
 }

@@ -24,7 +24,7 @@ pub use extract::{Extract, Separator};
 pub use operation::{Operation, OperationId, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
-pub use search::{Match, Search, SearchFilter};
+pub use search::{Echo, Match, Paging, Search, SearchFilter};
 pub use source::ContractError;
 pub use validate::Violation;
 
@@ -86,8 +86,8 @@ impl Contract {
         let root = Node::new(&file);
         operation::reject_unknown(&root)?;
         Ok(Self {
-            version: root.document()?.get("info")?.get("version")?.text()?,
-            sha256: root.get("sha256")?.text()?,
+            version: root.document()?.get("info")?.get("version")?.read()?,
+            sha256: root.get("sha256")?.read()?,
             catalogue: Catalogue::read(&root)?,
             extract: Extract::read(&root)?,
             groups: Groups::read(&root)?,
@@ -150,14 +150,14 @@ mod tests {
     fn a_filter_follows_the_document_and_one_without_a_meaning_is_an_error() {
         let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
         let properties = &mut file["document"]["components"]["schemas"]["SearchRequest"]["properties"];
-        properties["ispType"] = json!({"type": "integer", "x-clause": "search.city"});
-        let error = Contract::from_json(&file.to_string()).expect_err("nothing says what ispType finds");
-        assert!(error.to_string().contains("x-filter") && error.to_string().contains("`ispType`"), "{error}");
+        properties["madeUp"] = json!({"type": "integer", "x-clause": "search.city"});
+        let error = Contract::from_json(&file.to_string()).expect_err("nothing says what madeUp finds");
+        assert!(error.to_string().contains("x-filter") && error.to_string().contains("`madeUp`"), "{error}");
         let search = &mut file["document"]["paths"]["/openapi/v1/static/instances/search"]["post"];
-        search["x-filter"]["ispType"] = json!({"match": "equal", "field": "ispType"});
+        search["x-filter"]["madeUp"] = json!({"match": "equal", "field": "ispType"});
         let search = Contract::from_json(&file.to_string()).expect("a valid contract").search;
         let filter = search.filters.last().expect("a filter");
-        assert_eq!((filter.property.name.as_str(), filter.field.as_deref()), ("ispType", Some("ispType")));
+        assert_eq!((filter.property.name.as_str(), filter.field.as_deref()), ("madeUp", Some("ispType")));
         assert_eq!((filter.matching, filter.clause), (Match::Equal, Clause::SearchCity));
     }
 

@@ -1,7 +1,6 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
@@ -94,19 +93,13 @@ impl Operation {
         root: &Node<'a>,
         id: OperationId,
     ) -> Result<(Self, Parameters<'a>, Node<'a>), ContractError> {
-        let (method, path, node) = find(root, id)?;
-        let operation = Self::new(id, (method, path), &node)?;
-        let parameters = Parameters::read(&node)?;
-        Ok((operation, parameters, node))
-    }
-
-    pub(super) fn new(
-        id: OperationId,
-        (method, path): (&str, &str),
-        node: &Node<'_>,
-    ) -> Result<Self, ContractError> {
-        let success = Success::read(node)?;
-        Ok(Self { id, method: method.to_uppercase(), path: path.to_owned(), success })
+        let all = operations(root)?;
+        let found = all.into_iter().find(|(.., node)| node.value["operationId"] == id.document_id());
+        let (method, path, node) =
+            found.ok_or_else(|| root.wrong(&format!("expected an operation `{}`", id.document_id())))?;
+        let success = Success::read(&node)?;
+        let operation = Self { id, method: method.to_uppercase(), path: path.to_owned(), success };
+        Ok((operation, Parameters::read(&node)?, node))
     }
 
     /// Whether a path is that of the operation.
@@ -126,8 +119,7 @@ impl Success {
         let status = status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?;
         let schema = ResponseSchema::read(&response)?;
         let media = response.get("content")?.get("application/json")?;
-        let code = media.get("schema")?.get("properties")?.get("code")?.get("enum")?;
-        let code = code.items()?.first().ok_or_else(|| code.wrong("expected one code"))?.integer()?;
+        let [code]: [i64; 1] = media.get("schema")?.get("properties")?.get("code")?.get("enum")?.read()?;
         Ok(Self { status, code, schema })
     }
 }
@@ -135,12 +127,9 @@ impl Success {
 /// The members of the JSON request body.
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
-    let required = schema.optional("required", Node::items)?.unwrap_or_default();
-    let required: Vec<&Value> = required.iter().map(|name| name.value).collect();
     let property = |(name, node): (&str, Node<'_>)| {
         Ok(Property {
             name: name.to_owned(),
-            required: required.iter().any(|required| required.as_str() == Some(name)),
             schema: Schema::read(&node)?,
             citations: Citations::read(&node)?,
         })
@@ -150,28 +139,21 @@ pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, Con
 
 /// Rejects an operation that the suite would not judge.
 pub(super) fn reject_unknown(root: &Node<'_>) -> Result<(), ContractError> {
-    for (_, item) in root.document()?.get("paths")?.members()? {
-        for (_, operation) in item.members()? {
-            let Some(id) = operation.find("operationId") else { continue };
-            if !OperationId::ALL.iter().any(|known| id.value == known.document_id()) {
-                let message =
-                    format!("unknown operation `{}`: add it to OperationId, and its checks", id.string()?);
-                return Err(operation.wrong(&message));
-            }
+    for (.., operation) in operations(root)? {
+        let id: Option<&str> = operation.optional("operationId")?;
+        if let Some(id) = id.filter(|id| OperationId::ALL.iter().all(|known| known.document_id() != *id)) {
+            let message = format!("unknown operation `{id}`: add it to OperationId, and its checks");
+            return Err(operation.wrong(&message));
         }
     }
     Ok(())
 }
 
-fn find<'a>(root: &Node<'a>, id: OperationId) -> Result<(&'a str, &'a str, Node<'a>), ContractError> {
-    let paths = root.document()?.get("paths")?;
-    for (path, item) in paths.members()? {
-        for (method, operation) in item.members()? {
-            let found = operation.find("operationId").is_some_and(|found| found.value == id.document_id());
-            if found {
-                return Ok((method, path, operation));
-            }
-        }
+/// Method, path and node of each operation.
+fn operations<'a>(root: &Node<'a>) -> Result<Vec<(&'a str, &'a str, Node<'a>)>, ContractError> {
+    let mut operations = Vec::new();
+    for (path, item) in root.document()?.get("paths")?.members()? {
+        operations.extend(item.members()?.into_iter().map(|(method, operation)| (method, path, operation)));
     }
-    Err(paths.wrong(&format!("expected an operation `{}`", id.document_id())))
+    Ok(operations)
 }

@@ -1,3 +1,5 @@
+use serde::Deserialize;
+
 use super::schema::{Citations, Schema};
 use super::source::{ContractError, Node};
 
@@ -8,18 +10,16 @@ pub struct Parameter {
     pub name: String,
     /// Where it is sent.
     pub place: Place,
-    /// Whether it is required.
-    pub required: bool,
     /// Schema of its value.
     pub schema: Schema,
     /// The clauses of its constraints.
     pub citations: Citations,
-    /// Whether it carries the token.
-    pub is_credential: bool,
+    is_credential: bool,
 }
 
 /// Where a parameter is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Place {
     /// In the query.
     Query,
@@ -40,24 +40,15 @@ pub(super) struct Parameters<'a> {
 
 impl Parameter {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
-        let place = match node.get("in")?.string()? {
-            "query" => Place::Query,
-            "header" => Place::Header,
-            other => {
-                return Err(node.wrong(&format!("a parameter in `{other}`, which the suite does not know")));
-            }
-        };
         let schema = node.get("schema")?;
-        // OpenAPI has examples of parameters beside the schema.
-        let example = node.find("example").map(|example| example.value.clone());
         let citations = Citations::read(node)?.or(Citations::read(&schema)?);
         let mut schema = Schema::read(&schema)?;
-        schema.example = example.or(schema.example);
+        // OpenAPI has examples of parameters beside the schema.
+        schema.example = node.optional("example")?.or(schema.example);
         Ok(Self {
-            name: node.get("name")?.text()?,
-            place,
-            required: node.optional("required", Node::boolean)?.unwrap_or(false),
-            is_credential: node.find("x-credential").is_some_and(|carries| carries.value == true),
+            name: node.get("name")?.read()?,
+            place: node.get("in")?.read()?,
+            is_credential: node.optional("x-credential")?.unwrap_or_default(),
             citations,
             schema,
         })

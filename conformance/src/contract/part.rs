@@ -31,7 +31,7 @@ pub(crate) const COUNTRY_CODE: &str = "countryCode";
 pub(crate) const CITY_CODE: &str = "cityCode";
 /// Filter by status.
 pub(crate) const STATUS: &str = "status";
-/// Number of the page.
+/// Number of the page, as `x-page` of the document names it.
 pub(crate) const PAGE: &str = "page";
 /// Maximum number of instances on a page.
 pub(crate) const PAGE_SIZE: &str = "pageSize";

@@ -1,14 +1,18 @@
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::source::{ContractError, Node};
 use super::{Clause, Unspecified};
 
 /// The constraints of a value from which checks derive cases. Responses are validated with JSON Schema instead.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Schema {
     /// The JSON type.
+    #[serde(rename = "type")]
     pub kind: Kind,
     /// Minimum of an integer.
     pub minimum: Option<i64>,
@@ -20,9 +24,11 @@ pub struct Schema {
     pub max_items: Option<usize>,
     /// Maximum number of characters.
     pub max_length: Option<usize>,
-    /// Maximum number of bytes of UTF-8 (`x-max-utf8-bytes`).
+    /// Maximum number of bytes of UTF-8.
+    #[serde(rename = "x-max-utf8-bytes")]
     pub max_utf8_bytes: Option<usize>,
     /// The values of an enum; empty without one.
+    #[serde(rename = "enum", default)]
     pub values: Vec<Value>,
     /// `format`, for instance `date-time`.
     pub format: Option<String>,
@@ -31,12 +37,15 @@ pub struct Schema {
     /// Example.
     pub example: Option<Value>,
     /// Whether null is allowed.
+    #[serde(default)]
     pub nullable: bool,
+    #[serde(skip)]
     pointer: String,
 }
 
 /// The JSON types that the document uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A whole number.
     Integer,
@@ -55,47 +64,39 @@ pub enum Kind {
 pub struct Property {
     /// Name.
     pub name: String,
-    /// Whether it is required.
-    pub required: bool,
     /// Schema of its value.
     pub schema: Schema,
     /// The clauses of its constraints.
     pub citations: Citations,
 }
 
-/// `x-clause`: one clause, several, or one for each keyword. A limit that the contract leaves open has no clause.
-#[derive(Debug, Clone, Default)]
+/// `x-clause`. A limit that the contract leaves open has no clause.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Cited")]
 pub struct Citations {
-    by_keyword: Vec<(String, Option<Clause>)>,
+    by_keyword: BTreeMap<String, Option<Clause>>,
     any: Vec<Clause>,
+}
+
+/// One id, several, or one for each keyword.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Cited {
+    One(CitedId),
+    Several(Vec<CitedId>),
+    ByKeyword(BTreeMap<String, CitedId>),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CitedId {
+    Clause(Clause),
+    Unspecified(#[expect(dead_code, reason = "it must be known")] Unspecified),
 }
 
 impl Schema {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
-        let kind = match node.get("type")?.string()? {
-            "integer" => Kind::Integer,
-            "string" => Kind::String,
-            "boolean" => Kind::Boolean,
-            "array" => Kind::Array,
-            "object" => Kind::Object,
-            other => return Err(node.wrong(&format!("unknown type `{other}`"))),
-        };
-        let values = node.optional("enum", Node::items)?.unwrap_or_default();
-        Ok(Self {
-            kind,
-            minimum: node.optional("minimum", Node::integer)?,
-            maximum: node.optional("maximum", Node::integer)?,
-            min_items: count(node, "minItems")?,
-            max_items: count(node, "maxItems")?,
-            max_length: count(node, "maxLength")?,
-            max_utf8_bytes: count(node, "x-max-utf8-bytes")?,
-            values: values.iter().map(|value| value.value.clone()).collect(),
-            format: node.optional("format", Node::text)?,
-            default: node.find("default").map(|default| default.value.clone()),
-            example: node.find("example").map(|example| example.value.clone()),
-            nullable: node.optional("nullable", Node::boolean)?.unwrap_or(false),
-            pointer: node.pointer.clone(),
-        })
+        Ok(Self { pointer: node.pointer.clone(), ..node.read()? })
     }
 
     pub(super) fn range(&self) -> Result<RangeInclusive<i64>, ContractError> {
@@ -122,41 +123,17 @@ impl Schema {
 
 impl Citations {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
-        let Some(cited) = node.find("x-clause") else { return Ok(Self::default()) };
-        let mut citations = Self::default();
-        match cited.value {
-            Value::String(_) => citations.any.extend(clause(&cited)?),
-            Value::Array(_) => {
-                for id in cited.items()? {
-                    citations.any.extend(clause(&id)?);
-                }
-            }
-            _ => {
-                for (keyword, id) in cited.members()? {
-                    match keyword {
-                        "any" => citations.any.extend(clause(&id)?),
-                        _ => citations.by_keyword.push((keyword.to_owned(), clause(&id)?)),
-                    }
-                }
-            }
-        }
-        Ok(citations)
+        Ok(node.optional("x-clause")?.unwrap_or_default())
     }
 
     /// The clause of a keyword, or the general one.
     pub fn clause(&self, keyword: &str) -> Option<Clause> {
-        let own = self.by_keyword.iter().find(|(name, _)| name == keyword).map(|(_, clause)| *clause);
-        own.unwrap_or_else(|| self.any.first().copied())
+        self.by_keyword.get(keyword).copied().unwrap_or_else(|| self.any.first().copied())
     }
 
     /// Whether a constraint cites the clause.
     pub fn cites(&self, clause: Clause) -> bool {
-        self.by_keyword.iter().any(|(_, own)| *own == Some(clause)) || self.any.contains(&clause)
-    }
-
-    /// Every cited clause.
-    pub fn all(&self) -> impl Iterator<Item = Clause> {
-        self.any.iter().copied().chain(self.by_keyword.iter().filter_map(|(_, clause)| *clause))
+        self.by_keyword.values().flatten().chain(&self.any).any(|cited| *cited == clause)
     }
 
     pub(super) fn or(self, fallback: Self) -> Self {
@@ -164,18 +141,17 @@ impl Citations {
     }
 }
 
-/// The clause that a part of the document cites; none if it cites unspecified behaviour.
-fn clause(node: &Node<'_>) -> Result<Option<Clause>, ContractError> {
-    let id = node.string()?;
-    let clause = Clause::from_id(id);
-    if clause.is_none() && Unspecified::from_id(id).is_none() {
-        return Err(node.wrong(&format!("unknown clause `{id}`")));
+impl From<Cited> for Citations {
+    fn from(cited: Cited) -> Self {
+        let clause = |id| if let CitedId::Clause(clause) = id { Some(clause) } else { None };
+        let (any, by_keyword) = match cited {
+            Cited::One(id) => (vec![id], BTreeMap::new()),
+            Cited::Several(ids) => (ids, BTreeMap::new()),
+            Cited::ByKeyword(mut ids) => (ids.remove("any").into_iter().collect(), ids),
+        };
+        Self {
+            any: any.into_iter().filter_map(clause).collect(),
+            by_keyword: by_keyword.into_iter().map(|(keyword, id)| (keyword, clause(id))).collect(),
+        }
     }
-    Ok(clause)
-}
-
-fn count(node: &Node<'_>, key: &str) -> Result<Option<usize>, ContractError> {
-    node.optional(key, |number| {
-        usize::try_from(number.integer()?).map_err(|_| number.wrong("expected a count from 0"))
-    })
 }

@@ -1,6 +1,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
+
 use super::operation::{Operation, OperationId, body_properties};
 use super::parameter::Parameter;
 use super::schema::Property;
@@ -31,7 +33,8 @@ pub struct SearchFilter {
 }
 
 /// How the value of a filter is compared with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Match {
     /// It is equal.
     Equal,
@@ -41,6 +44,36 @@ pub enum Match {
     AtLeast,
     /// It is an inclusive upper bound.
     AtMost,
+}
+
+/// How a result is divided into pages (`x-page`), with JSON pointers into a response.
+#[derive(Debug, Deserialize)]
+pub struct Paging {
+    /// The property that is the number of the page.
+    pub number: String,
+    /// The property that is the maximum number of instances on a page.
+    pub size: String,
+    /// The instances of the page.
+    #[serde(deserialize_with = "pointer")]
+    pub items: String,
+    /// The number of instances on all pages.
+    #[serde(deserialize_with = "pointer")]
+    pub total: String,
+    /// What the response repeats.
+    pub echo: Echo,
+    /// The member of an instance that identifies it.
+    pub identity: String,
+}
+
+/// JSON pointers to number and size of a page in a response.
+#[derive(Debug, Deserialize)]
+pub struct Echo {
+    /// The number.
+    #[serde(deserialize_with = "pointer")]
+    pub number: String,
+    /// The size.
+    #[serde(deserialize_with = "pointer")]
+    pub size: String,
 }
 
 /// The batch search: its body by property, and its limits.
@@ -72,6 +105,8 @@ pub struct Search {
     pub activated_to: Property,
     /// What each property finds, but for the addresses.
     pub filters: Vec<SearchFilter>,
+    /// How a result is divided into pages.
+    pub paging: Paging,
     body: Vec<Property>,
     /// Minimum and maximum number of items of `ips`.
     pub raw_items: RangeInclusive<usize>,
@@ -94,65 +129,48 @@ pub struct Search {
 }
 
 impl Search {
-    /// Every filter.
-    pub const FILTERS: [fn(&Self) -> &Property; 7] = [
-        |search| &search.order_no,
-        |search| &search.group_id,
-        |search| &search.country_code,
-        |search| &search.city_code,
-        |search| &search.status,
-        |search| &search.activated_from,
-        |search| &search.activated_to,
-    ];
-
     pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
         let (operation, mut parameters, node) = Operation::read(root, OperationId::Search)?;
         let api_key = parameters.credential()?;
         parameters.finish()?;
 
+        let paging: Paging = node.get("x-page")?.read()?;
         let properties = body_properties(&node)?;
         let take = |name: &str| {
             let found = properties.iter().find(|property| property.name == name).cloned();
             found.ok_or_else(|| node.wrong(&format!("expected a body property `{name}`")))
         };
-        let filters = filters(&node, &properties)?;
-        let ips = take(part::IPS)?;
-        let order_no = take(part::ORDER_NO)?;
-        let group_id = take(part::GROUP_ID)?;
-        let country_code = take(part::COUNTRY_CODE)?;
-        let city_code = take(part::CITY_CODE)?;
-        let status = take(part::STATUS)?;
-        let page = take(part::PAGE)?;
-        let page_size = take(part::PAGE_SIZE)?;
-        let activated_from = take(part::ACTIVATED_FROM)?;
-        let activated_to = take(part::ACTIVATED_TO)?;
+        let (page, page_size) = (take(&paging.number)?, take(&paging.size)?);
+        let (ips, status) = (take(part::IPS)?, take(part::STATUS)?);
+        let fields = instance(&node, &paging)?.get("properties")?.members()?;
 
         let schema = node.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
         let items = schema.get("properties")?.get(&ips.name)?;
+        let port = items.get("items")?.get("x-port")?;
         Ok(Self {
+            filters: filters(&node, &properties, &paging)?,
             raw_items: ips.schema.item_range()?,
-            distinct_items: usize::try_from(items.get("x-max-distinct")?.integer()?)
-                .map_err(|_| items.wrong("expected x-max-distinct from 0"))?,
-            ports: ports(&items.get("items")?)?,
+            distinct_items: items.get("x-max-distinct")?.read()?,
+            ports: port.get("minimum")?.read()?..=port.get("maximum")?.read()?,
             pages: page.schema.range()?,
             default_page: default(&page, &node)?,
             page_sizes: page_size.schema.range()?,
             default_page_size: default(&page_size, &node)?,
-            instance_fields: instance_fields(&node)?.into(),
+            instance_fields: fields.into_iter().map(|(name, _)| name.to_owned()).collect(),
             statuses: status.schema.strings()?,
+            order_no: take(part::ORDER_NO)?,
+            group_id: take(part::GROUP_ID)?,
+            country_code: take(part::COUNTRY_CODE)?,
+            city_code: take(part::CITY_CODE)?,
+            activated_from: take(part::ACTIVATED_FROM)?,
+            activated_to: take(part::ACTIVATED_TO)?,
             operation,
             api_key,
             ips,
-            order_no,
-            group_id,
-            country_code,
-            city_code,
             status,
             page,
             page_size,
-            activated_from,
-            activated_to,
-            filters,
+            paging,
             body: properties,
         })
     }
@@ -163,25 +181,33 @@ impl Search {
     }
 }
 
+/// What `x-filter` says of a property.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct DeclaredFilter {
+    #[serde(rename = "match")]
+    matching: Match,
+    field: Option<String>,
+    finds_null: Option<i64>,
+    when_null: Option<String>,
+    letter_case: Option<String>,
+}
+
 /// The filters of `x-filter`. Each property of the body is one of them, the addresses, or the number or size of a page.
-fn filters(node: &Node<'_>, properties: &[Property]) -> Result<Vec<SearchFilter>, ContractError> {
-    let (declared, fields) = (node.get("x-filter")?, instance(node)?.get("properties")?);
+fn filters(
+    node: &Node<'_>,
+    properties: &[Property],
+    paging: &Paging,
+) -> Result<Vec<SearchFilter>, ContractError> {
+    let (declared, fields) = (node.get("x-filter")?, instance(node, paging)?.get("properties")?);
     let mut filters = Vec::new();
-    for property in
-        properties.iter().filter(|property| ![part::PAGE, part::PAGE_SIZE].contains(&&*property.name))
-    {
+    for property in properties.iter().filter(|one| ![&paging.number, &paging.size].contains(&&one.name)) {
         let filter = declared.get(&property.name)?;
-        let matching = match filter.get("match")?.string()? {
-            "equal" => Match::Equal,
-            "contains" => Match::Contains,
-            "at-least" => Match::AtLeast,
-            "at-most" => Match::AtMost,
-            "address" => continue,
-            other => return Err(filter.wrong(&format!("unknown match `{other}`"))),
-        };
-        let field = filter.optional("field", Node::text)?;
+        if filter.value["match"] == "address" {
+            continue;
+        }
+        let DeclaredFilter { matching, field, finds_null, when_null, letter_case } = filter.read()?;
         let schema = field.as_ref().map(|field| fields.get(field)).transpose()?;
-        let nullable = schema.map(|schema| schema.optional("nullable", Node::boolean)).transpose()?;
         if field.is_none() && property.name != part::ORDER_NO {
             let message = "the suite has no fact that tells which instances such a filter finds";
             return Err(filter.wrong(message));
@@ -193,32 +219,28 @@ fn filters(node: &Node<'_>, properties: &[Property]) -> Result<Vec<SearchFilter>
             clause: clause.ok_or_else(|| filter.wrong("its property cites no clause"))?,
             matching,
             field,
-            is_nullable: nullable.flatten().unwrap_or(false),
-            null: filter.optional("finds-null", Node::integer)?,
-            null_means_all: filter.find("when-null").is_some(),
-            has_open_case: filter.find("letter-case").is_some(),
+            is_nullable: schema.is_some_and(|schema| schema.value["nullable"] == true),
+            null: finds_null,
+            null_means_all: when_null.is_some(),
+            has_open_case: letter_case.is_some(),
         });
     }
     Ok(filters)
 }
 
 /// The schema of an instance.
-fn instance<'a>(operation: &Node<'a>) -> Result<Node<'a>, ContractError> {
+fn instance<'a>(operation: &Node<'a>, paging: &Paging) -> Result<Node<'a>, ContractError> {
     let envelope =
         operation.get("responses")?.get("200")?.get("content")?.get("application/json")?.get("schema")?;
-    let items = operation.get("x-page")?.get("items")?.text()?;
-    let items = items.split('.').try_fold(envelope, |schema, name| schema.get("properties")?.get(name))?;
+    let items = paging.items[1..]
+        .split('/')
+        .try_fold(envelope, |schema, name| schema.get("properties")?.get(name))?;
     items.get("items")
 }
 
-fn instance_fields(operation: &Node<'_>) -> Result<Vec<String>, ContractError> {
-    let fields = instance(operation)?.get("properties")?.members()?;
-    Ok(fields.into_iter().map(|(name, _)| name.to_owned()).collect())
-}
-
-fn ports(item: &Node<'_>) -> Result<RangeInclusive<i64>, ContractError> {
-    let port = item.get("x-port")?;
-    Ok(port.get("minimum")?.integer()?..=port.get("maximum")?.integer()?)
+/// A pointer of JSON for a path such as `data.items`.
+fn pointer<'de, D: Deserializer<'de>>(path: D) -> Result<String, D::Error> {
+    String::deserialize(path).map(|path| format!("/{}", path.replace('.', "/")))
 }
 
 fn default(property: &Property, node: &Node<'_>) -> Result<i64, ContractError> {

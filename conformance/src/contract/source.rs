@@ -1,3 +1,4 @@
+use serde::Deserialize;
 use serde_json::Value;
 
 /// The embedded contract lacks something, or contains something unknown to the suite.
@@ -48,13 +49,14 @@ impl<'a> Node<'a> {
         Some(self.at(key, value).resolved())
     }
 
-    /// The member `key` as `read` reads it, if it exists.
-    pub(super) fn optional<T>(
-        &self,
-        key: &str,
-        read: impl FnOnce(&Node<'a>) -> Result<T, ContractError>,
-    ) -> Result<Option<T>, ContractError> {
-        self.find(key).map(|node| read(&node)).transpose()
+    /// The value as a type that has a field for each member that is needed.
+    pub(super) fn read<T: Deserialize<'a>>(&self) -> Result<T, ContractError> {
+        T::deserialize(self.value).map_err(|error| self.wrong(&error.to_string()))
+    }
+
+    /// The member `key`, if it exists.
+    pub(super) fn optional<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, ContractError> {
+        self.find(key).map(|node| node.read()).transpose()
     }
 
     /// The elements of an array.
@@ -68,22 +70,6 @@ impl<'a> Node<'a> {
     pub(super) fn members(&self) -> Result<Vec<(&'a str, Node<'a>)>, ContractError> {
         let members = self.value.as_object().ok_or_else(|| self.wrong("expected an object"))?;
         Ok(members.iter().map(|(key, value)| (key.as_str(), self.at(key, value).resolved())).collect())
-    }
-
-    pub(super) fn string(&self) -> Result<&'a str, ContractError> {
-        self.value.as_str().ok_or_else(|| self.wrong("expected a string"))
-    }
-
-    pub(super) fn text(&self) -> Result<String, ContractError> {
-        self.string().map(str::to_owned)
-    }
-
-    pub(super) fn integer(&self) -> Result<i64, ContractError> {
-        self.value.as_i64().ok_or_else(|| self.wrong("expected an integer"))
-    }
-
-    pub(super) fn boolean(&self) -> Result<bool, ContractError> {
-        self.value.as_bool().ok_or_else(|| self.wrong("expected true or false"))
     }
 
     pub(super) fn wrong(&self, message: &str) -> ContractError {

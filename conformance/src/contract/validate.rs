@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use jsonschema::Validator;
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::Clause;
 use super::source::{ContractError, Node};
+use super::{Citations, Clause};
 
 /// A violation of the document's schema by a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +54,10 @@ const MAX_PER_CONSTRAINT: usize = 100;
 
 impl ResponseSchema {
     pub(super) fn read(response: &Node<'_>) -> Result<Self, ContractError> {
-        let citations = super::Citations::read(response)?;
+        let citations = Citations::read(response)?;
         let fallback = citations.clause("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
-        let headers = response.optional("headers", Node::members)?.unwrap_or_default();
+        let headers =
+            response.find("headers").map(|headers| headers.members()).transpose()?.unwrap_or_default();
         let clause = citations.clause("headers").unwrap_or(fallback);
         let headers = headers
             .into_iter()
@@ -134,7 +136,7 @@ impl ResponseSchema {
 impl HeaderSchema {
     /// None for an optional header: the conditions under which it is required have checks of their own.
     fn read(name: &str, node: &Node<'_>, clause: Clause) -> Result<Option<Self>, ContractError> {
-        if node.optional("required", Node::boolean)? != Some(true) {
+        if node.optional("required")? != Some(true) {
             return Ok(None);
         }
         let schema = super::Schema::read(&node.get("schema")?)?;
@@ -182,13 +184,7 @@ impl super::Success {
 }
 
 fn cited(schema: &Map<String, Value>, keyword: &str) -> Option<Clause> {
-    let id = match schema.get("x-clause")? {
-        Value::String(clause) => clause,
-        Value::Array(clauses) => clauses.first()?.as_str()?,
-        Value::Object(clauses) => clauses.get(keyword).or_else(|| clauses.get("any"))?.as_str()?,
-        _ => return None,
-    };
-    Clause::from_id(id)
+    Citations::deserialize(schema.get("x-clause")?).ok()?.clause(keyword)
 }
 
 #[cfg(test)]

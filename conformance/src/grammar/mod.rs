@@ -1,16 +1,10 @@
-//! Valid and malformed spellings of strings that have a grammar.
-//!
-//! A seed selects base values and the parts that are damaged, so the same seed gives the same spellings. Unspecified spellings
-//! (leading zeros, surrounding spaces, `[IPv6]` without a port, IPv4-mapped IPv6, a space in place of `T`, leap seconds) are
-//! neither valid nor malformed and are left out.
+//! Valid and malformed spellings of values that have a grammar: the lists of `spellings.txt`.
 
-mod date_time;
 mod integer;
-mod ip_endpoint;
+mod list;
 
-pub(crate) use date_time::date_times;
 pub(crate) use integer::{LIKELY, integer_texts, json_integers};
-pub(crate) use ip_endpoint::{ip_endpoints, ip_ports};
+pub(crate) use list::{date_times, ip_endpoints, ip_ports};
 
 /// One way to write a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,18 +21,9 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    fn valid(text: impl Into<String>, reason: &'static str) -> Self {
-        Self { is_valid: true, ..Self::malformed(text, reason) }
-    }
-
     pub(crate) fn malformed(text: impl Into<String>, reason: &'static str) -> Self {
         let text = text.into();
         Self { name: text.clone(), text, is_valid: false, reason }
-    }
-
-    /// A number outside the document's range.
-    fn outside((number, reason): (i64, &'static str)) -> Self {
-        Self { name: reason.to_owned(), ..Self::malformed(number.to_string(), reason) }
     }
 }
 
@@ -62,10 +47,4 @@ pub(crate) fn by_reason(spellings: Vec<Spelling>) -> Vec<Reason> {
         }
     }
     reasons
-}
-
-/// Removes repeated texts.
-fn distinct(spellings: Vec<Spelling>) -> Vec<Spelling> {
-    let mut seen = std::collections::BTreeSet::new();
-    spellings.into_iter().filter(|spelling| seen.insert(spelling.text.clone())).collect()
 }

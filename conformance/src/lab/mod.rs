@@ -61,9 +61,7 @@ pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
 pub use sallyport_server::sandbox::{Description, Sandbox as SandboxServer, SandboxTokens, TokenDescription};
 #[cfg(feature = "embedded")]
 pub use sandbox::{Sandbox, SandboxError};
-pub use scenario::{
-    DEFAULT, Progress, RetryAfter, SCENARIO_HEADER, Scenario, ScenarioError, Scenarios, Step,
-};
+pub use scenario::{DEFAULT, Progress, SCENARIO_HEADER, ScenarioError, Scenarios};
 pub use stack::Lab;
 pub use upstream::{Handler, Upstream};
 pub use variation::{Variation, VariedServer};

@@ -159,7 +159,6 @@ fn repeated(
             facts: Vec::new(),
             response_kind: None,
             seen_in: Vec::new(),
-            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut() {

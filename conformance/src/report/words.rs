@@ -79,8 +79,9 @@ pub(super) fn accepted(report: &Report) -> impl Iterator<Item = String> {
 }
 
 /// The facts that a finding rests on, in words.
-pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is wrong, supply or correct the fact", finding.facts.join(", "))
+pub(super) fn rests_on(facts: &[impl AsRef<str>]) -> String {
+    let facts: Vec<&str> = facts.iter().map(AsRef::as_ref).collect();
+    format!("{}: if this is wrong, supply or correct the fact", facts.join(", "))
 }
 
 /// How many known faults the run would have noticed, in words.

@@ -95,7 +95,7 @@ impl ResponseClass {
         let is_entry = match id {
             OperationId::Extract => holds(response, &["ip", "port"]),
             OperationId::Groups => holds(response, &["groupId"]),
-            OperationId::Search => holds(response, &["instanceId"]),
+            OperationId::Search => holds(response, &[&contract.search.paging.identity]),
         };
         let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
         match response.status {

@@ -113,7 +113,6 @@ mod tests {
                 facts: Vec::new(),
                 response_kind: None,
                 seen_in: Vec::new(),
-                excluded: Vec::new(),
             });
         }
         result

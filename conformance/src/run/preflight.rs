@@ -327,7 +327,15 @@ fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
             }
         },
         FailureKind::Refused => "; it refuses requests; run it again later, or with a lower --rate",
-        FailureKind::Timeout => "; it timed out; pass a longer --timeout",
+        FailureKind::Timeout => match proxy {
+            None => "; it timed out; pass a longer --timeout",
+            Some(proxy) => {
+                by_proxy = format!(
+                    "; it timed out; check host, port and scheme of the proxy {proxy} (most speak http), or pass a longer --timeout"
+                );
+                &by_proxy
+            }
+        },
         FailureKind::Broken if failure.detail.contains("head is too large") => {
             "; its response has more header lines, or longer ones, than the suite reads (100 lines)"
         }

@@ -15,40 +15,12 @@ use crate::wire::Request;
 pub(super) struct Case {
     /// `operation.case`, which is also the name of its file.
     pub(super) name: String,
-    /// What it shows.
-    pub(super) subject: Subject,
+    /// Id of the clause or of the unspecified behaviour that it shows.
+    pub(super) subject: &'static str,
     /// What is sent.
     pub(super) request: Request,
     /// Gateways that it may take.
     pub(super) gateways: u64,
-}
-
-/// What a case shows.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Subject {
-    Clause(Clause),
-    Unspecified(Unspecified),
-}
-
-impl Subject {
-    pub(super) fn id(self) -> &'static str {
-        match self {
-            Self::Clause(clause) => clause.id(),
-            Self::Unspecified(unspecified) => unspecified.id(),
-        }
-    }
-}
-
-impl From<Clause> for Subject {
-    fn from(clause: Clause) -> Self {
-        Self::Clause(clause)
-    }
-}
-
-impl From<Unspecified> for Subject {
-    fn from(unspecified: Unspecified) -> Self {
-        Self::Unspecified(unspecified)
-    }
 }
 
 /// A token that no service has given out.
@@ -70,14 +42,7 @@ struct Cases {
 }
 
 impl Cases {
-    fn add(
-        &mut self,
-        operation: &str,
-        name: &str,
-        subject: impl Into<Subject>,
-        request: Request,
-        gateways: u64,
-    ) {
+    fn add(&mut self, operation: &str, name: &str, subject: &'static str, request: Request, gateways: u64) {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         let name: String = name.chars().map(plain).collect();
         let base = format!("{operation}.{}", name.trim_matches('-'));
@@ -87,11 +52,11 @@ impl Cases {
             number += 1;
             name = format!("{base}-{number}");
         }
-        self.all.push(Case { name, subject: subject.into(), request, gateways });
+        self.all.push(Case { name, subject, request, gateways });
     }
 
     fn tokens(&mut self, operation: &str, api_key: &Parameter, good: &Request) {
-        let token = Clause::AllTokenRequired;
+        let token = Clause::AllTokenRequired.id();
         let with = |token: &str| good.clone().query(&api_key.name, token);
         self.add(operation, "without a token", token, good.clone().without_query(&api_key.name), 0);
         self.add(operation, "with an empty token", token, with(""), 0);
@@ -103,7 +68,7 @@ impl Cases {
         for case in boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed) {
             let Some(clause) = parameter.citations.clause(case.keyword) else { continue };
             let request = good.clone().query(&parameter.name, case.text());
-            self.add(operation, &named(&parameter.name, &case), clause, request, 0);
+            self.add(operation, &named(&parameter.name, &case), clause.id(), request, 0);
         }
     }
 
@@ -112,7 +77,7 @@ impl Cases {
         for case in boundaries(&property.schema) {
             let Some(clause) = property.citations.clause(case.keyword) else { continue };
             let name = named(&property.name, &case);
-            self.add(operation, &name, clause, good.clone().field(&property.name, case.value), 0);
+            self.add(operation, &name, clause.id(), good.clone().field(&property.name, case.value), 0);
         }
     }
 }
@@ -132,24 +97,24 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
         None => bare,
     };
     let with = |parameter: &Parameter, value: &str| good.clone().query(&parameter.name, value);
-    let mut open = |name: &str, subject: Subject, request: Request| {
+    let mut open = |name: &str, subject: &'static str, request: Request| {
         cases.add("extract", name, subject, request, gateways);
     };
-    open("as json", Clause::ExtractEnvelope.into(), good.clone());
-    open("as text", Unspecified::ExtractTxtLayout.into(), with(&extract.return_type, &extract.text));
-    open("unknown region", Unspecified::ExtractUnknownRegion.into(), with(&extract.regions, "ZZZ"));
+    open("as json", Clause::ExtractEnvelope.id(), good.clone());
+    open("as text", Unspecified::ExtractTxtLayout.id(), with(&extract.return_type, &extract.text));
+    open("unknown region", Unspecified::ExtractUnknownRegion.id(), with(&extract.regions, "ZZZ"));
     let repeated = good.clone().add_query(&extract.num.name, fewest);
-    open("repeated num", Unspecified::ExtractRepeatedParameter.into(), repeated);
-    open("empty lb", Unspecified::ExtractEmptyParameter.into(), with(&extract.lb, ""));
-    open("unused sb", Unspecified::ExtractUnusedSeparator.into(), with(&extract.sb, ";"));
-    open("by post", Unspecified::ExtractPost.into(), good.clone().method("POST"));
+    open("repeated num", Unspecified::ExtractRepeatedParameter.id(), repeated);
+    open("empty lb", Unspecified::ExtractEmptyParameter.id(), with(&extract.lb, ""));
+    open("unused sb", Unspecified::ExtractUnusedSeparator.id(), with(&extract.sb, ";"));
+    open("by post", Unspecified::ExtractPost.id(), good.clone().method("POST"));
     if let Some(region) = &target.facts.empty_region {
         let request = with(&extract.regions, region);
-        cases.add("extract", "empty region", Clause::ExtractShortageRetryAfter, request, 0);
+        cases.add("extract", "empty region", Clause::ExtractShortageRetryAfter.id(), request, 0);
     }
     cases.tokens("extract", &extract.api_key, &good);
     let without_num = good.clone().without_query(&extract.num.name);
-    cases.add("extract", "without num", Clause::ExtractNumRequired, without_num, 0);
+    cases.add("extract", "without num", Clause::ExtractNumRequired.id(), without_num, 0);
     for parameter in [&extract.num, &extract.protocol, &extract.return_type, &extract.lb] {
         cases.rejected_parameter("extract", parameter, &good);
     }
@@ -158,14 +123,14 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
 fn of_groups(groups: &Groups, target: &Target, cases: &mut Cases) {
     let token = target.token.expose();
     let good = Request::to(&groups.operation).query(&groups.api_key.name, token);
-    cases.add("groups", "listed", Clause::GroupsEnvelope, good.clone(), 0);
+    cases.add("groups", "listed", Clause::GroupsEnvelope.id(), good.clone(), 0);
     cases.tokens("groups", &groups.api_key, &good);
     let repeated = good.clone().add_query(&groups.api_key.name, UNKNOWN_TOKEN);
-    cases.add("groups", "two tokens", Clause::GroupsToken, repeated, 0);
+    cases.add("groups", "two tokens", Clause::GroupsToken.id(), repeated, 0);
     let in_header = Request::to(&groups.operation).header("Authorization", format!("Bearer {token}"));
-    cases.add("groups", "token in a header", Unspecified::StaticTokenTransport, in_header, 0);
+    cases.add("groups", "token in a header", Unspecified::StaticTokenTransport.id(), in_header, 0);
     let unknown = good.add_query("sallyport", "1");
-    cases.add("groups", "unknown parameter", Unspecified::StaticUnknownFields, unknown, 0);
+    cases.add("groups", "unknown parameter", Unspecified::StaticUnknownFields.id(), unknown, 0);
 }
 
 fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
@@ -177,39 +142,44 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     let with = |property: &Property, value: Value| good.clone().field(&property.name, value);
     let body = |kind: &str, text: &str| good.clone().body(kind, text.to_owned());
     let mut add =
-        |name: &str, subject: Subject, request: Request| cases.add("search", name, subject, request, 0);
-    add("own address", Clause::SearchEnvelope.into(), good.clone());
-    add("nobody's address", Clause::SearchNoReveal.into(), sent(at(UNKNOWN_ADDRESS)));
+        |name: &str, subject: &'static str, request: Request| cases.add("search", name, subject, request, 0);
+    add("own address", Clause::SearchEnvelope.id(), good.clone());
+    add("nobody's address", Clause::SearchNoReveal.id(), sent(at(UNKNOWN_ADDRESS)));
     if let Some(foreign) = target.facts.foreign_addresses.first() {
-        add("foreign address", Clause::SearchNoReveal.into(), sent(at(foreign)));
+        add("foreign address", Clause::SearchNoReveal.id(), sent(at(foreign)));
     }
     let without_ips = with(&search.page, json!(1)).without_field(&search.ips.name);
-    add("without ips", Clause::SearchIpsRequired.into(), without_ips);
-    add("no ips", Clause::SearchIpsAllOrNothing.into(), ips(json!([])));
-    add("cidr", Clause::SearchIpsItem.into(), ips(json!(["203.0.113.0/24"])));
-    add("zone", Clause::SearchIpsItem.into(), ips(json!(["fe80::1%eth0"])));
-    add("fragment", Clause::SearchIpsItem.into(), ips(json!(["203.0.113"])));
-    add("port 0", Clause::SearchIpsPort.into(), ips(json!(["203.0.113.250:0"])));
-    add("not an object", Clause::SearchJsonBody.into(), body("application/json", "[]"));
-    add("cut short", Clause::SearchJsonBody.into(), body("application/json", "{\"ips\": ["));
+    add("without ips", Clause::SearchIpsRequired.id(), without_ips);
+    add("no ips", Clause::SearchIpsAllOrNothing.id(), ips(json!([])));
+    add("cidr", Clause::SearchIpsItem.id(), ips(json!(["203.0.113.0/24"])));
+    add("zone", Clause::SearchIpsItem.id(), ips(json!(["fe80::1%eth0"])));
+    add("fragment", Clause::SearchIpsItem.id(), ips(json!(["203.0.113"])));
+    add("port 0", Clause::SearchIpsPort.id(), ips(json!(["203.0.113.250:0"])));
+    add("not an object", Clause::SearchJsonBody.id(), body("application/json", "[]"));
+    add("cut short", Clause::SearchJsonBody.id(), body("application/json", "{\"ips\": ["));
     let bracketed = ips(json!(["[2001:db8::1]"]));
-    add("brackets without a port", Unspecified::AddressesBracketsWithoutPort.into(), bracketed);
-    add("mapped", Unspecified::AddressesIpv4Mapped.into(), ips(json!(["::ffff:203.0.113.250"])));
-    add("leading zeros", Unspecified::AddressesLeadingZeros.into(), ips(json!(["203.0.113.007"])));
-    add("spaces", Unspecified::AddressesSpaces.into(), ips(json!([" 203.0.113.250 "])));
+    add("brackets without a port", Unspecified::AddressesBracketsWithoutPort.id(), bracketed);
+    add("mapped", Unspecified::AddressesIpv4Mapped.id(), ips(json!(["::ffff:203.0.113.250"])));
+    add("leading zeros", Unspecified::AddressesLeadingZeros.id(), ips(json!(["203.0.113.007"])));
+    add("spaces", Unspecified::AddressesSpaces.id(), ips(json!([" 203.0.113.250 "])));
     let past_end = Query { page: Some(*search.pages.end()), ..at(own) };
-    add("page past the end", Unspecified::SearchPagePastEnd.into(), sent(past_end));
+    add("page past the end", Unspecified::SearchPagePastEnd.id(), sent(past_end));
     for kind in kinds().filter(|kind| kind.is_free_text()) {
         let (label, with) = (kind.label(), |value: Value| with(&kind.property, value));
-        let unknown = Unspecified::SearchUnknownFilter.into();
-        add(&format!("unknown {label}"), unknown, sent(at(own).filtered([kind.text("sallyport-none")])));
-        add(&format!("empty {label}"), Unspecified::SearchEmptyFilter.into(), with(json!("")));
-        add(&format!("null {label}"), Unspecified::StaticNullOptional.into(), with(Value::Null));
+        let unknown = Unspecified::SearchUnknownFilter.id();
+        // A code of the form that the document's example has; whether one of another form is an error is another question.
+        let text = match kind.property.schema.example.as_ref().and_then(Value::as_str) {
+            Some(example) if example.len() == 3 => "ZZZ",
+            _ => "sallyport-none",
+        };
+        add(&format!("unknown {label}"), unknown, sent(at(own).filtered([kind.text(text)])));
+        add(&format!("empty {label}"), Unspecified::SearchEmptyFilter.id(), with(json!("")));
+        add(&format!("null {label}"), Unspecified::StaticNullOptional.id(), with(Value::Null));
     }
-    add("page as a fraction", Unspecified::StaticFractionalInteger.into(), with(&search.page, json!(1.0)));
-    add("unknown field", Unspecified::StaticUnknownFields.into(), good.clone().field("sallyport", 1));
+    add("page as a fraction", Unspecified::StaticFractionalInteger.id(), with(&search.page, json!(1.0)));
+    add("unknown field", Unspecified::StaticUnknownFields.id(), good.clone().field("sallyport", 1));
     let as_text = json!({ search.ips.name.as_str(): [own] }).to_string();
-    add("as text", Unspecified::StaticContentType.into(), body("text/plain", &as_text));
+    add("as text", Unspecified::StaticContentType.id(), body("text/plain", &as_text));
     cases.tokens("search", &search.api_key, &good);
     let filters = search.filters.iter().map(|filter| &filter.property);
     for property in filters.chain([&search.page, &search.page_size]) {
@@ -229,5 +199,8 @@ mod tests {
         let target = Target::new("http://127.0.0.1:1", Secret::new("API_KEY", "token"), facts, false);
         let cases = cases(contract, &target.expect("a target"));
         assert!(cases.len() > 60, "{} cases", cases.len());
+        let country = cases.iter().find(|case| case.name.ends_with("unknown-country")).expect("a case");
+        let members = country.request.body_members().expect("an object");
+        assert_eq!(members.get(&contract.search.country_code.name), Some(&json!("ZZZ")));
     }
 }

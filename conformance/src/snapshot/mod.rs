@@ -99,7 +99,7 @@ async fn record_cases(
             Err(error) => return Err(error),
         };
         let text = behaviour(&first, &second, redactor);
-        recorded.recording.add(Entry { case: case.name, subject: case.subject.id().to_owned(), text });
+        recorded.recording.add(Entry { case: case.name, subject: case.subject.to_owned(), text });
     }
     Ok(recorded)
 }

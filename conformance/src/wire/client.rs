@@ -200,7 +200,7 @@ impl Wire {
             let failure = TransientFailure::new(&exchange.result);
             let is_busy = matches!(failure, Some(TransientFailure::Busy | TransientFailure::Refused));
             let max_attempts = pace.max_attempts(self.options.attempts);
-            let has_waited = waiting_since.is_some();
+            let waited_since = waiting_since;
             match &exchange.result {
                 Ok(response) if policy == ThrottlingPolicy::WaitOut && is_busy && attempts < max_attempts => {
                     // A growing wait, even if the service asks for none.
@@ -235,10 +235,10 @@ impl Wire {
             if is_throttled {
                 pace.note_given_up();
             }
-            if is_busy && (has_waited || attempts == max_attempts) {
-                pace.note_wait(false);
-            } else if !is_busy && has_waited && exchange.result.is_ok() {
-                pace.note_wait(true);
+            if is_busy && (waited_since.is_some() || attempts == max_attempts) {
+                pace.note_wait(false, waited_since.unwrap_or(sent), Instant::now());
+            } else if let Some(since) = waited_since.filter(|_| !is_busy && exchange.result.is_ok()) {
+                pace.note_wait(true, since, Instant::now());
             }
             return Ok(exchange);
         }

@@ -11,21 +11,37 @@ pub(crate) struct Decoded {
 }
 
 impl Decoded {
-    /// None if nothing in the text begins like one of them.
-    pub(crate) fn of(text: &[u8]) -> Option<Self> {
-        text.iter().any(|byte| BEGINNINGS.contains(byte)).then(|| {
-            let (mut bytes, mut places, mut at) = (Vec::new(), Vec::new(), 0);
-            while let Some(byte) = text.get(at) {
-                let length = resolve(&text[at..], &mut bytes).unwrap_or_else(|| {
-                    bytes.push(*byte);
-                    1
-                });
-                places.resize(bytes.len(), at);
-                at += length;
-            }
-            places.push(at);
-            Self { bytes, places }
-        })
+    /// The text with all three resolved; and if a secret may itself hold what looks like one of them, such as `%42`, with each alone
+    /// resolved as well. Nothing where the text has nothing that begins like one.
+    pub(crate) fn readings(text: &[u8], may_secrets_hold_escapes: bool) -> Vec<Self> {
+        let present: Vec<u8> = BEGINNINGS.into_iter().filter(|beginning| text.contains(beginning)).collect();
+        let alone = present.chunks(1).filter(|_| may_secrets_hold_escapes);
+        let alone = alone.map(|one| Self::new(text, one, one == [b'\\']));
+        let all = (!present.is_empty()).then(|| Self::new(text, &present, false));
+        all.into_iter().chain(alone).collect()
+    }
+
+    /// In JSON alone a backslash may stand for the next character; in a text of several encodings it is part of a spelling.
+    fn new(text: &[u8], resolved: &[u8], is_json: bool) -> Self {
+        let (mut bytes, mut places, mut at) = (Vec::new(), Vec::new(), 0);
+        while let Some(byte) = text.get(at) {
+            let length = match &text[at..] {
+                [b'\\', escaped @ (b'\\' | b'"' | b'/'), ..] if is_json => {
+                    bytes.push(*escaped);
+                    Some(2)
+                }
+                rest if resolved.contains(byte) => resolve(rest, &mut bytes),
+                _ => None,
+            };
+            let length = length.unwrap_or_else(|| {
+                bytes.push(*byte);
+                1
+            });
+            places.resize(bytes.len(), at);
+            at += length;
+        }
+        places.push(at);
+        Self { bytes, places }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -36,6 +52,11 @@ impl Decoded {
     pub(crate) fn place(&self, part: &Range<usize>) -> Range<usize> {
         self.places[part.start]..self.places[part.end]
     }
+}
+
+/// Whether a text has what begins like one of them.
+pub(super) fn may_hold_escapes(text: &str) -> bool {
+    text.bytes().any(|byte| BEGINNINGS.contains(&byte))
 }
 
 const BEGINNINGS: [u8; 3] = [b'%', b'\\', b'&'];

@@ -6,36 +6,23 @@ use super::password;
 pub(super) const HIDDEN: &str = "$HIDDEN";
 
 /// Words that name a credential, or a value derived from one, alone or at the end of a longer word (`CSRFToken`, `appkey`).
-const CREDENTIALS: [&str; 14] = [
-    "key",
-    "token",
-    "secret",
-    "password",
-    "passcode",
-    "credential",
-    "cookie",
-    "session",
-    "sessionid",
-    "sessid",
-    "signature",
-    "authorization",
-    "auth",
-    "jwt",
-];
+const CREDENTIALS: &str = "key token secret password passcode credential cookie session sessionid sessid signature authorization auth jwt";
 
 /// Words that name a credential only as words of their own: others end like them.
-const SHORT_CREDENTIALS: [&str; 6] = ["sid", "sig", "csrf", "xsrf", "bearer", "otp"];
+const SHORT_CREDENTIALS: &str = "sid sig csrf xsrf bearer otp";
 
 /// Headers of authentication schemes: everything but the scheme may be specific to one caller.
-const CHALLENGES: [&str; 4] =
-    ["www-authenticate", "proxy-authenticate", "authentication-info", "proxy-authentication-info"];
+const CHALLENGES: &str = "www-authenticate proxy-authenticate authentication-info proxy-authentication-info";
 
 /// Headers whose value is or contains URLs.
-const URLS: [&str; 5] = ["location", "content-location", "link", "refresh", "referer"];
+const URLS: &str = "location content-location link refresh referer";
 
 /// Attributes of a cookie; they reveal nothing about its value.
-const ATTRIBUTES: [&str; 9] =
-    ["domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure"];
+const ATTRIBUTES: &str = "domain expires httponly max-age partitioned path priority samesite secure";
+
+fn is_among(word: &str, words: &str) -> bool {
+    words.split(' ').any(|known| known == word)
+}
 
 /// The value of a header without credentials. Names of cookies, authentication schemes and paths of URLs stay.
 pub(crate) fn masked(name: &str, value: &str) -> String {
@@ -45,8 +32,8 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
         "set-cookie" => value.split(';').enumerate().map(set_cookie).collect::<Vec<_>>().join(";"),
         "cookie" => value.split(';').map(cookie).collect::<Vec<_>>().join(";"),
         "authorization" | "proxy-authorization" => scheme(value),
-        name if CHALLENGES.contains(&name) => scheme(value),
-        name if URLS.contains(&name) => url(value),
+        name if is_among(name, CHALLENGES) => scheme(value),
+        name if is_among(name, URLS) => url(value),
         _ if has_credential && !value.is_empty() => HIDDEN.to_owned(),
         _ => value.to_owned(),
     }
@@ -56,7 +43,7 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
 /// `accessToken`, `X-CSRFToken`, `appkey`.
 pub(crate) fn is_credential(name: &str) -> bool {
     let words = words(name);
-    words.iter().any(|word| is_ending(word) || SHORT_CREDENTIALS.contains(&word.as_str()))
+    words.iter().any(|word| is_ending(word) || is_among(word, SHORT_CREDENTIALS))
         || is_ending(&words.concat())
 }
 
@@ -66,13 +53,13 @@ pub(crate) fn is_credential_member(name: &str) -> bool {
         return false;
     }
     let words = words(name);
-    words.last().is_some_and(|word| SHORT_CREDENTIALS.contains(&word.as_str())) || is_ending(&words.concat())
+    words.last().is_some_and(|word| is_among(word, SHORT_CREDENTIALS)) || is_ending(&words.concat())
 }
 
 /// Whether a word ends like one of [`CREDENTIALS`]. A plural or a number changes nothing.
 fn is_ending(word: &str) -> bool {
     let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
-    let is_one = |word: &str| CREDENTIALS.iter().any(|known| word.ends_with(known));
+    let is_one = |word: &str| CREDENTIALS.split(' ').any(|known| word.ends_with(known));
     is_one(word) || word.strip_suffix('s').is_some_and(is_one)
 }
 
@@ -98,7 +85,7 @@ fn words(name: &str) -> Vec<String> {
 
 fn set_cookie((index, part): (usize, &str)) -> String {
     let name = part.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-    let is_attribute = index > 0 && ATTRIBUTES.contains(&name.as_str());
+    let is_attribute = index > 0 && is_among(&name, ATTRIBUTES);
     if is_attribute { part.to_owned() } else { cookie(part) }
 }
 
@@ -201,51 +188,14 @@ mod tests {
 
     #[test]
     fn names_of_credentials_are_recognised_however_their_words_are_joined() {
-        for name in [
-            "api_key",
-            "apikey",
-            "API-KEY",
-            "appkey",
-            "accessToken",
-            "access_token",
-            "X-CSRFToken",
-            "csrftoken",
-            "XSRF",
-            "tokenId",
-            "clientSecret",
-            "PHPSESSID",
-            "JSESSIONID",
-            "sid",
-            "x-amz-signature",
-            "oauth",
-            "secrets",
-            "userKeys",
-            "authTokens",
-            "key1",
-            "Cookie2",
-            "credentials",
-        ] {
+        let credentials = "api_key apikey API-KEY appkey accessToken access_token X-CSRFToken csrftoken XSRF tokenId clientSecret \
+            PHPSESSID JSESSIONID sid x-amz-signature oauth secrets userKeys authTokens key1 Cookie2 credentials";
+        for name in credentials.split(' ') {
             assert!(is_credential(name), "{name}");
         }
-        for name in [
-            "num",
-            "regions",
-            "request_id",
-            "X-Request-Id",
-            "requestId",
-            "ips",
-            "pageSize",
-            "activatedFrom",
-            "keyword",
-            "author",
-            "inside",
-            "status",
-            "passengers",
-            "Strict-Transport-Security",
-            "ETag",
-            "",
-            "-",
-        ] {
+        let others = " num regions request_id X-Request-Id requestId ips pageSize activatedFrom keyword author inside status passengers \
+            Strict-Transport-Security ETag -";
+        for name in others.split(' ') {
             assert!(!is_credential(name), "{name}");
         }
         assert!(is_credential_member("refresh_token") && is_credential_member("appkey"));

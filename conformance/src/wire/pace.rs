@@ -54,6 +54,10 @@ struct State {
     consecutive_throttled: u32,
     /// Requests still throttled after waiting, since one was last served after waiting.
     failed_waits: u32,
+    /// Whether these failed while others were served: what is throttled then is a kind of requests, at whatever rate.
+    is_of_a_kind: bool,
+    /// When a request was last served.
+    served_at: Option<Instant>,
 }
 
 /// Wait after a 429 without `Retry-After`.
@@ -62,8 +66,8 @@ pub(super) const DEFAULT_WAIT: Duration = Duration::from_secs(1);
 /// Requests in a row that are throttled on their last attempt before the run stops sending for now.
 const MAX_CONSECUTIVE_THROTTLED: u32 = 12;
 
-/// Requests that are still throttled after waiting before the suite stops waiting: what is throttled then is a kind of
-/// requests, for instance those with wrong tokens, at whatever rate they are sent.
+/// Requests that are still throttled after waiting before the suite stops waiting. If others were served meanwhile, what is throttled
+/// is a kind of requests, for instance those with wrong tokens.
 const MAX_FAILED_WAITS: u32 = 3;
 
 /// When the suite has stopped waiting, one of this many throttled requests waits all the same, to find out whether waiting helps
@@ -111,6 +115,8 @@ impl Pace {
             retry_at: None,
             consecutive_throttled: 0,
             failed_waits: 0,
+            is_of_a_kind: false,
+            served_at: None,
         }))
     }
 
@@ -127,15 +133,20 @@ impl Pace {
     pub(super) fn note_served(&self, now: Instant) {
         let mut state = lock(&self.0);
         state.consecutive_throttled = 0;
+        state.served_at = Some(now);
+        if state.failed_waits >= MAX_FAILED_WAITS && !state.is_of_a_kind {
+            // Everything was throttled, and is not any more. The next wait shows whether a part of it still is.
+            state.failed_waits = MAX_FAILED_WAITS - 1;
+        }
         state.raise_rate(now);
     }
 
     /// Notes that a request sent at `sent` was throttled; `retry_after` is the wait that the response asks for. A response that
-    /// asks for no wait is not about the rate, nor is any while waiting does not help.
+    /// asks for no wait is not about the rate, nor is one to a kind of requests that is always throttled.
     pub(super) fn note_throttled(&self, sent: Instant, retry_after: Option<Duration>, now: Instant) {
         let mut state = lock(&self.0);
         state.throttling.responses += 1;
-        if retry_after != Some(Duration::ZERO) && state.failed_waits < MAX_FAILED_WAITS {
+        if retry_after != Some(Duration::ZERO) && !state.is_of_a_kind {
             state.lower_rate(sent, now);
         }
         // A wait beyond what a clock can represent is ignored.
@@ -148,12 +159,20 @@ impl Pace {
         lock(&self.0).consecutive_throttled += 1;
     }
 
-    /// Notes whether a request that had waited was served. If waiting fails too often, the rate is not the cause, so the run
-    /// returns to the tester's rate.
-    pub(super) fn note_wait(&self, is_served: bool) {
+    /// Notes whether a request that had waited since then was served. If waiting fails too often while others are served, the rate is
+    /// not the cause, so the run returns to the tester's rate. While nothing is served, the rate goes on falling.
+    pub(super) fn note_wait(&self, is_served: bool, since: Instant, now: Instant) {
         let mut state = lock(&self.0);
-        state.failed_waits = if is_served { 0 } else { state.failed_waits + 1 };
-        if state.failed_waits == MAX_FAILED_WAITS {
+        if is_served {
+            (state.failed_waits, state.is_of_a_kind) = (0, false);
+            return;
+        }
+        state.failed_waits += 1;
+        // Those that were served when the wait began may have been the last ones that the service allows in some time.
+        let late = since + now.saturating_duration_since(since) / 2;
+        let were_others_served = state.served_at.is_some_and(|at| at >= late);
+        if state.failed_waits >= MAX_FAILED_WAITS && were_others_served && !state.is_of_a_kind {
+            state.is_of_a_kind = true;
             (state.limit, state.first, state.many_throttled) = (None, None, MANY_THROTTLED);
             state.latest.clear();
         }
@@ -274,6 +293,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::wire::WireOptions;
 
     fn pace(rate: Option<u32>) -> (Pace, Instant) {
         let now = Instant::now();
@@ -333,10 +353,62 @@ mod tests {
             assert!(pace.0.lock().expect("whole").rate().is_none_or(|rate| rate <= MAX_RATE));
             assert!(expected.is_none_or(|expected| rate(&pace, begun) == expected));
             throttle_to_the_minimum(&pace, later + Duration::from_secs(1));
-            (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false));
-            let rate = pace.0.lock().expect("whole").rate();
-            assert_eq!(rate, expected, "waiting does not help, so the rate is not the cause");
+            let rate = || pace.0.lock().expect("whole").rate();
+            let end = later + Duration::from_secs(9);
+            (0..MAX_FAILED_WAITS).for_each(|_| pace.note_wait(false, later, end));
+            assert_eq!(rate(), Some(MIN_RATE), "nothing was served meanwhile, so the rate may be the cause");
+            pace.note_served(end);
+            pace.note_wait(false, later, end);
+            assert_eq!(rate(), expected, "waiting does not help what is throttled alone");
         }
+    }
+
+    /// A service that counts throttled requests as well, over ten seconds. Eight senders give up after ten attempts.
+    #[test]
+    fn a_service_that_counts_throttled_requests_is_served_in_the_end() {
+        const A_WINDOW: usize = 300;
+        let (pace, begun) = pace(None);
+        let mut counted = VecDeque::new();
+        let mut served = 0;
+        let mut senders: BTreeSet<_> = (0..8).map(|sender| (begun, sender, begun, 0)).collect();
+        for _ in 0..2_000 {
+            let (now, sender, since, attempts) = senders.pop_first().expect("a sender");
+            let sent = pace.next_turn(now);
+            counted.retain(|at| *at + Duration::from_secs(10) > sent);
+            counted.push_back(sent);
+            let received = sent + Duration::from_millis(2);
+            if counted.len() <= A_WINDOW {
+                served += 1;
+                pace.note_served(received);
+                if attempts > 0 {
+                    pace.note_wait(true, since, received);
+                }
+                senders.insert((received, sender, received, 0));
+                continue;
+            }
+            pace.note_throttled(sent, Some(Duration::from_millis(100)), received);
+            let again = received + Duration::from_millis(100);
+            if attempts + 1 < pace.max_attempts(10) {
+                senders.insert((again, sender, since, attempts + 1));
+            } else {
+                pace.note_wait(false, since, received);
+                senders.insert((received, sender, received, 0));
+            }
+        }
+        assert!(served > 1_200, "{served} of 2000");
+    }
+
+    #[test]
+    fn the_documentation_states_the_rule() {
+        let WireOptions { attempts, longest_wait, .. } = WireOptions::default();
+        let rule = format!(
+            "waits as `Retry-After` says, at most {} s and {attempts} attempts per request. Lowers the rate, at most to half, when \
+             {MANY_THROTTLED} of the latest {LATEST} responses are throttled, and raises it after {SERVED_PER_RISE} served ones. After \
+             {MAX_CONSECUTIVE_THROTTLED} throttled requests in a row it stops, and the open cases are inconclusive. If {MAX_FAILED_WAITS} \
+             requests are throttled after waiting while others are served",
+            longest_wait.as_secs()
+        );
+        assert!(include_str!("../../NETWORK.md").contains(&rule), "{rule}");
     }
 
     #[test]

@@ -6,16 +6,22 @@ use reqwest::Url;
 use super::{Secret, is_loopback};
 
 /// What is expected where a URL of a proxy is not one.
-pub(crate) const EXPECTED: &str =
-    "a URL such as http://proxy.example.com:3128 or socks5h://proxy.example.com";
+pub(crate) const EXPECTED: &str = "a URL such as http://proxy.example.com:3128 or socks5h://user:password@proxy.example.com, without a \
+                                   path; in user and password, percent-encode `@`, `:`, `/`, `#` and `?`";
 
 /// Names of the schemes of proxies that can be used.
 const SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
-/// The URL of a proxy; without a scheme, that of an HTTP proxy.
+/// The URL of a proxy; without a scheme, that of an HTTP proxy. Behind a path, a query or a second `@` stands the rest of a password
+/// that is not percent-encoded, and what looks like the host is a part of the password.
 pub(crate) fn parse(text: &str) -> Option<Url> {
+    let known_to_reqwest =
+        Matcher::builder().all(text).build().intercept(&"http://api.invalid".parse().ok()?);
+    known_to_reqwest.filter(|_| text.matches('@').count() <= 1)?;
     let url = if text.contains("://") { Url::parse(text) } else { Url::parse(&format!("http://{text}")) };
-    url.ok().filter(|url| url.has_host() && SCHEMES.contains(&url.scheme()))
+    let is_bare =
+        |url: &Url| matches!(url.path(), "" | "/") && url.query().is_none() && url.fragment().is_none();
+    url.ok().filter(|url| url.has_host() && SCHEMES.contains(&url.scheme()) && is_bare(url))
 }
 
 /// The proxy for a service at `base`, without user and password: the given one, or that of the environment.
@@ -58,6 +64,15 @@ mod tests {
         for text in ["", "::::", "ftp://p", "socks://p:1080", "quic://p:1", "file:///p", "http://", "p q"] {
             assert!(parse(text).is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_password_that_is_not_encoded_is_no_part_of_a_host() {
+        for password in ["ab@c", "a@b/c", "a/b", "1/b", "1#b", "1?b", "a b"] {
+            assert!(parse(&format!("http://qa:{password}@p:1")).is_none(), "{password}");
+        }
+        assert!(parse("http//qa:ab@p:1").is_none());
+        assert!(parse("http://qa:%40%2F%23@p:1/").is_some());
     }
 
     #[test]

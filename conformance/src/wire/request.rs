@@ -24,6 +24,7 @@ pub struct Request {
     body: Body,
     gives_nothing: bool,
     is_invalid: bool,
+    is_recorded: bool,
     given: Option<Arc<[String]>>,
 }
 
@@ -75,6 +76,7 @@ impl Request {
             body: Body::None,
             gives_nothing: false,
             is_invalid: false,
+            is_recorded: false,
             given: None,
         }
     }
@@ -89,7 +91,12 @@ impl Request {
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
         let pairs = pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned())));
-        Self::new(method, path, pairs.collect())
+        Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
+    }
+
+    /// Whether others sent it, and this suite only read it.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.is_recorded
     }
 
     /// Adds a query parameter whose value is replaced by `$hidden`, as the redactor does.

@@ -47,7 +47,7 @@ use judge::Judge;
 use record::AT_ONCE;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 2_430;
+const FAULTS: usize = 2_437;
 
 /// Fewest conforming variations of the lab and of the tester's knowledge; may only grow.
 const VARIATIONS: usize = 133;

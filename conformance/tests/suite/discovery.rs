@@ -111,7 +111,7 @@ fn shortage() -> Reply {
 
 /// Runs one check that needs an empty region against a service, and counts the extractions that name one.
 async fn run(gateways: u64, supply: Supply) -> (Report, usize) {
-    run_checks("extract.num-range.empty-region", gateways, supply).await
+    run_checks("extract.envelope.empty-region/*num*", gateways, supply).await
 }
 
 /// What an extraction asks for, and how many came before.

@@ -109,34 +109,6 @@ async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
     assert_eq!(result(&report, "extract.num-range.minimum").outcome, Outcome::Failed, "{:?}", report.checks);
 }
 
-/// No fact says that the default region has enough gateways.
-#[tokio::test]
-async fn the_largest_number_of_the_default_region_is_judged_by_how_it_is_rejected() {
-    const ONE: &str = r#"{"code": 40000, "message": "num must be from 1 to 50"}"#;
-    const QUOTA: &str = r#"{"code": 40000, "message": "100 gateways are more than your quota"}"#;
-    const MAXIMUM: &str = "extract.num-range.maximum";
-    let cases: [(fn() -> Reply, bool); 5] = [
-        (|| Reply::json(400, ONE), true),
-        (|| Reply::json(400, ONE).with("Retry-After", "soon"), false),
-        (|| Reply::json(400, QUOTA), false),
-        (|| Reply::json(503, r#"{"code": 50301, "message": "none"}"#).with("Retry-After", "9"), false),
-        (|| Reply::gateways(100), false),
-    ];
-    for (number, (at_most, is_finding)) in cases.into_iter().enumerate() {
-        let server = CannedServer::start(move |asked| match &asked.line {
-            line if line.contains("num=100") => at_most(),
-            line if line.contains("num=101") => Reply::json(400, ONE),
-            line if line.contains("/proxy/extract") => Reply::gateways(1),
-            _ => Reply::groups(),
-        })
-        .await;
-        let report = server.run(&format!("{MAXIMUM}/json/*"), |_| {}).await;
-        let outcome = &result(&report, MAXIMUM).outcome;
-        assert_eq!(*outcome == Outcome::Failed, is_finding, "{number}: {outcome:?}");
-        assert!(!matches!(outcome, Outcome::Inconclusive(_)), "{number}: {outcome:?}");
-    }
-}
-
 /// Where the plain extraction is rejected, one that names the defaults tells whether a quota is used up.
 #[tokio::test]
 async fn a_region_that_is_required_is_no_used_up_quota() {

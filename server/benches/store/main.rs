@@ -1,4 +1,4 @@
-//! What the server costs above what it stands on: a bare Dropshot handler, and the bare SQL statement. Figures of one run
+//! What the server costs above what it stands on: a bare Dropshot handler, and the bare SQL statement; and what its time reveals. Figures of one run
 //! are compared with each other only; a machine's speed is in both sides of a ratio.
 //!
 //! `cargo bench -p sallyport-server --bench store -- [INSTANCES]…`
@@ -15,12 +15,15 @@
 mod cluster;
 mod extraction;
 mod reading;
-#[path = "../support/records.rs"]
 mod records;
 mod searching;
 #[path = "../../tests/support/server_process.rs"]
 mod server_process;
+mod timing;
 mod transfer;
+#[path = "../../tests/edge_http/wire.rs"]
+#[expect(dead_code, reason = "tests send more than benches")]
+mod wire;
 
 use std::{fmt::Display, path::Path, sync::Arc};
 
@@ -90,6 +93,9 @@ fn main() {
             extraction.run(1, "");
             extraction.run(100, "");
             extraction.stop();
+            if *size == sizes[0] {
+                runtime.block_on(timing::bench(&backend, *size));
+            }
         }
         extraction::data_version(&file);
     }

@@ -169,8 +169,8 @@ fn sources(command: &clap::Command, given: &ArgMatches, filled: &[&str]) -> Vec<
         vec![name.to_owned(), value, source.to_owned()]
     };
     let mut table = Table::default();
-    settings(command).for_each(|setting| drop(table.add(line(setting))));
-    table.waiting().lines().map(str::to_owned).collect()
+    settings(command).for_each(|setting| table.add(line(setting)));
+    table.text().lines().map(str::to_owned).collect()
 }
 
 /// Variables whose names look like misspelled ones of settings. One environment may serve several programs, so others are left

@@ -32,10 +32,10 @@ enum Format {
     Json,
 }
 
-/// Default maximum number of lines in a table, and how many lines determine the widths of its columns.
+/// Default maximum number of lines in a table.
 const TABLE_LINES: u32 = 1000;
 
-/// Prints the matching records as the database returns them.
+/// Prints the matching records: as JSON while the database returns them.
 pub(super) async fn print(
     store: &dyn Store,
     kind: RecordKind,
@@ -43,14 +43,13 @@ pub(super) async fn print(
     output: Output,
     limit: Option<u32>,
 ) -> Result<(), Failure> {
-    let stdout = BufWriter::new(io::stdout());
     let (printer, limit) = match output.output {
-        Format::Json => (Printer::Json(stdout), limit),
+        Format::Json => (Printer::Json(BufWriter::new(io::stdout())), limit),
         Format::Table => {
             let columns = kind.table_columns();
             let mut table = Table::default();
-            table.add(columns.iter().map(ToString::to_string).collect());
-            (Printer::Table { output: stdout, columns, table }, Some(limit.unwrap_or(TABLE_LINES)))
+            table.add(&columns);
+            (Printer::Table(columns, table), Some(limit.unwrap_or(TABLE_LINES)))
         }
     };
     let listed = match store.list(kind, conditions, limit, printer, Printer::print).await {
@@ -83,7 +82,8 @@ impl Output {
 
 enum Printer {
     Json(BufWriter<Stdout>),
-    Table { output: BufWriter<Stdout>, columns: Vec<&'static str>, table: Table },
+    /// The names of the columns, and the lines.
+    Table(Vec<&'static str>, Table),
 }
 
 fn cell(value: Option<&Value>) -> String {
@@ -98,11 +98,9 @@ impl Printer {
     fn print(&mut self, entry: Entry) -> io::Result<()> {
         match self {
             Self::Json(output) => write_json(output, &entry),
-            Self::Table { output, columns, table } => {
-                match table.add(columns.iter().map(|name| cell(entry.get(*name))).collect()) {
-                    Some(text) => output.write_all(text.as_bytes()),
-                    None => Ok(()),
-                }
+            Self::Table(columns, table) => {
+                table.add(columns.iter().map(|name| cell(entry.get(*name))));
+                Ok(())
             }
         }
     }
@@ -110,77 +108,27 @@ impl Printer {
     fn end(self) -> io::Result<()> {
         match self {
             Self::Json(mut output) => output.flush(),
-            Self::Table { mut output, mut table, columns: _ } => {
-                output.write_all(table.waiting().as_bytes())?;
-                output.flush()
-            }
+            Self::Table(_, table) => io::stdout().write_all(table.text().as_bytes()),
         }
     }
 }
 
-/// Aligns lines in columns. The first lines are buffered until the widths of the columns are known.
+/// Lines with their cells in columns, each as wide as its widest text.
 #[derive(Default)]
-pub(super) struct Table {
-    waiting: Vec<Vec<String>>,
-    /// Widths of the columns, once the first lines are printed.
-    widths: Vec<usize>,
-}
+pub(super) struct Table(Vec<Vec<String>>);
 
 impl Table {
-    /// Adds a line and returns text to print, if any.
-    pub(super) fn add(&mut self, cells: Vec<String>) -> Option<String> {
-        self.waiting.push(cells.iter().map(|cell| printable(cell).into_owned()).collect());
-        let known = !self.widths.is_empty();
-        (known || self.waiting.len() > TABLE_LINES as usize).then(|| self.waiting())
+    /// Adds a line.
+    pub(super) fn add(&mut self, cells: impl IntoIterator<Item = impl AsRef<str>>) {
+        self.0.push(cells.into_iter().map(|cell| printable(cell.as_ref()).into_owned()).collect());
     }
 
-    /// The text of the buffered lines.
-    pub(super) fn waiting(&mut self) -> String {
-        let lines = std::mem::take(&mut self.waiting);
-        if self.widths.is_empty() {
-            let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-            let width = |column: usize| lines.iter().filter_map(|line| Some(line.get(column)?.width())).max();
-            self.widths = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
-        }
-        lines.iter().map(|line| self.line(line)).collect()
-    }
-
-    fn line(&self, cells: &[String]) -> String {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip(&self.widths) {
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + 2));
-        }
-        line.truncate(line.trim_end().len());
-        line.push('\n');
-        line
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cells(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|&text| text.to_owned()).collect()
-    }
-
-    #[test]
-    fn columns_are_as_wide_as_their_widest_text() {
-        let mut table = Table::default();
-        table.add(cells(&["id", "name", "state"]));
-        assert_eq!(table.add(cells(&["1", "北京", "good"])), None);
-        assert_eq!(table.add(cells(&["1000", "a", ""])), None);
-        assert_eq!(table.waiting(), "id    name  state\n1     北京  good\n1000  a\n");
-        assert_eq!(table.add(cells(&["2", "later", "good"])).unwrap(), "2     later  good\n");
-    }
-
-    #[test]
-    fn a_long_table_does_not_wait_for_its_end() {
-        let mut table = Table::default();
-        table.add(cells(&["id"]));
-        let texts: Vec<_> = (0..TABLE_LINES).filter_map(|id| table.add(vec![id.to_string()])).collect();
-        assert_eq!(texts.len(), 1);
-        assert_eq!(texts[0].lines().count(), 1 + TABLE_LINES as usize);
+    pub(super) fn text(&self) -> String {
+        let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| self.0.iter().filter_map(|line| Some(line.get(column)?.width())).max();
+        let widths: Vec<_> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+        let padded = |(cell, width): (&String, &usize)| cell.clone() + &" ".repeat(width - cell.width() + 2);
+        let line = |cells: &Vec<String>| cells.iter().zip(&widths).map(padded).collect::<String>();
+        self.0.iter().map(|cells| line(cells).trim_end().to_owned() + "\n").collect()
     }
 }

@@ -191,35 +191,3 @@ fn kind() -> impl TypedValueParser<Value = TokenKind> {
     PossibleValuesParser::new(TokenKind::NAMES)
         .try_map(|name| TokenKind::from_name(&name).ok_or("expected one of the names above"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations() {
-        for (text, seconds) in
-            [("0", 0), ("0s", 0), ("24h", 86_400), ("90m", 5400), ("1d 12h", 129_600), ("PT1M", 60)]
-        {
-            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "24", "-1h", "soon", "1mo", "99999999999d"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn times_must_be_in_the_future() {
-        assert!(future("9998-01-01T00:00:00Z").is_ok());
-        assert!(future("2020-01-01T00:00:00Z").unwrap_err().contains("future"));
-        assert!(future("2027-01-01").unwrap_err().contains("zone"));
-    }
-
-    #[test]
-    fn errors_do_not_quote_the_text() {
-        for text in ["sally_api_5f", "0", "-1", "9223372036854775808", ""] {
-            let Err(Failure::Usage(line)) = id(text) else { panic!("{text}") };
-            assert_eq!(line, "expected the number of a token, as `server list token` shows it");
-        }
-    }
-}

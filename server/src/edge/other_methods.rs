@@ -6,7 +6,7 @@ use dropshot::{
 
 use super::{
     operation::Operation,
-    raw_request::DiscardedRequest,
+    raw_request::RawRequest,
     responding::{api_error::ApiError, error_code::ErrorCode, response::OperationResponse},
     serve::{Context, HandlerResult},
 };
@@ -42,7 +42,8 @@ pub fn reject_other_methods_of<O: Operation>(
     Ok(())
 }
 
-async fn reject<O: Operation>(rqctx: RequestContext<Context>, _: DiscardedRequest<O>) -> HandlerResult<O> {
+async fn reject<O: Operation>(rqctx: RequestContext<Context>, request: RawRequest<O>) -> HandlerResult<O> {
+    request.discard();
     let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
     let mut error = ApiError::from(ErrorCode::MethodNotAllowed);

@@ -50,11 +50,11 @@ impl<O: Operation> RawRequest<O> {
         // The memory of the body stays reserved until it is parsed.
         let json = match &O::document().body {
             Some(part) => {
-                let clauses = part.schema.clauses();
                 // Boxed to keep the futures of operations without a body small.
                 let (body, _reservation) =
-                    Box::pin(body::read(self.body, headers, body_timeout, connection, clauses)).await?;
-                Some(body::parse(&body, clauses)?)
+                    Box::pin(body::read(self.body, headers, body_timeout, connection, part.schema.clauses()))
+                        .await?;
+                Some(body::parse(&body, &part.schema)?)
             }
             None => {
                 self.body.discard();
@@ -75,34 +75,11 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
         Ok(Self { body: UnreadBody::new(request), operation: PhantomData })
     }
 
+    /// The parameters of the path, which Dropshot compares with the path that it routes. It need not know any others, because the
+    /// document describes the API.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        path_parameters::<O>(content_type)
+        <Path<PathParameters<O>> as SharedExtractor>::metadata(content_type)
     }
-}
-
-/// A request on the path of an operation, without its body.
-#[derive(Debug)]
-pub struct DiscardedRequest<O>(PhantomData<fn() -> O>);
-
-#[async_trait]
-impl<O: Operation> ExclusiveExtractor for DiscardedRequest<O> {
-    async fn from_request<C: ServerContext>(
-        _: &RequestContext<C>,
-        request: hyper::Request<Body>,
-    ) -> Result<Self, HttpError> {
-        UnreadBody::new(request).discard();
-        Ok(Self(PhantomData))
-    }
-
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        path_parameters::<O>(content_type)
-    }
-}
-
-/// The parameters of the path, which Dropshot compares with the path that it routes. It need not know any others, because the
-/// document describes the API.
-fn path_parameters<O: Operation>(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-    <Path<PathParameters<O>> as SharedExtractor>::metadata(content_type)
 }
 
 /// Describes the parameters of an operation's path. It is never made, since `reading::path` reads them.

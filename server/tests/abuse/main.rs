@@ -16,6 +16,8 @@ mod http2;
 #[path = "../nginx/identity.rs"]
 mod identity;
 mod log;
+#[path = "../support/server_process.rs"]
+mod server_process;
 mod target;
 mod tls;
 #[path = "../support/tls_client.rs"]

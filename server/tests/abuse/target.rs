@@ -1,9 +1,9 @@
 //! The server as a program of its own, so that its memory, its log and its metrics can be looked at.
 
 use std::{
-    io::{BufRead as _, BufReader, Read, Write as _},
+    io::{Read, Write as _},
     net::{SocketAddr, TcpStream},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread::{self, JoinHandle},
     time::Duration,
 };
@@ -13,14 +13,15 @@ use sallyport_server::{
     edge::operation::Operation,
 };
 
+use super::server_process::ServerProcess;
+
 /// Most memory that a server may have had, whatever was sent to it. It takes about a tenth of this by itself.
 const MAX_MEMORY_KB: u64 = 192 * 1024;
 
 /// A running server with sample data.
 pub(crate) struct Target {
-    child: Child,
-    /// The log, and what came on standard output after the address.
-    written: Option<(JoinHandle<String>, JoinHandle<String>)>,
+    server: ServerProcess,
+    log: Option<JoinHandle<String>>,
     pub(crate) address: SocketAddr,
     admin: SocketAddr,
     pub(crate) token: String,
@@ -33,37 +34,27 @@ impl Target {
 
     /// With these flags, and after `limits`, commands of the shell that set limits to the process.
     pub(crate) fn with(flags: &[&str], limits: &str) -> Self {
-        let mut child = Command::new("sh")
+        let mut command = Command::new("sh");
+        command
             .args(["-c", &format!("{limits}\nexec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_server")])
             .args(["run", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"])
             .args(flags)
             // A flag takes precedence.
             .env("SALLYPORT_BODY_TIMEOUT", "1")
             .env_remove("SALLYPORT_DB")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .stderr(Stdio::piped());
+        let mut server = ServerProcess::start(&mut command);
         // A log that nobody reads would hold the server up.
-        let log = read_all(child.stderr.take().unwrap());
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut lines = stdout.by_ref().lines().map(Result::unwrap);
-        let (mut admin, mut token) = (None, None);
-        let address = loop {
-            let Some(line) = lines.next() else {
-                panic!("it ended before it listened: {}", log.join().unwrap())
-            };
-            if let Some(url) = line.strip_prefix("operator's pages on http://") {
-                admin = Some(url.parse().unwrap());
-            } else if let Some(url) = line.strip_prefix("listening on ") {
-                break url.rsplit('/').next().unwrap().parse().unwrap();
-            } else if token.is_none() {
-                token =
-                    line.split_whitespace().find(|word| word.starts_with("sally_api_")).map(str::to_owned);
-            }
-        };
-        let output = read_all(stdout);
-        Self { child, written: Some((log, output)), address, admin: admin.unwrap(), token: token.unwrap() }
+        let mut stderr = server.child.stderr.take().unwrap();
+        let log = thread::spawn(move || {
+            let mut bytes = Vec::new();
+            stderr.read_to_end(&mut bytes).unwrap();
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        let admin = server.printed.lines().find_map(|line| line.strip_prefix("operator's pages on http://"));
+        let token = server.printed.split_whitespace().find(|word| word.starts_with("sally_api_"));
+        let (admin, token) = (admin.unwrap().parse().unwrap(), token.unwrap().to_owned());
+        Self { address: server.address, server, log: Some(log), admin, token }
     }
 
     /// Path and query of a good call.
@@ -128,7 +119,7 @@ impl Target {
     #[track_caller]
     pub(crate) fn assert_unharmed(&mut self) -> String {
         assert_eq!(self.failures(), Vec::<String>::new(), "calls failed");
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.server.child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
         assert!(peak < MAX_MEMORY_KB, "it took {peak} kB of memory");
@@ -150,26 +141,10 @@ impl Target {
 
     /// Ends the program, and gives its log.
     fn ended(&mut self) -> String {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        let Some((log, output)) = self.written.take() else { return String::new() };
-        assert_eq!(output.join().unwrap(), "", "standard output");
-        log.join().unwrap()
+        let _ = self.server.child.kill();
+        let _ = self.server.child.wait();
+        self.log.take().map(|log| log.join().unwrap()).unwrap_or_default()
     }
-}
-
-impl Drop for Target {
-    fn drop(&mut self) {
-        self.ended();
-    }
-}
-
-fn read_all(mut source: impl Read + Send + 'static) -> JoinHandle<String> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        source.read_to_end(&mut bytes).unwrap();
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
 }
 
 pub(crate) fn statuses(mut stream: TcpStream) -> Vec<String> {

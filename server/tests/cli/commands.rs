@@ -1,9 +1,6 @@
 //! What the commands have in common. `tests/store/transcripts` shows what each prints.
 
-use crate::{
-    database::{TestDatabase, words},
-    program::{done, failure},
-};
+use crate::{database::TestDatabase, program::done};
 
 #[test]
 fn a_list_says_when_there_is_more_and_ends_with_its_reader() {
@@ -43,25 +40,6 @@ fn a_token_is_printed_also_if_nobody_reads_the_messages() {
     drop(child.stderr.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stdout.starts_with(b"sally_api_"), "{output:?}");
-}
-
-#[test]
-fn what_cannot_be_undone_needs_a_yes() {
-    let database = TestDatabase::open();
-    let token = database.json("token issue --account acme");
-    assert_eq!(token[0]["id"], 1);
-    for command in [
-        "remove account acme --with-data",
-        "token revoke 1",
-        "token rotate 1 --overlap 0",
-        "remove gateway --where host=gw1.invalid",
-    ] {
-        let rejected = database.fail(2, command, "not a terminal");
-        assert!(rejected.contains("--yes"), "{rejected}");
-        // A pipe is no terminal: what comes through it may be meant for something else.
-        let fed = failure(&database.run_with_input(&words(command), "y\n"), 2);
-        assert_eq!(fed, rejected);
-    }
 }
 
 #[test]

@@ -81,6 +81,13 @@ fn every_command_rejects_a_bad_database_in_one_line() {
     rejected(&good, "use a newer program");
 
     rejected(folder.0.path(), "not a file");
+    rejected(&folder.path("no/folder.db"), "no/folder.db");
+
+    let foreign = folder.path("recipes.db");
+    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
+    let before = fs::read(&foreign).unwrap();
+    rejected(&foreign, "another program");
+    assert_eq!(fs::read(&foreign).unwrap(), before, "a foreign database is left alone");
 }
 
 #[test]
@@ -101,6 +108,7 @@ fn a_missing_database_says_how_to_make_one() {
     let path = folder.path("missing.db");
     for arguments in [
         ["list", "token", "--db", text(&path)].as_slice(),
+        &["run", "--db", text(&path)],
         &["token", "revoke", "--yes", "--db", text(&path), "1"],
         &["token", "issue", "--db", text(&path), "--account", "acme"],
     ] {

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 mod commands;
-mod config;
 mod data;
 mod database;
 mod program;
@@ -12,3 +11,6 @@ mod secrets;
 #[path = "../support/server_process.rs"]
 mod server_process;
 mod terminal;
+#[expect(dead_code, reason = "the tests of the edge need more")]
+#[path = "../edge_http/wire.rs"]
+mod wire;

@@ -22,6 +22,7 @@ mod shared_buffer;
 mod tls;
 #[path = "../support/tls_client.rs"]
 mod tls_client;
+#[expect(dead_code, reason = "the tests of the edge need more")]
 #[path = "../edge_http/wire.rs"]
 mod wire;
 
@@ -36,7 +37,7 @@ use sallyport_server::{
     store::sqlite::SqliteStore,
 };
 
-use self::wire::{Response, send};
+use self::wire::{Response, ask};
 
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
@@ -45,10 +46,8 @@ async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 
-/// GET off the runtime's threads.
 async fn get(address: SocketAddr, target: String, headers: String) -> Response {
-    let ask = move || send(address, &format!("GET {target} HTTP/1.1{headers}"), b"");
-    tokio::task::spawn_blocking(ask).await.unwrap()
+    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.unwrap()
 }
 
 fn groups(sample: &Sample) -> String {

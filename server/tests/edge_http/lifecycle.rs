@@ -13,7 +13,7 @@ use sallyport_server::{
 use super::{
     paused_store::PausedStore,
     server::assert_rejected,
-    wire::{exchange, send},
+    wire::{ask, exchange},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,10 +22,8 @@ async fn a_closed_server_is_gone_and_its_address_free() {
     let running = start(Config::loopback(store.clone())).unwrap();
     let address = running.address();
     assert_eq!(running.base_url(), format!("http://{address}"));
-    let asked = tokio::task::spawn_blocking(move || {
-        send(address, &format!("GET {} HTTP/1.1", ExtractProxies::PATH), b"").status
-    });
-    assert_eq!(asked.await.unwrap(), 400);
+    let head = format!("GET {} HTTP/1.1", ExtractProxies::PATH);
+    assert_eq!(ask(address, head, Vec::new()).await.unwrap().status, 400);
     assert!(running.close(Duration::from_secs(5)).await);
     let again = start(Config { listen: address, ..Config::loopback(store) }).unwrap();
     assert_eq!(again.address(), address);
@@ -55,12 +53,11 @@ async fn a_panic_becomes_a_response_and_the_server_goes_on() {
     let running = start(Config::loopback(Arc::new(store))).unwrap();
     let address = running.address();
     for _ in 0..2 {
-        let ask = move |path: &str, query: &str| send(address, &format!("GET {path}?{query} HTTP/1.1"), b"");
-        let responses = tokio::task::spawn_blocking(move || {
-            (ask(ExtractProxies::PATH, "num=1&api_key=t"), ask(ListStaticGroups::PATH, "api_key=t"))
-        });
-        let (extraction, groups) = responses.await.unwrap();
+        let get =
+            async |target: &str| ask(address, format!("GET {target} HTTP/1.1"), Vec::new()).await.unwrap();
+        let extraction = get(&format!("{}?num=1&api_key=t", ExtractProxies::PATH)).await;
         assert_rejected::<ExtractProxies>(&extraction, ErrorCode::Internal);
+        let groups = get(&format!("{}?api_key=t", ListStaticGroups::PATH)).await;
         assert_rejected::<ListStaticGroups>(&groups, ErrorCode::Internal);
     }
 }

@@ -11,8 +11,5 @@ mod lifecycle;
 mod paused_store;
 mod rejections;
 mod responses;
-mod secrets;
 mod server;
-#[path = "../support/shared_buffer.rs"]
-mod shared_buffer;
 mod wire;

@@ -11,24 +11,17 @@ use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     data::seed::{Sample, seed},
     edge::{operation::Operation, responding::error_code::ErrorCode},
-    log::{self, Format},
     start,
     store::sqlite::SqliteStore,
 };
 use serde_json::Value;
-use tracing_subscriber::{EnvFilter, util::SubscriberInitExt as _};
 
-use super::{
-    shared_buffer::SharedBuffer,
-    wire::{Response, send},
-};
+use super::wire::{Response, send};
 
 /// The server that tests share.
 pub(crate) struct SharedServer {
     pub(crate) address: SocketAddr,
     pub(crate) sample: Sample,
-    /// Everything that is logged, at every level.
-    pub(crate) log: SharedBuffer,
     _running: RunningServer,
     _runtime: tokio::runtime::Runtime,
 }
@@ -37,9 +30,6 @@ pub(crate) struct SharedServer {
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
-    let log = SharedBuffer::default();
-    let writer = log.clone();
-    log::to(EnvFilter::new("trace"), Format::Text, move || writer.clone()).init();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let (running, sample) = runtime.block_on(async {
         let store = Arc::new(SqliteStore::temporary().unwrap());
@@ -47,7 +37,7 @@ pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
         let config = Config { body_timeout: BODY_TIMEOUT, ..Config::loopback(store) };
         (start(config).unwrap(), sample)
     });
-    SharedServer { address: running.address(), sample, log, _running: running, _runtime: runtime }
+    SharedServer { address: running.address(), sample, _running: running, _runtime: runtime }
 });
 
 /// GET on the path of `O` with this query.

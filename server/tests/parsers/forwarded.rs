@@ -23,10 +23,19 @@ const HOPS: &[(&str, Option<&str>)] = &[
     ("::ffff:198.51.100.3", Some("198.51.100.3")),
     (PROXY, Some(PROXY)),
     ("::ffff:10.0.0.1", Some("10.0.0.1")),
+    ("[2001:db8::7]", Some("2001:db8::7")),
     ("unknown", None),
     ("", None),
     ("198.51.100.256", None),
+    ("198.51.100.01", None),
     ("198.51.100.1 10.0.0.2", None),
+    ("198.51.100.1:", None),
+    ("198.51.100.1:65536", None),
+    ("198.51.100.1:+1", None),
+    ("[198.51.100.1]", None),
+    ("[2001:db8::1]80", None),
+    ("[2001:db8::1", None),
+    ("fe80::1%eth0", None),
 ];
 
 fn proxies() -> TrustedProxies {
@@ -61,6 +70,25 @@ fn read(fields: &[String]) -> Option<IpAddr> {
             assert_eq!(error.code, ErrorCode::CallerUnknown);
             None
         }
+    }
+}
+
+#[test]
+fn the_other_header_is_not_read_and_a_proxy_alone_is_the_caller() {
+    let caller = |peer: &str, names: &[&'static str]| {
+        let mut headers = HeaderMap::new();
+        let value = |name| if name == NAME { "198.51.100.2" } else { "for=198.51.100.1" };
+        names.iter().for_each(|name| drop(headers.insert(*name, HeaderValue::from_static(value(*name)))));
+        caller::caller(&proxies(), peer.parse().unwrap(), &headers).ok().map(|ip| ip.to_string())
+    };
+    for (peer, headers, expected) in [
+        (PROXY, [].as_slice(), Some(PROXY)),
+        (PROXY, &["forwarded"], None),
+        (PROXY, &["forwarded", NAME], Some("198.51.100.2")),
+        ("::ffff:10.0.0.2", &[NAME], Some("198.51.100.2")),
+        ("203.0.113.9", &["forwarded"], Some("203.0.113.9")),
+    ] {
+        assert_eq!(caller(peer, headers).as_deref(), expected, "{peer} {headers:?}");
     }
 }
 

@@ -12,7 +12,10 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::http::{Response, call, get, groups};
+use crate::{
+    http::{call, get, groups},
+    wire::Response,
+};
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -94,17 +97,14 @@ async fn it_is_read_and_set_over_http() {
     ] {
         let rejected = put(body).await;
         assert_eq!(rejected.status, 400, "{body}");
-        assert!(
-            rejected.json()["message"].as_str().unwrap().starts_with("expected {\"now\""),
-            "{}",
-            rejected.text
-        );
+        let message = &rejected.json()["message"];
+        assert!(message.as_str().unwrap().starts_with("expected {\"now\""), "{message}");
     }
     assert_eq!(put(r#"{"advanceSeconds": 9223372036854775807}"#).await.status, 400);
     assert_eq!(get(&sandbox, "/sandbox/clock").await.json()["now"], "2019-05-31T23:00:00Z");
     // A web page in a browser on the same machine changes nothing.
     for method in ["PUT", "DELETE"] {
-        let page = [("origin", "http://127.0.0.1")];
+        let page = ["Origin: http://127.0.0.1"];
         let body = r#"{"advanceSeconds": 1}"#;
         assert_eq!(call(address, method, "/sandbox/clock", &page, body).await.status, 403, "{method}");
     }

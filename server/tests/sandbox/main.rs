@@ -5,6 +5,9 @@
 mod clock;
 mod http;
 mod pages;
+#[expect(dead_code, reason = "the tests of the edge need more")]
+#[path = "../edge_http/wire.rs"]
+mod wire;
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -45,7 +48,7 @@ async fn the_examples_find_what_they_say() {
     let examples = &description["examples"];
     let found = async |body: Value| {
         let response = search(&sandbox, sandbox.token(), &body).await;
-        assert_eq!(response.status, 200, "{body}: {}", response.text);
+        assert_eq!(response.status, 200, "{body}: {}", response.body);
         response.json()["data"]["items"].as_array().unwrap().clone()
     };
     let ports = |items: &[Value]| items.iter().map(|item| item["port"].clone()).collect::<Vec<_>>();

@@ -17,18 +17,19 @@ async fn examples_carry_the_sandboxs_own_address_and_no_token() {
     {
         let page = get(&sandbox, path).await;
         assert_eq!(page.status, 200, "{path}");
-        assert!(page.head.contains("text/html") && page.head.contains("default-src 'none'"), "{}", page.head);
-        assert!(page.text.contains(&call_of) || page.text.contains(&escaped), "{path}");
-        assert!(!page.text.contains("api.invalid&#x2f;openapi"), "{path}");
-        assert!(!page.text.contains("sally_"), "{path}: a page shows a token");
+        assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+        assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
+        assert!(page.body.contains(&call_of) || page.body.contains(&escaped), "{path}");
+        assert!(!page.body.contains("api.invalid&#x2f;openapi"), "{path}");
+        assert!(!page.body.contains("sally_"), "{path}: a page shows a token");
     }
     let address = sandbox.server().address();
     // The name by which the caller reached it, unless that is no plain name.
-    let named = call(address, "GET", "/", &[("host", "sandbox.test:8080")], "").await;
-    assert!(named.text.contains("http:&#x2f;&#x2f;sandbox.test:8080&#x2f;openapi"));
+    let named = call(address, "GET", "/", &["Host: sandbox.test:8080"], "").await;
+    assert!(named.body.contains("http:&#x2f;&#x2f;sandbox.test:8080&#x2f;openapi"));
     for host in ["a'b", "<script>", "a\"b", "$(id)"] {
-        let odd = call(address, "GET", "/", &[("host", host)], "").await;
-        assert!(!odd.text.contains(host) || odd.status == 400, "{host}: {}", odd.text);
+        let odd = call(address, "GET", "/", &[&format!("Host: {host}")], "").await;
+        assert!(!odd.body.contains(host) || odd.status == 400, "{host}: {odd:?}");
     }
 }
 
@@ -38,7 +39,7 @@ async fn rejections(address: std::net::SocketAddr, paths: &[&str]) -> Vec<(Strin
     for path in paths {
         for method in ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS"] {
             let response = call(address, method, path, &[], "").await;
-            let mut body: Value = serde_json::from_str(&response.text).unwrap_or_default();
+            let mut body: Value = serde_json::from_str(&response.body).unwrap_or_default();
             if let Some(body) = body.as_object_mut() {
                 body.remove("request_id");
                 body.remove("requestId");

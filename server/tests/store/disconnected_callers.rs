@@ -16,14 +16,12 @@ use sallyport_server::{
         postgres::{Limits, PostgresStore},
     },
 };
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
 use crate::{
     backend::{Database, connect},
     cluster::eventually,
+    processes::get,
+    wire::exchange,
 };
 
 const CONNECTIONS: usize = 2;
@@ -47,20 +45,10 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
     let running = start(Config::loopback(Arc::clone(&store) as _)).unwrap();
     let address = running.address();
     let token = sample.tokens.main.expose();
-    let call = |target: String| async move {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        stream
-    };
     // Both connections know the token, so that the next question is the one about the extraction.
     let groups = format!("{}?api_key={token}", ListStaticGroups::PATH);
-    let ask = async || {
-        let mut response = String::new();
-        call(groups.clone()).await.read_to_string(&mut response).await.unwrap();
-        response.split(' ').nth(1).unwrap().to_owned()
-    };
-    assert_eq!(ask().await, "200");
+    let ask = async || get(address, &groups, "").await.unwrap().status;
+    assert_eq!(ask().await, 200);
 
     let admin = connect(&database.name()).await.unwrap();
     admin.batch_execute("BEGIN; LOCK TABLE extractions IN ACCESS EXCLUSIVE MODE").await.unwrap();
@@ -68,7 +56,7 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
     let mut most_under_way = 0;
     for number in 0..CALLERS {
         let target = format!("{}?api_key={token}&num=1&request_id={number}", ExtractProxies::PATH);
-        let stream = call(target).await;
+        let stream = exchange(address, &[format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes()]);
         tokio::time::sleep(Duration::from_millis(5)).await;
         drop(stream);
         let under_way = watching
@@ -89,9 +77,9 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
     loop {
         let status = ask().await;
         assert!(begun.elapsed() < SOON, "{status} after {:?}", begun.elapsed());
-        match status.as_str() {
-            "200" => break,
-            "503" => {}
+        match status {
+            200 => break,
+            503 => {}
             other => panic!("{other}"),
         }
     }
@@ -101,6 +89,6 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
         busy => Err(format!("{busy} connections are in use that nobody uses")),
     })
     .await;
-    assert_eq!(ask().await, "200");
+    assert_eq!(ask().await, 200);
     assert!(running.close(Duration::from_secs(10)).await);
 }

@@ -212,39 +212,6 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
     assert_eq!(ask().await.unwrap().endpoints, [expected]);
 }
 
-async fn a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once(database: Database) {
-    let (sample, first) = {
-        let store = database.open().await;
-        let sample = seed(store.as_ref()).await.unwrap();
-        let command = with_id("kept", command(&sample.tokens.main, 10, &sample.plentiful_region));
-        (sample.clone(), Service::new(store).extract(command).await.unwrap())
-    };
-    let service = Service::new(database.open().await);
-    let ask = async || {
-        let command = || command(&sample.tokens.main, 10, &sample.plentiful_region);
-        // What is asked for again and again is held in memory.
-        for _ in 0..3 {
-            let _ = service.extract(command()).await;
-        }
-        let without = service.extract(command()).await;
-        let with = service.extract(with_id("kept", command())).await;
-        assert_eq!(without.err(), with.as_ref().err().cloned());
-        with
-    };
-    assert_eq!(ask().await.unwrap(), first);
-
-    database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
-    assert_eq!(ask().await.err(), Some(Rejection::CallerNotWhitelisted));
-    database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
-    assert_eq!(ask().await.unwrap(), first);
-    database.execute("DELETE FROM entitlements").await;
-    assert_eq!(ask().await.err(), Some(Rejection::NotEntitled(Protocol::Http)));
-    database.execute("UPDATE accounts SET real_name_verified = (1 = 0)").await;
-    assert_eq!(ask().await.err(), Some(Rejection::AccountNotVerified));
-    database.execute("DELETE FROM tokens").await;
-    assert_eq!(ask().await.err(), Some(Rejection::TokenUnknown));
-}
-
 async fn gateways_come_and_go_between_two_calls(database: Database) {
     let Sandbox { database, service, sample, .. } = Sandbox::new(database).await;
     let ask = async || {
@@ -381,7 +348,6 @@ on_both! {
     simultaneous_requests_with_one_id_get_one_result,
     the_longest_request_id_and_a_longer_one_are_stored,
     a_shortage_does_not_use_up_the_request_id,
-    a_kept_extraction_outlives_the_process_and_other_programs_changes_show_at_once,
     gateways_come_and_go_between_two_calls,
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,
     a_server_forgets_by_itself,

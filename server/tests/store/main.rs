@@ -24,3 +24,6 @@ mod server_process;
 mod shared_buffer;
 mod transcripts;
 mod transfer;
+#[expect(dead_code, reason = "the tests of the edge need more")]
+#[path = "../edge_http/wire.rs"]
+mod wire;

@@ -1,6 +1,6 @@
 //! Database files that cannot be used: each ends in one clear line. `tests/cli/data.rs` has more of them.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use rusqlite::Connection;
 use sallyport_server::store::{
@@ -9,13 +9,6 @@ use sallyport_server::store::{
 use serde_json::json;
 
 use crate::backend::{all, collect, put};
-
-fn rejected(path: &Path) -> OpenError {
-    let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();
-    assert_eq!(error.to_string().lines().count(), 1);
-    assert!(error.to_string().contains(&path.display().to_string()), "{error}");
-    error
-}
 
 /// A folder with a good database in it.
 fn good() -> (tempfile::TempDir, std::path::PathBuf) {
@@ -31,35 +24,6 @@ fn a_good_one_can_be_opened_again_and_leaves_one_file() {
     drop(SqliteStore::open(&path, OpenMode::Existing).unwrap());
     let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|file| file.unwrap().path()).collect();
     assert_eq!(files, [path], "closing puts the write-ahead log back");
-}
-
-#[test]
-fn missing_and_not_a_file() {
-    let folder = tempfile::tempdir().unwrap();
-    assert!(matches!(rejected(&folder.path().join("no.db")), OpenError::Missing { .. }));
-    assert!(matches!(rejected(folder.path()), OpenError::Foreign { .. }));
-    let nowhere = SqliteStore::open(&folder.path().join("no/folder.db"), OpenMode::Create).unwrap_err();
-    assert!(matches!(nowhere, OpenError::Store { source: StoreError::Unavailable { .. }, .. }), "{nowhere}");
-}
-
-#[test]
-fn something_else() {
-    let (_folder, path) = good();
-    fs::write(&path, "This is a letter to a friend, long enough to be taken for a page.".repeat(100))
-        .unwrap();
-    assert!(matches!(rejected(&path), OpenError::Foreign { .. }));
-
-    let (_folder, path) = good();
-    fs::remove_file(&path).unwrap();
-    Connection::open(&path).unwrap().execute_batch("CREATE TABLE recipes (name TEXT)").unwrap();
-    assert!(
-        matches!(rejected(&path), OpenError::Foreign { reason, .. } if reason.contains("another program"))
-    );
-    let tables: u32 = Connection::open(&path)
-        .unwrap()
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .unwrap();
-    assert_eq!(tables, 1, "a foreign database is left alone");
 }
 
 #[tokio::test]

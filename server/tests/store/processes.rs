@@ -18,15 +18,12 @@ use sallyport_server::{
     edge::operation::Operation as _,
     store::{Location, RecordKind},
 };
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
 
 use crate::{
     backend::{Database, connect, on_both},
     cluster::{Cluster, eventually},
     server_process::ServerProcess,
+    wire::{Response, ask},
 };
 
 pub(crate) fn start_server(database: &str) -> ServerProcess {
@@ -56,29 +53,20 @@ pub(crate) enum Outcome {
 pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: usize) -> Outcome {
     let (path, token, region) = (ExtractProxies::PATH, sample.tokens.main.expose(), &sample.plentiful_region);
     let target = format!("{path}?api_key={token}&num=20&regions={region}&request_id={request_id}");
-    let Some((head, body)) = get(address, &target, "").await else { return Outcome::Broken };
-    if head.starts_with("http/1.1 503") {
-        assert!(head.contains("\r\nretry-after: "), "{head}");
+    let Some(response) = get(address, &target, "").await else { return Outcome::Broken };
+    if response.status == 503 {
+        assert!(response.header("retry-after").is_some(), "{response:?}");
         return Outcome::Later;
     }
-    assert!(head.starts_with("http/1.1 200"), "{head}{body}");
-    let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(response.status, 200, "{response:?}");
+    let body = response.json();
     assert_eq!(body["data"].as_array().unwrap().len(), 20);
     Outcome::Given(body["data"].to_string())
 }
 
-/// Head, in lower case, and body of a response; `None` when the server went away.
-pub(crate) async fn get(address: SocketAddr, target: &str, headers: &str) -> Option<(String, String)> {
-    let request = format!("GET {target} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n{headers}\r\n");
-    let mut response = String::new();
-    let asked = async {
-        let mut stream = TcpStream::connect(address).await?;
-        stream.write_all(request.as_bytes()).await?;
-        stream.read_to_string(&mut response).await
-    };
-    asked.await.ok()?;
-    let (head, body) = response.split_once("\r\n\r\n")?;
-    Some((head.to_ascii_lowercase(), body.to_owned()))
+/// The response, unless the server went away.
+pub(crate) async fn get(address: SocketAddr, target: &str, headers: &str) -> Option<Response> {
+    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.ok()
 }
 
 /// Callers that go on asking, each id again and again, of whichever server there is.
@@ -235,19 +223,18 @@ async fn a_change_by_another_process_counts_for_the_next_call(database: Database
         let (path, region) = (ExtractProxies::PATH, &sample.plentiful_region);
         let id = if with_id { "&request_id=one" } else { "" };
         let target = format!("{path}?api_key={}&num=1&regions={region}{id}", token.expose());
-        let (head, _) = get(server.address, &target, "").await.unwrap();
-        head.split(' ').nth(1).unwrap().to_owned()
+        get(server.address, &target, "").await.unwrap().status
     };
     let main = &sample.tokens.main;
     for turn in 0..20 {
         let with_id = turn % 4 == 3;
-        assert_eq!(status(main, with_id).await, "200", "turn {turn}");
+        assert_eq!(status(main, with_id).await, 200, "turn {turn}");
         database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
-        assert_eq!(status(main, with_id).await, "403", "turn {turn}");
+        assert_eq!(status(main, with_id).await, 403, "turn {turn}");
         database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
     }
     let other = &sample.tokens.not_entitled;
-    assert_eq!(status(other, false).await, "403");
+    assert_eq!(status(other, false).await, 403);
     database.execute("DELETE FROM entitlements").await;
     let mut import = program(&["import", "-"])
         .env("SALLYPORT_DB", database.name())
@@ -258,7 +245,7 @@ async fn a_change_by_another_process_counts_for_the_next_call(database: Database
     let line = br#"{"entitlement":{"account":"not-entitled","protocol":"http"}}"#;
     import.stdin.take().unwrap().write_all(line).unwrap();
     assert!(import.wait().unwrap().success());
-    assert_eq!((status(other, false).await, status(main, false).await), ("200".into(), "403".into()));
+    assert_eq!((status(other, false).await, status(main, false).await), (200, 403));
 }
 
 on_both! {

@@ -11,7 +11,7 @@ use sallyport_server::{
         registry::{Condition, Dependents, End, RegistryError},
     },
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     backend::{Database, all, connect, on_both, put, values},
@@ -38,53 +38,6 @@ async fn another_rotation_does_not_lengthen_what_is_left_of_a_token(database: Da
     assert!(first >= before + day, "{first}");
     assert_eq!(end(30 * day).await, first);
     assert!(end(day / 2).await < first);
-}
-
-/// Records that were good when they were stored, and would be rejected now if they were new.
-async fn what_is_stored_can_be_put_again_and_changed(database: Database) {
-    let registry = filled(&database).await;
-    let registry = registry.as_ref();
-    let over = "2020-01-01T00:00:00Z";
-    let lines = [
-        r#"{"account":{"name":" odd ","realNameVerified":false}}"#.to_owned(),
-        format!(
-            r#"{{"whitelist":{{"account":" odd ","first":"1.1.1.1","enabled":true,"expiresAt":"{over}"}}}}"#
-        ),
-        format!(r#"{{"entitlement":{{"account":" odd ","protocol":"http","expiresAt":"{over}"}}}}"#),
-        r#"{"gateway":{"host":"2001:DB8:0::1","port":0,"region":"DEU","protocol":"http"}}"#.to_owned(),
-        r#"{"gateway":{"host":"odd host","port":1,"region":"DEU","protocol":"http"}}"#.to_owned(),
-        format!(
-            r#"{{"group":{{"account":" odd ","groupId":7,"name":"","createdAt":"{over}","updatedAt":"{over}"}}}}"#
-        ),
-        format!(
-            r#"{{"instance":{{"account":" odd ","instanceId":1,"offerId":1,"status":"active","ip":"192.0.2.1","port":80,"protocols":["http"],"countryCode":"us","cityCode":"NYC","ispType":9,"expiresAt":"{over}","activatedAt":null,"capabilities":{{"trialDays":3}},"groupId":7,"username":"u","password":"p"}}}}"#
-        ),
-    ];
-    import(database.open().await.as_ref(), std::io::Cursor::new(lines.join("\n")), |_| {}).await.unwrap();
-    let kinds = RecordKind::ALL.into_iter().filter(|kind| *kind != RecordKind::Token);
-    for kind in kinds {
-        let listed = all(registry, kind, &[]).await;
-        let shown = Value::Array(listed.iter().cloned().map(Value::Object).collect());
-        put(registry, kind, shown).await.unwrap();
-        assert_eq!(all(registry, kind, &[]).await, listed, "{kind:?}");
-    }
-    for (kind, change) in [
-        (RecordKind::Account, json!({"name": " odd ", "realNameVerified": true})),
-        (
-            RecordKind::Gateway,
-            json!({"host": "odd host", "port": 1, "region": "DEU", "protocol": "http", "username": "v"}),
-        ),
-        (RecordKind::Group, json!({"groupId": 7, "createdAt": "2021-01-01T00:00:00Z"})),
-        (RecordKind::Instance, json!({"instanceId": 1, "cityCode": "LAX"})),
-    ] {
-        assert!(!put(registry, kind, change).await.unwrap()[0].is_new, "{kind:?}");
-    }
-    // A line of a list, edited.
-    put(registry, RecordKind::Instance, json!({"instanceId": 1, "status": "expired"})).await.unwrap();
-    let mut line = all(registry, RecordKind::Instance, &[]).await.remove(0);
-    line.insert("expiresAt".to_owned(), "9000-01-01T00:00:00Z".into());
-    let renewed = put(registry, RecordKind::Instance, Value::Object(line)).await.unwrap();
-    assert_eq!(renewed[0].entry["status"], "active");
 }
 
 async fn an_account_goes_with_all_it_has(database: Database) {
@@ -216,7 +169,6 @@ async fn earlier_duplicates_become_one_entry(database: Database) {
 
 on_both! {
     another_rotation_does_not_lengthen_what_is_left_of_a_token,
-    what_is_stored_can_be_put_again_and_changed,
     an_account_goes_with_all_it_has,
     administrators_at_the_same_time_get_numbers_of_their_own,
     of_many_who_add_a_range_at_once_one_succeeds,

@@ -12,7 +12,7 @@ use sallyport_server::{
 };
 use serde_json::Value;
 
-use crate::processes::get;
+use crate::{processes::get, wire::Response};
 
 /// Maximum length of a request id, in bytes.
 pub(crate) fn max() -> usize {
@@ -20,11 +20,9 @@ pub(crate) fn max() -> usize {
     usize::try_from(part.schema.limit("x-max-utf8-bytes").unwrap()).unwrap()
 }
 
-/// Status and body of an extraction with this query and these header lines.
-async fn extract(address: SocketAddr, query: &str, headers: &str) -> (u16, Value) {
-    let target = format!("{}?num=2&{query}", ExtractProxies::PATH);
-    let (head, body) = get(address, &target, headers).await.unwrap();
-    (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(&body).unwrap())
+/// An extraction with this query and these header lines.
+async fn extract(address: SocketAddr, query: &str, headers: &str) -> Response {
+    get(address, &format!("{}?num=2&{query}", ExtractProxies::PATH), headers).await.unwrap()
 }
 
 #[tokio::test]
@@ -38,16 +36,16 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
         extract(running.address(), &query, "").await
     };
     let ask_by_header = async |id: &str| {
-        extract(running.address(), &format!("api_key={token}"), &format!("X-Request-Id: {id}\r\n")).await
+        extract(running.address(), &format!("api_key={token}"), &format!("\r\nX-Request-Id: {id}")).await
     };
 
     // One byte a character, and two.
     for longest in ["x".repeat(max()), format!("{}x", "é".repeat(max() / 2))] {
         assert_eq!(longest.len(), max());
-        let (status, first) = ask(&longest).await;
-        assert_eq!((status, &first["code"]), (200, &Value::from(0)), "{first}");
-        assert_eq!(ask(&longest).await.1["data"], first["data"], "it stands for the same extraction");
-        assert_eq!(ask_by_header(&longest).await.1["data"], first["data"], "the header carries as much");
+        let first = ask(&longest).await.json();
+        assert_eq!(first["code"], 0, "{first}");
+        assert_eq!(ask(&longest).await.json()["data"], first["data"], "it stands for the same extraction");
+        assert_eq!(ask_by_header(&longest).await.json()["data"], first["data"], "the header carries as much");
     }
     let rejected = ErrorCode::Invalid;
     for longer in [
@@ -56,9 +54,10 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
         // More than an index row of PostgreSQL holds, and not compressible.
         (0..5_000_u32).map(|n| char::from(b'a' + (n.wrapping_mul(2_654_435_761) >> 24) as u8 % 26)).collect(),
     ] {
-        for (status, body) in [ask(&longer).await, ask_by_header(&longer).await] {
+        for response in [ask(&longer).await, ask_by_header(&longer).await] {
+            let body = response.json();
             assert_eq!(
-                (status, &body["code"]),
+                (response.status, &body["code"]),
                 (rejected.status().as_u16(), &Value::from(rejected.number())),
                 "{body}"
             );
@@ -72,9 +71,9 @@ async fn a_request_id_is_bounded_before_anything_is_stored() {
     let both = extract(
         running.address(),
         &format!("api_key={token}&request_id=short"),
-        &format!("X-Request-Id: {}\r\n", "x".repeat(max() + 1)),
+        &format!("\r\nX-Request-Id: {}", "x".repeat(max() + 1)),
     )
     .await;
-    assert_eq!(both.0, 200);
+    assert_eq!(both.status, 200);
     assert!(running.close(Duration::from_secs(5)).await);
 }

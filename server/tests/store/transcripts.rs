@@ -1,8 +1,9 @@
 //! Commands as an administrator types them and what they print, on both databases: `transcripts/*.txt`, each on a new database with
 //! the records of [`DATA`].
 //!
-//! A line that begins with `$` is a command, `<` a line of its input and `?` its exit code, unless that is 0. What the command prints
-//! follows, standard error first; `…` stands for any text of a line. `SALLYPORT_TRANSCRIPTS=write` writes what is printed now.
+//! A line that begins with `$` is a command, after settings of its environment, `<` a line of its input, `|` a line of the file `file`
+//! and `?` its exit code, unless that is 0. What the command prints follows, standard error first; `…` stands for any text of a line.
+//! `SALLYPORT_TRANSCRIPTS=write` writes what is printed now.
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
@@ -11,13 +12,20 @@ use crate::backend::{Database, on_both};
 /// An account, a group, an instance and a gateway.
 pub(crate) const DATA: &str = include_str!("../support/acme.jsonl");
 
-/// Runs a command line on a database. Returns its exit code and what it prints, standard error first.
-fn run(database: &Database, folder: &Path, line: &str, input: &str) -> (i32, String) {
-    let file = folder.join("input");
-    std::fs::write(&file, input).unwrap();
+/// Runs a command line on a database, with the files `input` and `file`. Returns its exit code and what it prints, standard error
+/// first.
+fn run(database: &Database, folder: &Path, line: &str, files: &[String; 2]) -> (i32, String) {
+    let [input, file] = ["input", "file"].map(|name| folder.join(name));
+    std::fs::write(&input, &files[0]).unwrap();
+    std::fs::write(&file, &files[1]).unwrap();
+    let mut words = line.split(' ').peekable();
     let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(line.split(' ')).env("SALLYPORT_DB", database.name()).current_dir(folder);
-    let output = command.stdin(std::fs::File::open(file).unwrap()).output().unwrap();
+    command.env("SALLYPORT_DB", database.name()).current_dir(folder);
+    while let Some(setting) = words.next_if(|word| word.starts_with("SALLYPORT_")) {
+        let (name, value) = setting.split_once('=').unwrap();
+        command.env(name, value);
+    }
+    let output = command.args(words).stdin(std::fs::File::open(input).unwrap()).output().unwrap();
     (output.status.code().unwrap(), String::from_utf8([output.stderr, output.stdout].concat()).unwrap())
 }
 
@@ -45,20 +53,21 @@ async fn play(database: Database, name: &str) {
     for step in steps {
         let mut lines = step.lines().peekable();
         let line = lines.next().unwrap();
-        let mut input = String::new();
+        let mut files = [(); 2].map(|()| String::new());
         let mut code = 0;
         write!(played, "\n$ {line}").unwrap();
-        while let Some(more) = lines.next_if(|line| line.starts_with(['<', '?'])) {
-            match more.split_at(2) {
-                ("< ", text) => input += &format!("{text}\n"),
-                (_, number) => code = number.parse().unwrap(),
+        while let Some(more) = lines.next_if(|line| line.starts_with(['<', '|', '?'])) {
+            let (mark, text) = more.split_at(2);
+            match mark {
+                "? " => code = text.parse().unwrap(),
+                _ => writeln!(files[usize::from(mark == "| ")], "{text}").unwrap(),
             }
-            if more.starts_with('<') {
+            if mark != "? " {
                 write!(played, "\n{more}").unwrap();
             }
         }
         let expected: Vec<_> = lines.collect();
-        let (ended, printed) = run(&database, folder.path(), line, &input);
+        let (ended, printed) = run(&database, folder.path(), line, &files);
         let printed: Vec<_> = printed.lines().collect();
         let is_same = printed.len() == expected.len()
             && expected.iter().zip(&printed).all(|(one, other)| fits(one, other));
@@ -70,11 +79,11 @@ async fn play(database: Database, name: &str) {
         }
         assert!(
             std::env::var_os("SALLYPORT_TRANSCRIPTS").is_some() || (ended == code && is_same),
-            "$ {line}\n{input}expected {code}:\n{}\nfound {ended}:\n{}",
+            "$ {line}\n{files:?}\nexpected {code}:\n{}\nfound {ended}:\n{}",
             expected.join("\n"),
             printed.join("\n")
         );
-        assert!(!played.contains("very-secret"), "{played}");
+        assert!(printed.iter().all(|line| !line.contains("very-secret")), "{printed:#?}");
     }
     if std::env::var_os("SALLYPORT_TRANSCRIPTS").is_some() {
         std::fs::write(path, played + "\n").unwrap();
@@ -92,4 +101,4 @@ macro_rules! transcripts {
     };
 }
 
-transcripts! { accounts, entitlements, gateways, groups, import, instances, input, tokens, whitelist }
+transcripts! { accounts, configuration, earlier, entitlements, gateways, groups, import, instances, input, tokens, whitelist }

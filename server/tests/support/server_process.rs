@@ -23,8 +23,8 @@ impl ServerProcess {
         loop {
             let mut line = String::new();
             assert_ne!(output.read_line(&mut line).unwrap(), 0, "the server ended: {}", server.printed);
-            if let Some(address) = line.trim_end().strip_prefix("listening on http://") {
-                server.address = address.parse().unwrap();
+            if let Some(url) = line.trim_end().strip_prefix("listening on ") {
+                server.address = url.rsplit('/').next().unwrap().parse().unwrap();
                 return server;
             }
             server.printed.push_str(&line);

@@ -59,16 +59,13 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         // Whether it was packed or not.
         fs::remove_dir_all(&staged).map_err(|error| cannot_write(&staged, &error))?;
         written.push(packed?);
-        let glibc = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok();
-        let glibc = glibc.and_then(|output| {
-            Some(String::from_utf8(output.stdout).ok()?.split(' ').nth(1)?.trim().to_owned())
-        });
-        if let Some(platform) = wheel::platform(target, glibc.as_deref().filter(|_| target == host)) {
+        let binary = fs::read(&built).map_err(|error| format!("error: cannot read {program}: {error}\n"))?;
+        if let Some(platform) = wheel::platform(target, &binary) {
             let readme = fs::read_to_string(root.join(folder).join("README.md"));
             let readme =
                 &readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
             let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
-            written.push(wheel.write(&built, &out).map_err(|error| cannot_write(&out, &error))?);
+            written.push(wheel.write(&binary, &out).map_err(|error| cannot_write(&out, &error))?);
         }
         let bill = format!("{name}.cdx.json");
         write(&out.join(&bill), &(format!("{:#}\n", sbom(root, &package, features, target)?)))?;
@@ -118,11 +115,14 @@ fn stage(
     staging: &Path,
     runs_here: bool,
 ) -> Result<(), String> {
-    let readme = format!("{folder}/README.md");
-    let files =
-        [readme.as_str(), "LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"].map(|file| root.join(file));
+    let files = ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"].map(|file| root.join(file));
+    // The README and the pages that it links.
+    let listed =
+        fs::read_dir(root.join(folder)).map_err(|error| format!("error: cannot list {folder}: {error}\n"))?;
+    let pages = listed.filter_map(|entry| Some(entry.ok()?.path()));
+    let pages: Vec<PathBuf> = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
     make_folder(staging)?;
-    for file in files.iter().map(PathBuf::as_path).chain([built]) {
+    for file in files.iter().chain(&pages).map(PathBuf::as_path).chain([built]) {
         let to = staging.join(file.file_name().unwrap_or_default());
         fs::copy(file, &to).map_err(|error| cannot_write(&to, &error))?;
     }

@@ -3,6 +3,7 @@
 use std::{fs::File, io::Write as _, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use regex::bytes::Regex;
 use sha2::{Digest as _, Sha256};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -19,13 +20,16 @@ pub(super) struct Wheel<'a> {
     pub(super) platform: &'a str,
 }
 
-/// The platform of a target in the words of Python; `None` where wheels are not supported. `glibc` is the version of the machine that
-/// builds, such as `2.36`; a program that is linked to musl needs none.
-pub(super) fn platform(target: &str, glibc: Option<&str>) -> Option<String> {
+/// The platform of a target in the words of Python; `None` where wheels are not supported. A program that is linked to glibc runs with
+/// the latest version that its symbols name, and with later ones.
+pub(super) fn platform(target: &str, binary: &[u8]) -> Option<String> {
     let (architecture, rest) = target.split_once('-')?;
+    let symbols = Regex::new(r"GLIBC_2\.([0-9]{1,3})\x00").ok()?;
+    let minors =
+        symbols.captures_iter(binary).filter_map(|found| str::from_utf8(&found[1]).ok()?.parse::<u16>().ok());
     Some(match (architecture, rest) {
         (_, "unknown-linux-musl") => format!("manylinux2014_{architecture}.musllinux_1_1_{architecture}"),
-        (_, "unknown-linux-gnu") => format!("manylinux_{}_{architecture}", glibc?.replace('.', "_")),
+        (_, "unknown-linux-gnu") => format!("manylinux_2_{}_{architecture}", minors.max()?),
         ("aarch64", "apple-darwin") => "macosx_11_0_arm64".to_owned(),
         ("x86_64", "apple-darwin") => "macosx_10_12_x86_64".to_owned(),
         _ => return None,
@@ -33,8 +37,8 @@ pub(super) fn platform(target: &str, glibc: Option<&str>) -> Option<String> {
 }
 
 impl Wheel<'_> {
-    /// Writes the wheel with the program at `built` into `folder`, and returns its name. The same files make the same wheel.
-    pub(super) fn write(&self, built: &Path, folder: &Path) -> std::io::Result<String> {
+    /// Writes the wheel with the program into `folder`, and returns its name. The same files make the same wheel.
+    pub(super) fn write(&self, binary: &[u8], folder: &Path) -> std::io::Result<String> {
         let Wheel { package, version, program, readme, platform } = self;
         let stem = format!("{}-{version}", package.replace('-', "_"));
         let (name, info) = (format!("{stem}-py3-none-{platform}.whl"), format!("{stem}.dist-info"));
@@ -47,7 +51,7 @@ impl Wheel<'_> {
         let about =
             format!("Wheel-Version: 1.0\nGenerator: cargo xtask dist\nRoot-Is-Purelib: false\n{tags}");
         let files = [
-            (format!("{stem}.data/scripts/{program}"), std::fs::read(built)?, 0o755),
+            (format!("{stem}.data/scripts/{program}"), binary.to_vec(), 0o755),
             (format!("{info}/METADATA"), metadata.into_bytes(), 0o644),
             (format!("{info}/WHEEL"), about.into_bytes(), 0o644),
         ];
@@ -82,14 +86,13 @@ mod tests {
             let _ = writeln!(std::io::stderr(), "SKIPPED wheels: python3 with venv is not installed");
             return;
         }
-        let built = folder.path().join("built");
-        std::fs::write(&built, "#!/bin/sh\necho installed\n").unwrap();
+        let built = b"#!/bin/sh\necho installed\n";
         let platform = if cfg!(target_os = "linux") { "linux_x86_64" } else { "any" };
         let platform = if std::env::consts::ARCH == "x86_64" { platform } else { "any" };
         let wheel = Wheel { package: "a-program", version: "1.2.3", program: "it", readme: "# It", platform };
-        let name = wheel.write(&built, folder.path()).unwrap();
+        let name = wheel.write(built, folder.path()).unwrap();
         let bytes = std::fs::read(folder.path().join(&name)).unwrap();
-        wheel.write(&built, folder.path()).unwrap();
+        wheel.write(built, folder.path()).unwrap();
         assert_eq!(
             std::fs::read(folder.path().join(&name)).unwrap(),
             bytes,
@@ -109,14 +112,15 @@ mod tests {
 
     #[test]
     fn platforms_are_named_as_python_does() {
-        for (target, glibc, expected) in [
-            ("x86_64-unknown-linux-gnu", Some("2.36"), Some("manylinux_2_36_x86_64")),
-            ("x86_64-unknown-linux-gnu", None, None),
-            ("aarch64-unknown-linux-musl", None, Some("manylinux2014_aarch64.musllinux_1_1_aarch64")),
-            ("aarch64-apple-darwin", None, Some("macosx_11_0_arm64")),
-            ("x86_64-pc-windows-msvc", None, None),
+        let symbols = b"\0GLIBC_2.9\0GLIBC_2.34\0GLIBC_2.2.5\0";
+        for (target, binary, expected) in [
+            ("x86_64-unknown-linux-gnu", &symbols[..], Some("manylinux_2_34_x86_64")),
+            ("x86_64-unknown-linux-gnu", b"", None),
+            ("aarch64-unknown-linux-musl", b"", Some("manylinux2014_aarch64.musllinux_1_1_aarch64")),
+            ("aarch64-apple-darwin", b"", Some("macosx_11_0_arm64")),
+            ("x86_64-pc-windows-msvc", b"", None),
         ] {
-            assert_eq!(platform(target, glibc).as_deref(), expected, "{target}");
+            assert_eq!(platform(target, binary).as_deref(), expected, "{target}");
         }
     }
 }

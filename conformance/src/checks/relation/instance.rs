@@ -102,7 +102,7 @@ impl Instance {
         let times: Vec<&str> =
             times.filter_map(|(filter, _)| item.get(filter.field.as_deref()?)?.as_str()).collect();
         Some(Self {
-            id: whole(item.get("instanceId")?)?,
+            id: whole(item.get(&search.paging.identity)?)?,
             ip: item.get("ip")?.as_str()?.parse::<IpAddr>().ok()?.to_canonical(),
             port: whole(item.get("port")?)?,
             values,

@@ -20,15 +20,15 @@ pub(crate) struct WrongEcho<'a> {
 
 /// The response has the page and the page size of the query. A wrong default cites the clause of that default.
 pub(crate) fn echo<'a>(search: &Search, query: &Query, response: &'a Response) -> Vec<WrongEcho<'a>> {
-    let pages = (Clause::SearchPage, &search.page.name, query.page, search.default_page);
-    let sizes = (Clause::SearchPageSize, &search.page_size.name, query.size, search.default_page_size);
-    let wrong = |(clause, name, asked, default): (_, &String, Option<i64>, _)| {
+    let pages = (Clause::SearchPage, &search.paging.echo.number, query.page, search.default_page);
+    let sizes = (Clause::SearchPageSize, &search.paging.echo.size, query.size, search.default_page_size);
+    let wrong = |(clause, pointer, asked, default): (_, &String, Option<i64>, _)| {
         let (clause, asked, why) = match asked {
             Some(asked) => (Clause::SearchPaging, asked, "as requested"),
             None => (clause, default, "the default"),
         };
-        let shown = response.at("/data").and_then(|data| data.get(name));
-        let expected = format!("data.{name} is {asked}, {why}");
+        let shown = response.at(pointer);
+        let expected = format!("{} is {asked}, {why}", pointer[1..].replace('/', "."));
         (shown.and_then(Value::as_i64) != Some(asked)).then_some(WrongEcho { clause, expected, shown })
     };
     [pages, sizes].into_iter().filter_map(wrong).collect()

@@ -35,7 +35,7 @@ impl Page {
         let unreadable = |what: &str| probe.inconclusive(&format!("{what}; see search.envelope.schema"));
         let items = Instance::all(search, &accepted.response);
         let items = items.ok_or_else(|| unreadable("the response has no items"))?.collect::<Option<_>>();
-        let total = accepted.response.at("/data/total").and_then(Value::as_u64);
+        let total = accepted.response.at(&search.paging.total).and_then(Value::as_u64);
         Ok(Self {
             items: items.ok_or_else(|| unreadable("an item lacks a field, or has one of another type"))?,
             total: total.ok_or_else(|| unreadable("the response has no total"))?,

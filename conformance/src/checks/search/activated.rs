@@ -80,7 +80,7 @@ pub(super) static CHECKS: &[Check] = &[
                 ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
             ];
             let rows = bounds.into_iter().flat_map(|(names, other)| {
-                let reasons = by_reason(date_times(0)).into_iter().enumerate();
+                let reasons = by_reason(date_times()).into_iter().enumerate();
                 reasons.map(move |(at, reason)| format_row(names, other, at, reason))
             });
             let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");

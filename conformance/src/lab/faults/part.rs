@@ -16,6 +16,8 @@ pub(crate) enum Part {
     Header(fn(&'static Extract) -> &'static str),
     /// A property of the body of a search.
     Body(fn(&Search) -> &Property),
+    /// The same by its name, as for a filter.
+    Property(&'static str),
 }
 
 pub(crate) const API_KEY: Part = Part::Query(|extract| &extract.api_key);
@@ -49,6 +51,7 @@ impl Part {
             Self::Query(part) => &part(extract).name,
             Self::Header(name) => name(extract),
             Self::Body(part) => &part(search).name,
+            Self::Property(name) => name,
         }
     }
 }
@@ -59,7 +62,7 @@ pub(crate) fn value(call: &Call<'_>, part: Part) -> Option<Value> {
     match part {
         Part::Query(_) => call.param(name).map(Value::from),
         Part::Header(_) => call.header(name).map(Value::from),
-        Part::Body(_) => call.json().get(name).filter(|value| !value.is_null()).cloned(),
+        Part::Body(_) | Part::Property(_) => call.json().get(name).filter(|value| !value.is_null()).cloned(),
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) fn put(call: &mut Call<'_>, part: Part, value: impl Into<Value>) {
                 call.headers.insert(name, text);
             }
         }
-        Part::Body(_) => call.edit(|body| drop(body.insert(name.to_owned(), value))),
+        Part::Body(_) | Part::Property(_) => call.edit(|body| drop(body.insert(name.to_owned(), value))),
     }
 }
 
@@ -114,7 +117,7 @@ pub(crate) fn ignore(part: Part) -> impl OnRequest {
         match part {
             Part::Query(_) => call.drop_param(name),
             Part::Header(_) => drop(call.headers.remove(name)),
-            Part::Body(_) => call.edit(|body| drop(body.shift_remove(name))),
+            Part::Body(_) | Part::Property(_) => call.edit(|body| drop(body.shift_remove(name))),
         }
     }
 }

@@ -178,7 +178,8 @@ pub(crate) fn ignore_and_find_nothing(which: Part) -> impl OnRequest {
 
 /// The filters that are sent.
 pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
-    Search::FILTERS.map(Part::Body).into_iter().filter(|part| value(call, *part).is_some()).collect()
+    let filters = call.contract.search.filters.iter().map(|filter| Part::Property(&filter.property.name));
+    filters.filter(|part| value(call, *part).is_some()).collect()
 }
 
 /// How many filters are sent.

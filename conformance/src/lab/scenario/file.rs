@@ -7,7 +7,8 @@ use std::time::Duration;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::{DEFAULT, RetryAfter, Scenario, Step};
+use super::step::{RetryAfter, Step};
+use super::{DEFAULT, Scenario};
 use crate::config::ConfigError;
 use crate::config::document::{Document, Item, Section};
 use crate::contract::{Contract, OperationId};
@@ -42,13 +43,13 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario
         if let Some((_, item)) = entries.get(MAX_SCENARIOS) {
             return Err(item.wrong(&format!("at most {MAX_SCENARIOS} scenarios")));
         }
-        let scenario = |(name, item): (String, Item<'_>)| Ok((name.clone(), scenario(name, &item)?));
+        let scenario = |(name, item): (String, Item<'_>)| Ok((name.clone(), scenario(&name, &item)?));
         entries.into_iter().map(scenario).collect::<Result<BTreeMap<_, _>, ConfigError>>()
     })?;
     Ok(scenarios)
 }
 
-fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
+fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
         return Err(item.wrong("a name of 1 to 64 letters, digits, dots, hyphens and underscores"));
@@ -57,15 +58,14 @@ fn scenario(name: String, item: &Item<'_>) -> Result<Scenario, ConfigError> {
         return Err(item.wrong(&format!("the name of a scenario before it: [[{DEFAULT}.{name}]]")));
     }
     item.section(|section| {
-        let seed = section.get("seed").map(|item| item.integer(0..=i64::MAX)).transpose()?;
+        let seed = section.read("seed", |item| item.number(0..=i64::MAX))?.unwrap_or_default();
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
         let steps = operations.map(|operation| {
             let prefix = operation.id.prefix();
             Ok((prefix, steps(section, prefix, Some(operation.id))?))
         });
         let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;
-        let seed = seed.and_then(|seed| u64::try_from(seed).ok()).unwrap_or_default();
-        Ok(Scenario { name, seed, steps, any: self::steps(section, "any", None)? })
+        Ok(Scenario { seed, steps, any: self::steps(section, "any", None)? })
     })
 }
 
@@ -78,7 +78,7 @@ fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Re
     }
     let mut steps: Vec<Step> = Vec::with_capacity(items.len());
     for item in &items {
-        if steps.last().is_some_and(|step| step.times.is_none()) {
+        if steps.last().is_some_and(|step| step.is_forever) {
             return Err(item.wrong("no step after one with `forever`, which lets none follow"));
         }
         steps.push(item.section(|section| step(item, section, operation))?);
@@ -88,31 +88,22 @@ fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Re
 
 fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) -> Result<Step, ConfigError> {
     let meets = |touches: &dyn Fn(OperationId) -> bool| operation.is_none_or(touches);
-    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
-        section.get(key).map(|item| item.integer(range)).transpose()
-    };
-    let text = |key: &str| section.get(key).map(|item| item.string()).transpose();
-    let flag = |key: &str| Ok(section.get(key).map(|item| item.boolean()).transpose()?.unwrap_or(false));
-    let positive = |number: i64| u64::try_from(number).unwrap_or_default();
+    let seconds = |key: &str| section.read(key, |item| item.number(0..=86_400));
+    let text = |key: &str| section.read(key, Item::string);
+    let flag = |key: &str| Ok(section.read(key, Item::boolean)?.unwrap_or(false));
 
-    let times = number("times", 1..=1_000_000)?;
-    let is_forever = flag("forever")?;
+    let (times, is_forever) = (section.read("times", |item| item.number(1..=1_000_000))?, flag("forever")?);
     if is_forever && times.is_some() {
         return Err(at.wrong("either `times` or `forever`"));
     }
-    let retry_after = match (number("retry-after", 0..=86_400)?, number("retry-after-date", 0..=86_400)?) {
+    let retry_after = match (seconds("retry-after")?, seconds("retry-after-date")?) {
         (Some(_), Some(_)) => return Err(at.wrong("either `retry-after` or `retry-after-date`")),
-        (Some(seconds), None) => Some(RetryAfter::Seconds(positive(seconds))),
-        (None, Some(seconds)) => Some(RetryAfter::Date(positive(seconds))),
-        (None, None) => None,
+        (seconds, date) => seconds.map(RetryAfter::Seconds).or(date.map(RetryAfter::Date)),
     };
     let step = Step {
-        times: if is_forever {
-            None
-        } else {
-            Some(times.and_then(|times| u32::try_from(times).ok()).unwrap_or(1))
-        },
-        probability: section.get("probability").map(|item| item.share()).transpose()?.unwrap_or(1.0),
+        times,
+        is_forever,
+        probability: section.read("probability", Item::share)?.filter(|share| *share < 1.0),
         fault: known(section, "fault", || {
             let faults = crate::lab::faults();
             let acts = |fault: &Fault| meets(&|id| fault.operations().contains(&id));
@@ -122,15 +113,15 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
             let variations = crate::lab::variations();
             variations.iter().map(|other| (other.id, meets(&|id| other.concerns(id)))).collect()
         })?,
-        delay: Duration::from_millis(number("delay-ms", 0..=MAX_WAIT)?.map_or(0, positive)),
-        status: number("status", 200..=599)?.and_then(|status| u16::try_from(status).ok()),
-        code: section.get("code").map(|item| code(&item)).transpose()?,
+        delay: section.read("delay-ms", |item| item.number(0..=MAX_WAIT))?.map(Duration::from_millis),
+        status: section.read("status", |item| item.number(200..=599))?,
+        code: section.read("code", code)?,
         message: text("message")?,
         body: text("body")?,
-        redirect: section.get("redirect-to").map(|item| redirect(&item)).transpose()?,
+        redirect: section.read("redirect-to", redirect)?,
         redirect_query: flag("redirect-query")?,
         retry_after,
-        content_type: section.get("content-type").map(|item| header_value(&item)).transpose()?,
+        content_type: section.read("content-type", header_value)?,
         headers: section.section("headers", headers)?.unwrap_or_default(),
         duplicate_headers: flag("duplicate-headers")?,
         unknown_fields: flag("unknown-fields")?,
@@ -186,7 +177,8 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
 
 /// Rejects a step that changes what its responses do not have, and a probability without an action.
 fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
-    let nothing = Step { times: step.times, probability: step.probability, ..Step::default() };
+    let Step { times, is_forever, probability, .. } = *step;
+    let nothing = Step { times, is_forever, probability, ..Step::default() };
     let is_without_body = step.status.is_some_and(Step::is_without_body);
     let frames_body =
         !matches!(step.framing, Some(Framing::Whole | Framing::Silent(_) | Framing::Reset(None)) | None);
@@ -197,7 +189,7 @@ fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Resu
     expect(
         at,
         &[
-            (step.probability < 1.0 && *step == nothing, "an action, such as `status`, beside `probability`"),
+            (probability.is_some() && *step == nothing, "an action, such as `status`, beside `probability`"),
             (
                 step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search),
                 "`unknown-values` in steps of searches, whose responses have instances",
@@ -226,29 +218,24 @@ fn expect(at: &Item<'_>, mistakes: &[(bool, &str)]) -> Result<(), ConfigError> {
 
 /// How the response is sent; one way at most.
 fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, ConfigError> {
-    let number = |key: &str, range: std::ops::RangeInclusive<i64>| {
-        section.get(key).map(|item| item.integer(range)).transpose()
-    };
-    let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-    let time = |number: i64| Duration::from_millis(u64::try_from(number).unwrap_or_default());
+    let bytes = |key: &str| section.read(key, |item| item.number(0..=MAX_BYTES));
     let slow = section.section("slow-body", |slow| {
-        let number = |key: &str, most| slow.get(key).map(|item| item.integer(1..=most)).transpose();
-        let (bytes, pause) = (number("bytes", MAX_BYTES)?, number("pause-ms", MAX_WAIT)?);
-        Ok(Framing::Slow(size(bytes.unwrap_or(1)), time(pause.unwrap_or(100))))
+        let bytes = slow.read("bytes", |item| item.number(1..=MAX_BYTES))?.unwrap_or(1);
+        let pause = slow.read("pause-ms", |item| item.number(1..=MAX_WAIT))?.unwrap_or(100);
+        Ok(Framing::Slow(bytes, Duration::from_millis(pause)))
     })?;
-    let reset = section.get("reset").map(|item| item.boolean()).transpose()?.unwrap_or(false);
+    let reset = section.read("reset", Item::boolean)?.unwrap_or(false);
+    let stall = section.read("stall-ms", |item| item.number(1..=MAX_WAIT))?;
+    let wrong = section.read("wrong-length", |item| item.integer(-MAX_BYTES..=MAX_BYTES))?;
+    let blanks = section.read("pad-bytes", |item| item.number(1..=MAX_BYTES))?;
     let ways = [
         ("slow-body", slow),
-        ("cut-after", number("cut-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Cut(size(bytes)))),
-        ("reset-after", number("reset-after", 0..=MAX_BYTES)?.map(|bytes| Framing::Reset(Some(size(bytes))))),
+        ("cut-after", bytes("cut-after")?.map(Framing::Cut)),
+        ("reset-after", bytes("reset-after")?.map(|bytes| Framing::Reset(Some(bytes)))),
         ("reset", reset.then_some(Framing::Reset(None))),
-        ("stall-ms", number("stall-ms", 1..=MAX_WAIT)?.map(|stall| Framing::Silent(time(stall)))),
-        ("wrong-length", number("wrong-length", -MAX_BYTES..=MAX_BYTES)?.map(Framing::WrongLength)),
-        (
-            "pad-bytes",
-            number("pad-bytes", 1..=MAX_BYTES)?
-                .map(|blanks| Framing::Padded(u64::try_from(blanks).unwrap_or_default())),
-        ),
+        ("stall-ms", stall.map(|stall| Framing::Silent(Duration::from_millis(stall)))),
+        ("wrong-length", wrong.map(Framing::WrongLength)),
+        ("pad-bytes", blanks.map(Framing::Padded)),
     ];
     let found: Vec<_> = ways.iter().filter(|(_, way)| way.is_some()).map(|(key, _)| *key).collect();
     if found.len() > 1 {
@@ -342,7 +329,7 @@ mod tests {
         let search = &busy.steps.iter().find(|(name, _)| *name == "search").expect("searches").1;
         assert_eq!((busy.seed, search.len(), search[0].times), (7, 2, Some(2)));
         assert_eq!(search[1].retry_after, Some(RetryAfter::Date(2)));
-        assert_eq!(busy.any[0].times, None);
+        assert!(busy.any[0].is_forever);
         assert_eq!(busy.any[0].framing, Some(Framing::Slow(10, Duration::from_millis(5))));
         assert_eq!(busy.any[0].headers.len(), 2);
     }

@@ -6,9 +6,10 @@ mod step;
 
 pub use file::ScenarioError;
 pub use play::{Progress, Scenarios};
-pub use step::{RetryAfter, Step};
 
 pub(super) use play::ScenarioServer;
+
+use step::Step;
 
 /// The header that selects a scenario: `NAME`, or `NAME/RUN` for a run of it that counts its requests apart from others.
 pub const SCENARIO_HEADER: &str = "x-lab-scenario";
@@ -18,13 +19,11 @@ pub const DEFAULT: &str = "default";
 
 /// Steps for the requests of each operation, in their order. After the last step, requests pass unchanged.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Scenario {
-    /// Unique name.
-    pub name: String,
+struct Scenario {
     /// Seed of its probabilities. Default: 0.
-    pub seed: u64,
+    seed: u64,
     /// Steps of the operations `extract`, `groups` and `search`.
-    pub steps: Vec<(&'static str, Vec<Step>)>,
+    steps: Vec<(&'static str, Vec<Step>)>,
     /// Steps of requests for which their operation has none left.
-    pub any: Vec<Step>,
+    any: Vec<Step>,
 }

@@ -155,7 +155,7 @@ impl Scenarios {
             *count += 1;
             let Some(step) = steps.get(index) else { continue };
             // Every request draws, so that the draws of later ones do not depend on the steps before them.
-            if playing.random.f64() >= step.probability {
+            if playing.random.f64() >= step.probability.unwrap_or(1.0) {
                 return Ok(None);
             }
             let layer = playing.layers.entry((list, index)).or_insert_with(|| {
@@ -176,9 +176,8 @@ impl Scenarios {
 fn step_at(steps: &[Step], count: u64) -> Option<usize> {
     let mut before = 0;
     steps.iter().position(|step| {
-        let Some(times) = step.times else { return true };
-        before += u64::from(times);
-        count < before
+        before += u64::from(step.times.unwrap_or(1));
+        step.is_forever || count < before
     })
 }
 

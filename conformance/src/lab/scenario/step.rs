@@ -14,84 +14,59 @@ use crate::lab::journal::{Change, note};
 use crate::lab::upstream::Handler;
 
 /// What happens to a number of requests. Without any of its actions they pass unchanged.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Step {
-    /// Number of requests; `None` for all further ones. Default: 1.
-    pub times: Option<u32>,
-    /// Share of them that it happens to; the others pass unchanged. Default: 1.
-    pub probability: f64,
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Step {
+    /// Number of requests. Default: 1.
+    pub(super) times: Option<u32>,
+    /// All further requests.
+    pub(super) is_forever: bool,
+    /// Share of them that it happens to; the others pass unchanged. Default: all.
+    pub(super) probability: Option<f64>,
     /// Id of the fault that breaks a clause.
-    pub fault: Option<String>,
+    pub(super) fault: Option<String>,
     /// Id of the variation that decides unspecified behaviour.
-    pub variation: Option<String>,
+    pub(super) variation: Option<String>,
     /// Wait before the request goes on.
-    pub delay: Duration,
+    pub(super) delay: Option<Duration>,
     /// HTTP status of a response that the lab makes; nothing is sent to the upstream then.
-    pub status: Option<u16>,
+    pub(super) status: Option<u16>,
     /// Business code of such a response. Default: a hundred times its status. Without a status, that is 200.
-    pub code: Option<Value>,
+    pub(super) code: Option<Value>,
     /// Message of such a response.
-    pub message: Option<String>,
+    pub(super) message: Option<String>,
     /// Body of such a response, in place of JSON.
-    pub body: Option<String>,
+    pub(super) body: Option<String>,
     /// Redirects to this URL, with the path of the request unless the URL has one.
-    pub redirect: Option<url::Url>,
+    pub(super) redirect: Option<url::Url>,
     /// Redirects with the query of the request, too, and so with a token in it.
-    pub redirect_query: bool,
+    pub(super) redirect_query: bool,
     /// Sets Retry-After.
-    pub retry_after: Option<RetryAfter>,
+    pub(super) retry_after: Option<RetryAfter>,
     /// Sets Content-Type.
-    pub content_type: Option<HeaderValue>,
+    pub(super) content_type: Option<HeaderValue>,
     /// Adds these headers.
-    pub headers: Vec<(HeaderName, HeaderValue)>,
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
     /// Sends each header of the response twice.
-    pub duplicate_headers: bool,
+    pub(super) duplicate_headers: bool,
     /// Adds a field that no document has to each object.
-    pub unknown_fields: bool,
+    pub(super) unknown_fields: bool,
     /// Gives each instance a status and a protocol that no document has.
-    pub unknown_values: bool,
+    pub(super) unknown_values: bool,
     /// Sends each number but the business code as text.
-    pub numbers_as_text: bool,
+    pub(super) numbers_as_text: bool,
     /// Closes the connection after the response.
-    pub close: bool,
+    pub(super) close: bool,
     /// How the response is sent.
-    pub framing: Option<Framing>,
+    pub(super) framing: Option<Framing>,
 }
 
 /// A Retry-After to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryAfter {
+pub(super) enum RetryAfter {
     /// In seconds.
     Seconds(u64),
     /// As an HTTP date, this many seconds after the response, rounded up to a whole second.
     Date(u64),
-}
-
-impl Default for Step {
-    fn default() -> Self {
-        Self {
-            times: Some(1),
-            probability: 1.0,
-            fault: None,
-            variation: None,
-            delay: Duration::ZERO,
-            status: None,
-            code: None,
-            message: None,
-            body: None,
-            redirect: None,
-            redirect_query: false,
-            retry_after: None,
-            content_type: None,
-            headers: Vec::new(),
-            duplicate_headers: false,
-            unknown_fields: false,
-            unknown_values: false,
-            numbers_as_text: false,
-            close: false,
-            framing: None,
-        }
-    }
 }
 
 /// A step at work. Its context passes requests on.
@@ -104,10 +79,10 @@ pub(super) struct StepServer {
 impl Handler for StepServer {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            if !self.step.delay.is_zero() {
-                let what = vec![format!("waited {} ms", self.step.delay.as_millis())];
+            if let Some(delay) = self.step.delay {
+                let what = vec![format!("waited {} ms", delay.as_millis())];
                 note(Change { by: self.name.clone(), what });
-                tokio::time::sleep(self.step.delay).await;
+                tokio::time::sleep(delay).await;
             }
             let mut reply = match self.step.made(&request) {
                 Some(made) => made,

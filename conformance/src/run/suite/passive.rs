@@ -84,7 +84,6 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             facts: check.needs.iter().map(|fact| fact.variable().to_owned()).collect(),
             response_kind: Some(noted.kind),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
-            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut().filter(|_| has_more) {

@@ -96,40 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn values_are_decoded() {
-        let value = |raw| parse(raw).unwrap().get("sb").cloned();
-        assert_eq!(value("sb=%E6%97%A5+%2b&num=1"), Some(json!("日 +")));
-        assert_eq!(value("%73b=a=b"), Some(json!("a=b")));
-        assert_eq!(value("sb"), Some(json!("")));
-        assert_eq!(value("num=1"), None);
-    }
-
-    #[test]
     fn only_lists_may_be_repeated() {
         let request = parse("num=3&sb=x&num=01&num=").unwrap();
         assert_eq!(request.get("num"), Some(&json!([3, "01", ""])));
         assert_eq!(request.get("sb"), Some(&json!("x")));
         for twice in ["sb=x&sb=y", "sb=x&%73b=x", "api_key=x&api_key=x"] {
             assert_eq!(parse(twice).unwrap_err().code, ErrorCode::Repeated, "{twice}");
-        }
-    }
-
-    #[test]
-    fn ambiguous_queries_are_rejected() {
-        for bad in ["sb=%", "sb=%4", "sb=%4g", "sb=%ff", "sb=%ED%A0%80", "%ff=1", "sb=%C0%80", "sb=%+1"] {
-            assert_eq!(parse(bad).unwrap_err().code, ErrorCode::MalformedQuery, "{bad}");
-        }
-        for unknown in ["session=1", "=1"] {
-            assert_eq!(parse(unknown).unwrap_err().code, ErrorCode::Unknown);
-        }
-    }
-
-    #[test]
-    fn no_message_shows_a_value() {
-        for bad in ["api_key=sesame%", "api_key=sesame%ff", "api_key=sesame&api_key=sesame", "api_kex=sesame"]
-        {
-            let error = parse(bad).unwrap_err();
-            assert!(!format!("{error} {error:?}").contains("sesame"), "{error:?}");
         }
     }
 }

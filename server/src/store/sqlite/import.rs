@@ -57,7 +57,7 @@ impl AddressIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::{open, schema};
+    use crate::store::sqlite::open;
 
     fn indexes(db: &Connection) -> Vec<String> {
         let mut select =
@@ -86,25 +86,5 @@ mod tests {
         let index = AddressIndex::drop_if_unused(&db).unwrap();
         assert_eq!(indexes(&db), before);
         index.restore(&db).unwrap();
-    }
-
-    #[test]
-    fn concurrent_searches_do_not_notice() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.db");
-        let (mut writer, reader) = (Connection::open(&path).unwrap(), Connection::open(&path).unwrap());
-        writer.pragma_update(None, "journal_mode", "wal").unwrap();
-        schema::migrate(&mut writer).unwrap();
-        let mut search = reader
-            .prepare("SELECT count(*) FROM instances INDEXED BY instances_by_address WHERE account_id = 1")
-            .unwrap();
-        let mut found = || search.query_row([], |row| row.get::<_, i64>(0)).unwrap();
-        assert_eq!(found(), 0);
-        let import = writer.transaction().unwrap();
-        let index = AddressIndex::drop_if_unused(&import).unwrap();
-        assert_eq!(found(), 0);
-        index.restore(&import).unwrap();
-        import.commit().unwrap();
-        assert_eq!(found(), 0);
     }
 }

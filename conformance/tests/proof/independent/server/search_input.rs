@@ -30,7 +30,7 @@ pub(super) fn wrong(name: &str) -> Reject {
 
 impl Server {
     pub(super) fn search_query(&self, request: &Request, tags: &mut Tags) -> Result<Query, Reject> {
-        const KNOWN: [&str; 10] = [
+        const KNOWN: &[&str] = &[
             "ips",
             "orderNo",
             "groupId",
@@ -61,7 +61,7 @@ impl Server {
             ("page", "page"),
             ("pageSize", "page-size"),
         ];
-        let is_filtered = KNOWN[1..6].iter().chain(&KNOWN[8..]).any(|name| has(name));
+        let is_filtered = KNOWN.iter().any(|name| !["ips", "page", "pageSize"].contains(name) && has(name));
         let is_later = body.get("page").and_then(Value::as_u64).is_some_and(|page| page > 1);
         *tags = with_tags(tags, of_fields.map(|(name, tag)| (has(name), tag)));
         *tags = with_tags(tags, [(is_filtered, "filtered"), (is_later, "page-2")]);
