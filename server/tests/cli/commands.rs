@@ -1,6 +1,6 @@
 //! What the commands have in common. `tests/store/transcripts` shows what each prints.
 
-use crate::{
+use super::{
     database::{TestDatabase, words},
     program::{done, failure},
 };

@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::program::{done, failure, server};
+use super::program::{done, failure, server};
 
 /// Checks this file with these flags and this environment.
 fn check(file: &str, flags: &[&str], environment: &[(&str, &str)]) -> Output {

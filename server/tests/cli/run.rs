@@ -6,7 +6,7 @@ use std::{
     process::{Command, ExitStatus, Stdio},
 };
 
-use crate::{
+use super::{
     program::{done, failure, output, server},
     server_process::ServerProcess,
 };

@@ -12,7 +12,7 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::http::{Response, call, get, groups};
+use super::http::{Response, call, get, groups};
 
 fn time(text: &str) -> Timestamp {
     text.parse().unwrap()

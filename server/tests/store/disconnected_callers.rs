@@ -21,7 +21,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{
+use super::{
     backend::{Database, connect},
     cluster::eventually,
 };

@@ -8,7 +8,7 @@ use sallyport_server::store::{
 };
 use serde_json::json;
 
-use crate::backend::{all, collect, put};
+use super::backend::{all, collect, put};
 
 fn rejected(path: &Path) -> OpenError {
     let error = SqliteStore::open(path, OpenMode::Existing).unwrap_err();

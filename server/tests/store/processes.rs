@@ -23,7 +23,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{
+use super::{
     backend::{Database, connect, on_both},
     cluster::{Cluster, eventually},
     server_process::ServerProcess,

@@ -12,7 +12,7 @@ use sallyport_server::{
 };
 use serde_json::Value;
 
-use crate::processes::get;
+use super::processes::get;
 
 /// Maximum length of a request id, in bytes.
 pub(crate) fn max() -> usize {

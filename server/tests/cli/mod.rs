@@ -5,10 +5,11 @@ mod commands;
 mod config;
 mod data;
 mod database;
+mod log_lines;
 mod program;
 mod run;
 mod sandbox;
 mod secrets;
-#[path = "../support/server_process.rs"]
-mod server_process;
 mod terminal;
+
+use crate::support::{server_process, shared_buffer};

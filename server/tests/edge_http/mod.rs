@@ -7,12 +7,9 @@
 )]
 
 mod lifecycle;
-#[path = "../edge_admission/paused_store.rs"]
-mod paused_store;
 mod rejections;
 mod responses;
 mod secrets;
 mod server;
-#[path = "../support/shared_buffer.rs"]
-mod shared_buffer;
-mod wire;
+
+use crate::support::{paused_store, shared_buffer, wire};
