@@ -143,6 +143,12 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
     let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
     server.builder().http(http).build().unwrap().groups().await.unwrap();
     assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
+    // Nor over https, where nobody listens.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
+    let client = Client::builder().base_url(format!("https://{address}")).token(CANARY).http(http);
+    client.retry(RetryPolicy::none()).build().unwrap().groups().await.unwrap_err();
+    assert_eq!(proxy.requests().len(), 0);
 }
 
 #[tokio::test]

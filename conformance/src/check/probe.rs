@@ -427,6 +427,7 @@ impl<'a> Probe<'a> {
             actual: self.context.redactor.excerpt(actual, MAX_TEXT),
             severity,
             facts,
+            response_kind: None,
             seen_in: Vec::new(),
             exchanges,
             judged,

@@ -157,6 +157,7 @@ fn repeated(
             case: None,
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),
+            response_kind: None,
             seen_in: Vec::new(),
         });
     }

@@ -98,7 +98,8 @@ pub(crate) enum Command {
     Replay {
         /// Report in JSON.
         report: PathBuf,
-        /// Id of a check, for example search.match-port.subset [default: each check with a finding].
+        /// Id of a check or of one of its findings, for example search.match-port.subset or search.match-port.subset#2 [default: each
+        /// check with a finding].
         check: Option<String>,
         /// Allow another target than that of the report, for example
         /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.

@@ -123,12 +123,11 @@ pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
 /// What became of the findings of an earlier report, a line for each of these changes.
 pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     let Some(since) = &report.since else { return Vec::new() };
-    let other = since.other_suite.iter().map(|other| format!("the earlier run had {other}"));
     let line = |finding: &ChangedFinding| {
         let reason = finding.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         format!("{}: {} ({}){reason}", finding.change.words(), finding.id(), finding.clause)
     };
-    other.chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
+    since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }
 
 /// The command that writes a finding as one file.

@@ -111,6 +111,7 @@ mod tests {
                 control: None,
                 case: None,
                 facts: Vec::new(),
+                response_kind: None,
                 seen_in: Vec::new(),
             });
         }

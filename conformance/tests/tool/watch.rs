@@ -188,8 +188,9 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
     let (server, is_sorted) = target();
     let folder = Folder::new();
     let event = folder.file("event $(id).json");
-    let script =
-        format!("#!/bin/sh\n{{ cat; echo; env; }} > '{event}.new' && mv '{event}.new' '{event}'\nexit 7\n");
+    let script = format!(
+        "#!/bin/sh\n{{ cat; echo; env; }} > '{event}.new' && mv '{event}.new' '{event}'\n(while [ ! -e '{event}.end' ]; do sleep 0.1; done; touch '{event}.late') >/dev/null 2>&1 &\nexit 7\n"
+    );
     let script = folder.write("alert $(touch forged)", script);
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
     let history = folder.path().join("history");
@@ -198,6 +199,13 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
     assert!(!Path::new(&event).exists(), "nothing has changed");
     is_sorted.store(false, Ordering::SeqCst);
     watch.child.wait().expect("it ends");
+    // What it has started goes on behind it.
+    folder.write("event $(id).json.end", "");
+    let late = format!("{event}.late");
+    assert!((0..100).any(|_| Path::new(&late).exists() || {
+        std::thread::sleep(Duration::from_millis(100));
+        false
+    }));
     let written = folder.read("event $(id).json");
     let (json, environment) = written.split_once('\n').expect("two parts");
     let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
@@ -205,7 +213,7 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
     assert_eq!(json["verdict_before"], "conforms");
     assert!(json["report"].as_str().is_some_and(|path| Path::new(path).exists()), "{json}");
     assert!(!environment.contains("SALLYPORT_") && !written.contains(&TOKEN[..8]), "{written}");
-    assert!(!folder.path().join("forged").exists() && names(folder.path()).len() == 3, "a shell ran");
+    assert!(!folder.path().join("forged").exists() && names(folder.path()).len() == 5, "a shell ran");
     let mut warned = String::new();
     watch.child.stderr.take().expect("piped").read_to_string(&mut warned).expect("text");
     assert!(warned.contains("warning: --on-change") && warned.contains("exit status: 7"), "{warned}");

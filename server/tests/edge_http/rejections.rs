@@ -258,6 +258,25 @@ fn accounts_that_may_not_extract() {
 }
 
 #[test]
+fn misplaced_tokens_are_not_repeated() {
+    let token = SERVER.sample.tokens.main.expose();
+    let body = |name: &str, value: &str| format!(r#"{{"ips":["192.0.2.1"],"{name}":{value}}}"#);
+    for response in [
+        extract(&format!("num={token}")),
+        extract(&format!("num=1&protocol=x%20{token}")),
+        extract(&format!("num=1&regions={token}&country=b")),
+        search(&body("status", &format!(r#""{token}""#))),
+        search(&body("page", &format!(r#""{token}""#))),
+        search(&format!(r#"{{"ips":["{token}"]}}"#)),
+        search_as(&format!("Content-Type: {token}"), b"{}"),
+    ] {
+        assert_eq!(response.status / 100, 4, "{response:?}");
+        assert!(!response.body.contains(&token[token.len() - 20..]), "{response:?}");
+        assert!(!response.body.contains(&token[..20]), "{response:?}");
+    }
+}
+
+#[test]
 fn headers_that_are_not_text() {
     let mut head = format!("GET {}?num=1 HTTP/1.1\r\nX-Request-Id: ", ExtractProxies::PATH).into_bytes();
     head.extend_from_slice(b"\xff\xfe\r\nHost: x\r\nConnection: close\r\n\r\n");
