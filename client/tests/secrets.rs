@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a log that cannot be kept fails its test")]
 
-mod faulty;
-
 use std::{
     io,
     sync::{Arc, Mutex, OnceLock},
 };
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
+use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
 use tracing::Level;
 

@@ -102,6 +102,9 @@ impl SentControls {
 impl PlannedCheck {
     /// None when none of its cases is selected.
     pub(super) fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
+        if !selection.may_include(check) {
+            return None;
+        }
         let skipped = missing(check.needs, scope.facts);
         if check.is_passive() {
             return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), skipped });

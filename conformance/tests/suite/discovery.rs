@@ -10,7 +10,7 @@ use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Report, SilentObserver, Suite, Target, Verdict,
 };
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 #[tokio::test]
 async fn a_token_alone_judges_what_an_empty_region_and_addresses_show() {

@@ -3,7 +3,7 @@
 use sallyport_conformance::contract::Contract;
 use sallyport_conformance::{Facts, Outcome, Secret, Target, Verdict};
 
-use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge, only};
+use super::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge, only};
 
 #[tokio::test]
 async fn an_environment_that_serves_nothing_is_not_judged() {

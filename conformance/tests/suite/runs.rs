@@ -12,7 +12,7 @@ use sallyport_conformance::target::{RejectedToken, RejectionReason};
 use sallyport_conformance::{Facts, Observer as _, Options, Outcome, Report, Secret, Verdict};
 use serde_json::{Value, json};
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 /// Valid lists of groups, for requests with the token.
 async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> CannedServer {

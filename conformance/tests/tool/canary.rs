@@ -18,8 +18,8 @@ use sallyport_conformance::{
     Check, Contract, Facts, Options, Outcome, Secret, SilentObserver, Suite, Target, Verdict,
 };
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, run, text};
-use crate::server::{self, Behaviour, TestServer, closed_port};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, run, text};
+use super::server::{self, Behaviour, TestServer, closed_port};
 
 /// The token in every form that may show it.
 fn forms() -> Vec<String> {
@@ -198,7 +198,7 @@ async fn a_panic_is_an_error_of_the_suite_and_shows_no_token() {
 fn a_panic_prints_its_place_and_not_its_message() {
     let tests = std::env::current_exe().expect("this program");
     let output = std::process::Command::new(tests)
-        .args(["--exact", "canary::panic_in_a_child", "--ignored", "--nocapture"])
+        .args(["--exact", "tool::canary::panic_in_a_child", "--ignored", "--nocapture"])
         .output()
         .expect("the child runs");
     assert_clean_output("a panic", &output);

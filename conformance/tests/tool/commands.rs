@@ -4,8 +4,8 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, program, run, text};
-use crate::server::{self, TestServer};
+use super::program::{AssertOutput as _, Finish as _, Folder, program, run, text};
+use super::server::{self, TestServer};
 
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
     server::groups(stream, &[1, 2])

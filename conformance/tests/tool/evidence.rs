@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
-use crate::server::{self, TestServer, closed_port};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+use super::server::{self, TestServer, closed_port};
 
 /// A service that lists its groups in the wrong order, and without a token too.
 fn broken() -> TestServer {

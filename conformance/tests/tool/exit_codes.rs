@@ -1,7 +1,7 @@
 //! Exit codes of the program, and one line of help.
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
-use crate::server::{self, TestServer};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+use super::server::{self, TestServer};
 
 #[test]
 fn without_a_base_url_the_reference_server_is_tested() {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::exposition::parse;
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, text};
-use crate::server::{self, TestServer};
+use super::exposition::parse;
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, text};
+use super::server::{self, TestServer};
 
 /// A watch under way. Dropped, it is killed.
 struct Watch {
@@ -142,7 +142,7 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("version=0.0.4"), "{head}");
     let samples = parse(body).expect("the text format");
     let value = |name: &str, label: (&str, &str)| {
-        let fits = |sample: &&crate::exposition::Sample| {
+        let fits = |sample: &&super::exposition::Sample| {
             sample.name.ends_with(name) && sample.labels.get(label.0).is_some_and(|value| value == label.1)
         };
         samples.iter().find(fits).map(|sample| sample.value)

@@ -6,8 +6,8 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, code, program, run, text};
-use crate::server::{self, TestServer, closed_port};
+use super::program::{AssertOutput as _, Finish as _, Folder, code, program, run, text};
+use super::server::{self, TestServer, closed_port};
 
 const RUN: [&str; 5] = ["run", "--profile", "full", "--only", "groups.order"];
 

@@ -11,11 +11,13 @@ mod discovery;
 mod environment;
 mod gateways;
 mod inferred;
+mod memory;
 mod profiles;
 mod protocol;
 mod reference;
+mod rotation;
 mod runs;
 mod secrets;
-#[path = "../support/server.rs"]
-mod server;
 mod wire;
+
+use crate::support::server;

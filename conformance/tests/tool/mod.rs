@@ -11,13 +11,9 @@ mod evidence;
 mod exit_codes;
 mod exposition;
 mod foreign;
-#[path = "../support/formats.rs"]
-mod formats;
 mod observe;
-#[path = "../support/program.rs"]
-mod program;
 mod reports;
-#[path = "../support/server.rs"]
-mod server;
 mod watch;
 mod writing;
+
+use crate::support::{formats, program, server};
