@@ -59,25 +59,13 @@ impl PlannedCase {
 
 /// The shared control requests of the cases chosen so far: those of the run, and those of each check.
 #[derive(Debug, Default)]
-pub(super) struct SentControls(BTreeSet<ControlKey>);
-
-/// The check whose cases share a control request, or none where those of the run do, and its label.
-pub(super) type ControlKey = (Option<&'static str>, String);
+pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
 
 impl SentControls {
     /// The additional cost of a case.
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
-        self.missing(check, case).map(|(_, cost)| cost).chain([case.cost()]).sum()
-    }
-
-    /// The controls of a case that are not sent yet.
-    pub(super) fn missing<'a>(
-        &'a self,
-        check: &'static Check,
-        case: &'a Case,
-    ) -> impl Iterator<Item = (ControlKey, Cost)> + 'a {
-        let controls = case.controls().iter().map(move |control| (Self::key(check, control), control.cost));
-        controls.filter(|(key, _)| !self.0.contains(key))
+        let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
+        new.map(|control| control.cost).chain([case.cost()]).sum()
     }
 
     /// Whether all controls that a case shares in the run are sent already.
@@ -94,7 +82,7 @@ impl SentControls {
         self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
     }
 
-    pub(super) fn key(check: &'static Check, control: &SharedControl) -> ControlKey {
+    fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
         ((!control.is_in_run).then_some(check.id), control.label.to_string())
     }
 }

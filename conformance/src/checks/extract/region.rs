@@ -258,7 +258,9 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     let extract = &probe.contract().extract;
     let default = extract.regions.default_text();
     let pools = probe.facts().known_gateways.iter().filter(|pool| pool.region != default);
-    let Some(GatewayPool { region: another, .. }) = pools.max_by_key(|pool| pool.gateways.len()) else {
+    let largest = pools.max_by_key(|pool| pool.gateways.len()).map(|pool| &pool.region);
+    let plentiful = probe.facts().plentiful_region.as_ref().filter(|region| **region != default);
+    let Some(another) = plentiful.or(largest) else {
         let lacks = format!("no gateway of another region than {default} is known");
         return Err(probe.skip_lacking(&lacks, "some", Fact::KnownGateways));
     };

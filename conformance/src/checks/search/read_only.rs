@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::SEARCH;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{ResultSet, Survey, kinds_of, lacks_addresses, read, survey};
+use crate::checks::relation::{Instance, ResultSet, Survey, kinds_of, lacks_addresses, read, survey};
 use crate::checks::{Requests, State as RunState};
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, REQUEST_ID_HEADER, STATUS};
@@ -20,7 +20,7 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchReadOnly],
         needs: &[Fact::OwnAddresses],
         run: Run::FirstCases(|_| {
-            let requests = u32::try_from(3 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
+            let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
             Case::single(Cost::requests(requests), first)
         }),
         ..SEARCH
@@ -60,15 +60,20 @@ impl FirstSearches {
     async fn read(probe: &Probe<'_>) -> Result<Self, Stop> {
         let mut seen = Self::default();
         let own: Vec<&str> = probe.own_addresses(Self::BATCHES * Self::ADDRESSES);
-        for batch in own.chunks(own.len().div_ceil(Self::BATCHES).max(1)) {
+        let batches = own.chunks(own.len().div_ceil(Self::BATCHES).max(1));
+        for (batch, status) in batches.zip(probe.contract().search.statuses.iter().cycle()) {
             let request = probe.search(batch.iter().copied());
+            // A search that changes what it shows may show the new state at once. Then one by the old status finds what does not
+            // have it, which a passive check judges.
+            let filtered = read(probe, &request.clone().field(STATUS, status.as_str())).await?;
             let (before, after) = (read(probe, &request).await?, read(probe, &request).await?);
+            let differs = |(id, shown): (&i64, &Instance)| after.instances.get(id) != Some(shown);
+            let is_changed = before.instances != after.instances || filtered.instances.iter().any(differs);
             // Data that continues to change is not changed by a first search.
-            if before.instances != after.instances
-                && read(probe, &request).await?.instances == after.instances
-            {
+            if is_changed && read(probe, &request).await?.instances == after.instances {
                 seen.changed += 1;
-                seen.evidence.extend(before.exchanges.into_iter().chain(after.exchanges));
+                let searches = [filtered, before, after].into_iter();
+                seen.evidence.extend(searches.flat_map(|found| found.exchanges));
             }
         }
         Ok(seen)
