@@ -1,5 +1,10 @@
 //! A curl command and what it printed, as an archive with one entry.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::archive::{Archive, ArchiveError};
@@ -16,6 +21,9 @@ pub enum CommandError {
     /// An option of another kind.
     #[error("unknown option `{0}` of curl; remove it if the request does not depend on it")]
     Option(String),
+    /// A body that the command has not itself.
+    #[error("`{0}` takes the body from a file; pass the body itself, for example with --data-raw")]
+    File(String),
     /// Not what `curl -i` prints.
     #[error(
         "expected a response as `curl -i` prints it: `HTTP/1.1 200 OK`, headers, an empty line and the body"
@@ -26,12 +34,13 @@ pub enum CommandError {
     Archive(#[from] ArchiveError),
 }
 
-/// Options of curl that say nothing about the request.
-const SILENT: &str = "-s -S -sS -i -k -v -g -f -L -sSi -si --silent --show-error --include --insecure --verbose --globoff --fail --location \
-    --compressed --path-as-is --http1.1 --http2";
+/// Options of curl that say nothing about the request, in one letter and in words.
+const SILENT: &str = "sSikvgfL";
+const SILENT_WORDS: &str = "--silent --show-error --include --insecure --verbose --globoff --fail --location --compressed --path-as-is \
+                            --http1.1 --http2";
 /// The same, with a value.
-const SILENT_WITH_VALUE: &str = "-o -m -A -x -w --output --max-time --connect-timeout --user-agent --proxy --cacert --cert --key --write-out --retry \
-    --resolve";
+const SILENT_WITH_VALUE: &str = "-o -m -A -x -w --output --max-time --connect-timeout --user-agent --proxy --cacert --cert --key \
+                                 --write-out --retry --resolve";
 
 impl Archive {
     /// An archive of one exchange: a curl command, and the response as `curl -i` prints it.
@@ -46,7 +55,18 @@ impl Archive {
 }
 
 fn request(command: &str) -> Result<Value, CommandError> {
-    let mut words = words(command)?.into_iter();
+    // Commands of reports have the token in this variable.
+    let command =
+        command.replace("$SALLYPORT_API_KEY", "$API_KEY").replace("${SALLYPORT_API_KEY", "${API_KEY");
+    let mut words = words(&command)?;
+    // Those with a long body pass it so.
+    let piped = match words.as_slice() {
+        [printf, form, body, pipe, ..] if (&**printf, &**form, &**pipe) == ("printf", "%s", "|") => {
+            Some(body.clone())
+        }
+        _ => None,
+    };
+    let mut words = words.drain(if piped.is_some() { 4 } else { 0 }..);
     if words.next().as_deref() != Some("curl") {
         return Err(CommandError::NoUrl);
     }
@@ -54,14 +74,18 @@ fn request(command: &str) -> Result<Value, CommandError> {
     while let Some(word) = words.next() {
         let (name, attached) = match word.split_once('=') {
             Some((name, value)) if name.starts_with("--") => (name.to_owned(), Some(value.to_owned())),
-            // `-XPOST`
-            _ if word.starts_with("-X") || word.starts_with("-H") || word.starts_with("-d") => {
-                let value = word.get(2..).filter(|value| !value.is_empty()).map(str::to_owned);
-                (word[..2].to_owned(), value)
-            }
-            _ => (word, None),
+            _ if word.starts_with("--") || !word.starts_with('-') => (word, None),
+            // `-sSXPOST`
+            _ => match word[1..].trim_start_matches(|c| SILENT.contains(c)) {
+                "" => continue,
+                rest => {
+                    let (letter, value) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
+                    (format!("-{letter}"), Some(value.to_owned()).filter(|value| !value.is_empty()))
+                }
+            },
         };
-        if SILENT.split(' ').any(|known| known == name) {
+        let is_one_of = |options: &str| options.split(' ').any(|option| option == name);
+        if is_one_of(SILENT_WORDS) {
             continue;
         }
         let mut value = || attached.clone().or_else(|| words.next()).unwrap_or_default();
@@ -69,16 +93,19 @@ fn request(command: &str) -> Result<Value, CommandError> {
             "-X" | "--request" => method = Some(value()),
             "-H" | "--header" => headers.push(value()),
             "-b" | "--cookie" => headers.push(format!("Cookie: {}", value())),
-            "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-ascii" => {
-                let before = body.take().map(|before| before + "&").unwrap_or_default();
-                body = Some(before + &value());
-            }
-            "--json" => {
-                headers.push("Content-Type: application/json".to_owned());
-                body = Some(value());
+            "-u" | "--user" => headers.push(format!("Authorization: Basic {}", STANDARD.encode(value()))),
+            "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-ascii" | "--json" => {
+                let mut data = value();
+                if data.starts_with('@') && name != "--data-raw" {
+                    data = piped.clone().filter(|_| data == "@-").ok_or(CommandError::File(name.clone()))?;
+                }
+                if name == "--json" {
+                    headers.push("Content-Type: application/json".to_owned());
+                }
+                body = Some(body.map(|before: String| before + "&").unwrap_or_default() + &data);
             }
             "--url" => url = Some(value()),
-            silent if SILENT_WITH_VALUE.split(' ').any(|known| known == silent) => drop(value()),
+            _ if is_one_of(SILENT_WITH_VALUE) => drop(value()),
             option if option.starts_with('-') => {
                 return Err(CommandError::Option(option.chars().take(40).collect()));
             }
@@ -89,7 +116,12 @@ fn request(command: &str) -> Result<Value, CommandError> {
     let url = url.filter(|url| !url.is_empty()).ok_or(CommandError::NoUrl)?;
     let url = if url.contains("://") { url } else { format!("http://{url}") };
     let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
-    let headers: Vec<Value> = headers.iter().filter_map(|header| self::header(header)).collect();
+    let headers = headers.iter().filter_map(|line| match line.strip_suffix(';') {
+        Some(name) if !name.contains(':') => Some(json!({ "name": name.trim(), "value": "" })),
+        // Without a value it is left out.
+        _ => header(line).filter(|header| header["value"] != ""),
+    });
+    let headers: Vec<Value> = headers.collect();
     let mut request = json!({ "method": method, "url": url, "headers": headers });
     if let Some(body) = body {
         request["postData"] = json!({ "text": body });
@@ -126,12 +158,16 @@ fn words(command: &str) -> Result<Vec<String>, CommandError> {
     let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
     let mut chars = command.trim().chars().peekable();
     while let Some(c) = chars.next() {
+        // bash, zsh and ksh read escapes in `$'…'`.
+        let is_escaped = c == '$' && chars.next_if_eq(&'\'').is_some();
         match c {
-            '\'' | '"' => {
+            '\'' | '"' | '$' if c != '$' || is_escaped => {
                 is_word = true;
                 loop {
                     match chars.next().ok_or(CommandError::Quote)? {
-                        end if end == c => break,
+                        '\'' if c != '"' => break,
+                        '"' if c == '"' => break,
+                        '\\' if is_escaped => word.push(escaped(&mut chars).ok_or(CommandError::Quote)?),
                         '\\' if c == '"' => word.push(chars.next().ok_or(CommandError::Quote)?),
                         other => word.push(other),
                     }
@@ -161,6 +197,21 @@ fn words(command: &str) -> Result<Vec<String>, CommandError> {
     Ok(words)
 }
 
+/// The character of an escape, whose backslash was read.
+fn escaped(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
+    let most = match chars.next()? {
+        'n' => return Some('\n'),
+        't' => return Some('\t'),
+        'r' => return Some('\r'),
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        other => return Some(other),
+    };
+    let digits: String = std::iter::from_fn(|| chars.next_if(char::is_ascii_hexdigit)).take(most).collect();
+    char::from_u32(u32::from_str_radix(&digits, 16).ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,10 +232,38 @@ mod tests {
             ("curl a b", "one URL"),
             ("curl 'a", "within a quoted word"),
             ("curl --upload-file s3cret a", "unknown option `--upload-file`"),
+            ("curl -Ts3cret a", "unknown option `-T`"),
+            ("curl a -d @body.json", "`-d` takes the body from a file"),
+            ("curl a --data-binary @-", "`--data-binary` takes the body from a file"),
         ] {
             let error = self::request(wrong).expect_err(wrong).to_string();
             assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
         }
+    }
+
+    #[test]
+    fn options_may_stand_together_and_have_their_value_attached() {
+        let command = "curl -sSXPUT -uapi:s3cret -bsid=s3cret -xhttp://u:s3cret@proxy -o /dev/null \
+                       -H 'X-Empty;' -H 'Accept:' -d a=1 -d$'it\\'s\\u0021\\n' a.invalid";
+        let request = request(command).expect("a command");
+        assert_eq!((&request["method"], &request["url"]), (&json!("PUT"), &json!("http://a.invalid")));
+        assert_eq!(request["postData"]["text"], "a=1&it's!\n");
+        let headers =
+            [("Authorization", "Basic YXBpOnMzY3JldA=="), ("Cookie", "sid=s3cret"), ("X-Empty", "")];
+        let headers = headers.map(|(name, value)| json!({ "name": name, "value": value }));
+        assert_eq!(request["headers"], json!(headers));
+    }
+
+    #[test]
+    fn a_long_body_of_a_report_is_piped() {
+        let command = "printf %s '{\"a\": '\\''b'\\'' | c}' | curl -sS -i -X POST 'http://h/s?api_key='\"${SALLYPORT_API_KEY#?}\" \
+                       -H 'Content-Type:' --data-binary @-";
+        let request = request(command).expect("a command");
+        assert_eq!(request["postData"]["text"], "{\"a\": 'b' | c}");
+        assert_eq!(
+            (&request["url"], &request["headers"]),
+            (&json!("http://h/s?api_key=${API_KEY#?}"), &json!([]))
+        );
     }
 
     #[test]

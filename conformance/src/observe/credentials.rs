@@ -40,6 +40,7 @@ impl MaskedRequest {
         let plain = Request::recorded(method, path, query);
         let mut found: Vec<(&'static str, String)> = Vec::new();
         let token = |name: &str| name.eq_ignore_ascii_case(&contract.extract.api_key.name);
+        let name_of = |name: &str| if token(name) { API_KEY } else { HIDDEN };
         let mut request = Request::recorded(method, path, "");
         for (name, value) in plain.query_pairs() {
             let Some(name) = name else {
@@ -51,27 +52,33 @@ impl MaskedRequest {
                 }
                 continue;
             };
-            let stand_in = if token(name) { API_KEY } else { HIDDEN };
             if value.is_empty() || !(token(name) || headers::masked(name, value) != value) {
                 request = request.add_query(name, value);
             } else {
-                found.push((stand_in, value.to_owned()));
-                request = request.stand_in(name, stand_in);
+                found.push((name_of(name), value.to_owned()));
+                request = request.stand_in(name, &stand_in(name_of(name), value));
             }
         }
         for Header { name, value } in sent.iter().filter(|header| !header.name.starts_with(':')) {
-            let masked = headers::masked(name, value);
+            let mut masked = headers::masked(name, value);
             if masked != *value {
-                found.extend(parts(name, value).map(|part| (HIDDEN, part.to_owned())));
+                let is_token = name.eq_ignore_ascii_case(&contract.extract.api_key_header)
+                    || name.eq_ignore_ascii_case("authorization") && masked.starts_with("Bearer $");
+                let known = if is_token { API_KEY } else { HIDDEN };
+                for part in parts(name, value) {
+                    if is_token {
+                        masked = masked.replace("$HIDDEN", &stand_in(API_KEY, part));
+                    }
+                    found.push((known, part.to_owned()));
+                }
             }
             request = request.header(name, masked);
         }
         if let Some(body) = body {
             let kind = sent.iter().find(|header| header.name.eq_ignore_ascii_case("content-type"));
             let body = masked_body(body, |name, value| {
-                let stand_in = if token(name) { API_KEY } else { HIDDEN };
-                found.push((stand_in, value.to_owned()));
-                stand_in
+                found.push((name_of(name), value.to_owned()));
+                stand_in(name_of(name), value)
             });
             request = request.body(kind.map_or("", |header| &header.value), body);
         }
@@ -95,8 +102,7 @@ impl Credentials {
     /// Hides the credentials of a request from now on.
     pub(super) fn learn(&mut self, masked: &MaskedRequest) -> Result<(), Unhidden> {
         for (stand_in, value) in &masked.found {
-            // Stand-ins of an earlier redaction are none.
-            if value.starts_with('$') || self.known.contains_key(value) {
+            if Secret::is_shown(value) || self.known.contains_key(value) {
                 continue;
             }
             let length = value.chars().count();
@@ -122,9 +128,14 @@ impl Credentials {
 const API_KEY: &str = "API_KEY";
 const HIDDEN: &str = "HIDDEN";
 
+/// What a request has in place of a credential. What an earlier redaction left stays: it may stand for nearly a token.
+fn stand_in(name: &str, value: &str) -> String {
+    if Secret::is_shown(value) { value.to_owned() } else { format!("${name}") }
+}
+
 /// A body, as JSON or a form, without what is named like a credential. `found` receives name and value, and returns what stands for
 /// it. What is neither is left out as a whole if it may name one, and so are members that a later one replaces.
-fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> &'static str) -> String {
+fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> String) -> String {
     // A backslash may begin an escaped letter.
     let may_name_one = || {
         let mut words = body.split(|c: char| !c.is_alphanumeric() && c != '_');
@@ -143,7 +154,7 @@ fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> &'static str) ->
         let decoded = url::form_urlencoded::parse(pair.as_bytes()).next();
         let hidden = decoded.filter(|(name, value)| !value.is_empty() && headers::is_credential(name));
         match hidden.zip(pair.split_once('=')) {
-            Some(((name, value), (shown, _))) => format!("{shown}=${}", found(&name, &value)),
+            Some(((name, value), (shown, _))) => format!("{shown}={}", found(&name, &value)),
             None => pair.to_owned(),
         }
     });
@@ -155,7 +166,7 @@ fn mask(
     name: &str,
     is_within: bool,
     value: &mut Value,
-    found: &mut impl FnMut(&str, &str) -> &'static str,
+    found: &mut impl FnMut(&str, &str) -> String,
 ) -> bool {
     match value {
         Value::Object(members) => {
@@ -169,12 +180,11 @@ fn mask(
             items.filter(|is_masked| *is_masked).count() > 0
         }
         Value::String(text) if is_within && !text.is_empty() => {
-            *text = format!("${}", found(name, text));
+            *text = found(name, text);
             true
         }
         Value::Number(number) if is_within => {
-            let hidden = found(name, &number.to_string());
-            *value = format!("${hidden}").into();
+            *value = found(name, &number.to_string()).into();
             true
         }
         _ => false,

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use sallyport_contract::date_time;
 use sallyport_contract::request::Request as Parts;
-use sallyport_contract::table::Location;
+use sallyport_contract::table::{Location, Operation, Token};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::judge::observe;
 use super::traffic::Traffic;
 use crate::check::{Decision, Form, InferredClauses, ResponseClass, Severity};
-use crate::contract::{Clause, Contract};
-use crate::wire::{RecordedExchange, Request};
+use crate::contract::{Clause, Contract, OperationId};
+use crate::run::{Session, SessionError};
+use crate::wire::{RecordedExchange, Request, ThrottlingPolicy, password};
 
 /// What one exchange shows.
 #[derive(Debug, Clone)]
@@ -39,6 +42,16 @@ pub struct Violation {
 }
 
 impl Judgement {
+    /// Sends a request, and judges its exchange. None if there is no response that can be judged.
+    ///
+    /// # Errors
+    /// When the budget does not allow it.
+    pub async fn of_request(session: &Session<'_>, request: &Request) -> Result<Option<Self>, SessionError> {
+        let exchange = session.send("judge", request, ThrottlingPolicy::WaitOut).await?;
+        let traffic = Traffic::of_exchanges(session, &[exchange]);
+        Ok(traffic.and_then(|traffic| Self::new(session.contract, &traffic)))
+    }
+
     /// Judges the last exchange of some traffic. None if there is none that can be judged.
     #[must_use]
     pub fn new(contract: &Contract, traffic: &Traffic) -> Option<Self> {
@@ -59,8 +72,8 @@ impl Judgement {
         let form = Form::from_request(contract, recorded.operation, request);
         let class =
             ResponseClass::classify(contract, recorded.operation, form, &recorded.exchange.result, redactor);
-        let broken = broken(recorded.operation.document_id(), request);
-        if let Some((clauses, what)) = &broken
+        let validity = validity(contract, recorded.operation, request);
+        if let Some(Err((clauses, what))) = &validity
             && class.decision() != Decision::Undecided
         {
             shown.extend(clauses);
@@ -77,51 +90,99 @@ impl Judgement {
         Some(Self {
             exchange: RecordedExchange::new(&recorded.exchange, redactor),
             response: class.description().to_owned(),
-            is_valid_and_rejected: broken.is_none() && class.decision() == Decision::Rejected,
+            is_valid_and_rejected: validity == Some(Ok(())) && class.decision() == Decision::Rejected,
             shown,
             violations,
         })
     }
 }
 
-/// The clauses of the first constraint of the document that a request breaks, and what is wrong with it. What the contract leaves
-/// open, such as another spelling of a value, breaks none.
-fn broken(operation: &str, request: &Request) -> Option<(Vec<Clause>, String)> {
-    let operation = sallyport_contract::operation(operation)?;
-    let mut parts = Parts::new(operation);
+/// A constraint of the document that a request breaks: the clauses behind it, and what is wrong.
+type Broken = (Vec<Clause>, String);
+
+/// What the document says of a request. None where that depends on what the contract leaves open or on what is hidden, or where the
+/// document cites no clause.
+fn validity(contract: &Contract, id: OperationId, request: &Request) -> Option<Result<(), Broken>> {
+    let operation = sallyport_contract::operation(id.document_id())?;
+    let mut parts = parts(operation, request)?;
+    let extract = &contract.extract;
+    // A separator is read or ignored where it does not apply (open.extract.unused-separator).
+    for (name, condition, equals) in [
+        (&extract.lb.name, &extract.return_type.name, &extract.text),
+        (&extract.sb.name, &extract.lb.name, &extract.custom_separator),
+    ] {
+        let applies = parts.get(condition).is_some_and(|value| value == equals);
+        if let Some((_, place)) = parts.sent(Location::Query, name).filter(|_| !applies) {
+            *place = None;
+        }
+    }
+    let broken = |clauses: &str, what: String| {
+        let clauses: Vec<Clause> = clauses.split(", ").filter_map(Clause::from_id).collect();
+        (!clauses.is_empty()).then_some(Err((clauses, what)))
+    };
+    if let Err(violation) = parts.check() {
+        return broken(violation.clauses, format!("{}: {}", violation.place(), violation.message()));
+    }
+    let Token { name, location, transports, required, not_empty, .. } = &operation.token;
+    let (place, in_query_alone) = (location.place(name), transports.len() == 1);
+    let in_query = request.query_pairs().filter_map(|(sent, value)| match sent {
+        Some(sent) => (sent == name).then_some(value),
+        None => value.strip_prefix(name)?.strip_prefix('='),
+    });
+    let headers = request.headers().iter().map(|(_, value)| std::str::from_utf8(value).unwrap_or("$"));
+    let hidden: Vec<&str> = headers.filter(|value| value.contains('$')).collect();
+    let in_headers = hidden.iter().copied().filter(|value| !in_query_alone && value.ends_with("$API_KEY"));
+    match in_query.chain(in_headers).collect::<Vec<_>>().as_slice() {
+        ["$API_KEY" | "Bearer $API_KEY"] => Some(Ok(())),
+        [""] if hidden.is_empty() => broken(not_empty, format!("{place}: must not be empty")),
+        // Programs that export an archive may leave out the header that has it.
+        [] if hidden.is_empty() && in_query_alone => broken(required, format!("{place}: missing")),
+        _ => None,
+    }
+}
+
+/// The values of a request in their usual spelling. None if the contract leaves open what they are.
+fn parts<'o>(operation: &'o Operation, request: &Request) -> Option<Parts<'o>> {
+    let (mut parts, mut names) = (Parts::new(operation), BTreeSet::new());
     let is_empty = |value: &Value| value.is_null() || value == "";
     let mut set = |location, name: &str, text: &str| {
         let Some((part, place)) = parts.sent(location, name) else { return Some(()) };
         let value = part.schema.value_of(number(text.trim()).unwrap_or_else(|| text.to_owned()));
-        let is_repeated = place.is_some();
         *place = Some(value).filter(|value| part.required.is_some() || !is_empty(value));
         // Which of several values counts is open.
-        (!is_repeated).then_some(())
+        names.insert(&part.name).then_some(())
     };
     for (name, value) in request.query_pairs() {
         match name {
             Some(name) => set(Location::Query, name, value)?,
-            // A credential, which is hidden.
-            None if value.contains("=$") => {}
-            // What raw text means is open.
-            None => return None,
+            // A credential, which is hidden. What other raw text means is open.
+            None => drop(value.split_once("=$").filter(|(name, _)| !name.starts_with('$'))?),
         }
     }
     for (name, value) in request.headers() {
         set(Location::Header, name, &String::from_utf8_lossy(value))?;
     }
-    if let Some((body, place)) =
-        operation.body.as_ref().and_then(|body| parts.sent(Location::Body, &body.name))
-    {
-        let mut members = request.body_members()?.into_owned();
+    let sent = request.body_bytes().filter(|body| !body.is_empty());
+    let (Some(body), Some(sent)) = (&operation.body, &sent) else {
+        return (operation.body.is_some() || sent.is_none()).then_some(parts);
+    };
+    let is_encoded = |(name, _): &(String, _)| name.eq_ignore_ascii_case("content-encoding");
+    let mut value = match serde_json::from_slice(sent) {
+        // Which of several members counts is open.
+        Ok(value) if password::has_replaced_members(sent, &value) => return None,
+        Ok(value) => value,
+        // JSON that is too deep for this program, or compressed.
+        Err(_) if serde_json::from_slice::<IgnoredAny>(sent).is_ok() => return None,
+        Err(_) if request.headers().iter().any(is_encoded) => return None,
+        Err(_) => Value::from("text that is not JSON"),
+    };
+    if let Value::Object(members) = &mut value {
         let is_known = |name: &str| body.schema.members().iter().any(|known| known.name == name);
         members.retain(|name, value| is_known(name) && !is_empty(value));
         members.values_mut().for_each(in_usual_spelling);
-        *place = Some(members.into());
     }
-    let violation = parts.check().err()?;
-    let clauses: Vec<Clause> = violation.clauses.split(", ").filter_map(Clause::from_id).collect();
-    (!clauses.is_empty()).then(|| (clauses, format!("{}: {}", violation.place(), violation.message())))
+    *parts.sent(Location::Body, &body.name)?.1 = Some(value);
+    Some(parts)
 }
 
 /// A whole number in its usual spelling, such as `2` for `2.0`.
@@ -130,24 +191,28 @@ fn number(text: &str) -> Option<String> {
     (number.fract() == 0.0 && number.abs() < 1e15).then(|| format!("{number:.0}"))
 }
 
-/// A value in a spelling that the contract does not leave open: without spaces, leading zeros of an address, or brackets that nothing
-/// needs.
+/// A value in a spelling that the contract does not leave open: without spaces, leading zeros of an address or a port, or brackets that
+/// nothing needs, and with the `T` of a time.
 fn in_usual_spelling(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(in_usual_spelling),
         Value::String(text) => {
-            let mut usual = text.trim();
-            if let Some(inner) = usual.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) {
-                usual = inner;
-            }
-            let parts = usual.split('.').map(|part| {
-                if part.starts_with('0') {
-                    number(part).unwrap_or_else(|| part.to_owned())
-                } else {
-                    part.to_owned()
+            let is_digit = |c: char| c.is_ascii_hexdigit();
+            let usual = text.trim();
+            let with_t = usual.replacen(' ', "T", 1);
+            let inner = usual.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+            *text = match inner.unwrap_or(usual) {
+                _ if date_time::parse(&with_t).is_some() => with_t,
+                usual if usual.chars().all(|c| is_digit(c) || ".:[]".contains(c)) => {
+                    let part = |part: &str| {
+                        let rest = part.trim_start_matches('0');
+                        let is_zero = rest.len() < part.len() && !rest.starts_with(is_digit);
+                        part[part.len() - rest.len() - usize::from(is_zero)..].to_owned()
+                    };
+                    usual.split_inclusive(|c| !is_digit(c)).map(part).collect()
                 }
-            });
-            *value = parts.collect::<Vec<_>>().join(".").into();
+                usual => usual.to_owned(),
+            };
         }
         Value::Number(given) if !given.is_i64() => {
             if let Some(usual) = number(&given.to_string()).and_then(|usual| usual.parse::<i64>().ok()) {

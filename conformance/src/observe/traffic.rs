@@ -3,10 +3,14 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use jiff::Timestamp;
 use reqwest::Url;
+use serde_json::json;
 
 use super::archive::{Archive, Entry, Header};
 use super::credentials::{Credentials, MaskedRequest, Unhidden};
+use crate::check::ExchangeLog;
 use crate::contract::{Contract, Operation, OperationId};
+use crate::report;
+use crate::run::Session;
 use crate::wire::{Exchange, Redactor, Response, ShortSecret, is_small_enough};
 
 /// The exchanges of an archive that are calls of the contract's operations at one service. Each is read when it is needed, without
@@ -148,6 +152,18 @@ impl Traffic {
         Ok(Self { base, archive, exchanges, left_out, redactor })
     }
 
+    /// The traffic that consists of these exchanges, as an archive of this suite has them. None if it can't be judged.
+    #[must_use]
+    pub fn of_exchanges(session: &Session<'_>, exchanges: &[Exchange]) -> Option<Self> {
+        let (base, log) = (session.target.base().as_str(), ExchangeLog::default());
+        exchanges.iter().for_each(|exchange| log.keep(("", ""), exchange, &session.redactor));
+        let entries: Vec<_> =
+            log.into_log().exchanges.iter().map(|logged| report::har_entry(base, logged)).collect();
+        let archive = json!({ "log": { "entries": entries } }).to_string();
+        let archive = Archive::read(archive.as_bytes(), u64::MAX).ok()?;
+        Self::from_archive(session.contract, archive, Some(base)).ok()
+    }
+
     /// The exchange at a place.
     pub(super) fn exchange(&self, contract: &Contract, place: &TrafficPlace) -> Option<TrafficExchange> {
         let call = Call::new(contract, self.archive.entry(place.entry).ok()?)?;
@@ -205,8 +221,10 @@ struct ReadCall {
 
 impl Call {
     fn new(contract: &Contract, entry: Entry) -> Option<Self> {
-        let url =
-            Url::parse(&entry.request.url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
+        // In a name that stands for what is nearly a token, `#` begins no fragment.
+        let url = Url::parse(&entry.request.url.replace("#?}", "%23?}"))
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let fits = |operation: &&Operation| operation.method.eq_ignore_ascii_case(&entry.request.method);
         let (id, path) = contract
             .operations()

@@ -3,15 +3,15 @@ use std::path::Path;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, Judgement, Traffic, Violation};
 use sallyport_conformance::report::{self, Detail, plain, quantity};
-use sallyport_conformance::run::SavedReport;
-use sallyport_conformance::wire::{RecordedExchange, Redactor};
-use sallyport_conformance::{Contract, Options, Secret, Target, Verdict, files};
+use sallyport_conformance::run::{SavedReport, Session, SessionError};
+use sallyport_conformance::wire::{RecordedExchange, Request};
+use sallyport_conformance::{Contract, Options, Target, Verdict, files};
 use serde_json::Value;
 
 use super::UsageError;
 use super::arguments::JudgeArguments;
 use super::output::{Output, print};
-use super::replay::{read_report, send_again};
+use super::replay::{again, read_report};
 use super::setup::Setup;
 
 /// `conformance judge`: which clauses one exchange from the field shows, and the smallest request that shows it again.
@@ -153,30 +153,51 @@ impl Reduction<'_> {
     const MAX_REQUESTS: usize = 24;
 
     /// Removes one part after another as long as the same shows. The last part that can't be removed makes a pair: with it the same
-    /// shows, and without it it does not.
+    /// shows, and without it it does not. The verdict stays, unless nothing was judged and the target says why.
     async fn run(&self, verdict: Verdict) -> Result<Verdict, UsageError> {
         let screen = Output::Stdout.screen(Detail::Normal);
-        let (mut smallest, mut accepted, mut sent) = (None, None, 1);
-        let redactor = Redactor::new(self.target.secrets().cloned().chain(self.options.wire.secrets()))?;
-        let base = redactor.redact(self.target.base().as_str());
-        if let Some(again) = self.send(&self.original.exchange).await?.filter(|again| self.is_same(again)) {
-            let mut current = again;
-            let mut open = smaller(&current.exchange);
-            while let Some((part, candidate)) = open.pop().filter(|_| sent < Self::MAX_REQUESTS) {
-                sent += 1;
-                let Some(judgement) = self.send(&candidate).await? else { continue };
-                if self.is_same(&judgement) {
-                    (current, accepted) = (judgement, None);
-                    open = smaller(&current.exchange);
-                } else if self.original.is_valid_and_rejected && judgement.response == "a success" {
-                    accepted = Some((part, judgement.exchange));
-                }
+        let Options { budget, wire, .. } = self.options.clone();
+        let base = self.target.redactor(&wire)?.redact(self.target.base().as_str());
+        let not_reproduced = |reason: &str| print(&screen.line("not reproduced", reason));
+        if let Some(place) = self.request(&self.original.exchange).as_ref().and_then(hidden) {
+            not_reproduced(&format!("a credential in {place} is hidden; pass its header with --header"));
+            return Ok(verdict);
+        }
+        let session = match Session::begin(self.contract, self.target, budget, wire, true).await {
+            Ok(session) => session,
+            Err(SessionError::Unreachable(obstacle, reason)) => {
+                not_reproduced(&reason);
+                return Ok(if verdict == Verdict::Findings { verdict } else { obstacle });
             }
-            smallest = Some(current.exchange);
+            Err(error) => return Err(error.into()),
+        };
+        let (mut sent, mut smallest, mut accepted) = (0, None, None);
+        let mut open = vec![(String::new(), self.original.exchange.clone())];
+        while let Some((part, candidate)) = open.pop().filter(|_| sent < Self::MAX_REQUESTS) {
+            let Some(request) = self.request(&candidate) else { continue };
+            let judgement = match Judgement::of_request(&session, &request).await {
+                Ok(judgement) => judgement,
+                Err(SessionError::Budget(limit)) if smallest.is_none() => {
+                    not_reproduced(&limit.to_string());
+                    return Ok(verdict);
+                }
+                Err(SessionError::Budget(limit)) => {
+                    print(&screen.line("stopped", &limit.to_string()));
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            sent += 1;
+            let Some(judgement) = judgement else { continue };
+            if self.is_same(&judgement) {
+                open = smaller(&judgement.exchange);
+                (smallest, accepted) = (Some(judgement.exchange), None);
+            } else if self.original.is_valid_and_rejected && judgement.response == "a success" {
+                accepted = Some((part, judgement.exchange));
+            }
         }
         let Some(smallest) = smallest else {
-            let words = format!("{base} does not show it again; it may be fixed, or depend on data");
-            print(&screen.line("not reproduced", &words));
+            not_reproduced(&format!("{base} does not show it again; it may be fixed, or depend on data"));
             return Ok(verdict);
         };
         let command = |label: &str, exchange: &RecordedExchange| {
@@ -212,23 +233,23 @@ impl Reduction<'_> {
         }
     }
 
-    async fn send(&self, exchange: &RecordedExchange) -> Result<Option<Judgement>, UsageError> {
-        let secrets: Vec<Secret> =
-            self.target.secrets().cloned().chain(self.options.wire.secrets()).collect();
-        let Some(request) = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))
-        else {
-            return Ok(None);
-        };
+    /// The request as it is sent, without what the wire sets.
+    fn request(&self, exchange: &RecordedExchange) -> Option<Request> {
         let own =
             ["host", "content-length", "connection", "accept-encoding", "user-agent", "transfer-encoding"];
-        let request = own.iter().fold(request, |request, name| request.without_header(name));
-        let options = Options { requests: vec![request], ..self.options.clone() };
-        let (again, traffic) = send_again(self.contract, self.target, options).await?;
-        if again.verdict.prevents_testing() {
-            return Err(again.conclusion.into());
-        }
-        Ok(Judgement::new(self.contract, &traffic))
+        let request = again(exchange, self.target, &self.options)?;
+        Some(own.iter().fold(request, |request, name| request.without_header(name)))
     }
+}
+
+/// Where a request has a name in place of a credential that nobody knows any more. It would be rejected for that.
+fn hidden(request: &Request) -> Option<String> {
+    let is_hidden = |text: &[u8]| String::from_utf8_lossy(text).contains("$HIDDEN");
+    let header = request.headers().iter().find(|(_, value)| is_hidden(value));
+    let is_in_query = ["$HIDDEN", "%24HIDDEN"].iter().any(|name| request.target().contains(name));
+    let in_query = || is_in_query.then(|| "the query".to_owned());
+    let in_body = || request.body_bytes().filter(|body| is_hidden(body)).map(|_| "the body".to_owned());
+    header.map(|(name, _)| format!("`{name}`")).or_else(in_query).or_else(in_body)
 }
 
 /// The requests with one part less, each with that part in words: a query parameter other than the token's, a member of the body, half

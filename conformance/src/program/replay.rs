@@ -3,13 +3,14 @@ use std::time::Duration;
 
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::explore::{self, Exploration, ExplorationResult};
-use sallyport_conformance::observe::{Archive, Traffic, observe};
-use sallyport_conformance::report::{self, Detail, plain};
-use sallyport_conformance::run::{ChangedFinding, FindingChange, Glob, SavedCheck, SavedReport, Since};
-use sallyport_conformance::wire::{RecordedExchange, Redactor, Request};
+use sallyport_conformance::observe::{Traffic, observe};
+use sallyport_conformance::report::{self, Detail, Screen, plain};
+use sallyport_conformance::run::{
+    ChangedFinding, FindingChange, Glob, SavedCheck, SavedReport, Session, SessionError, Since,
+};
+use sallyport_conformance::wire::{RecordedExchange, Request, ThrottlingPolicy};
 use sallyport_conformance::{
-    Budget, Contract, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict, files,
-    registry,
+    Budget, Contract, Options, Report, Secret, Selection, Target, Verdict, files, registry,
 };
 
 use super::UsageError;
@@ -77,12 +78,14 @@ pub(crate) async fn replay(
     let mut judged = None;
     let recorded = requests(Way::Recorded)?;
     if !recorded.is_empty() {
-        let options = Options { requests: recorded, ..options.clone() };
-        let report = judge_again(contract, &target, options, detail).await?;
-        if report.verdict.prevents_testing() {
-            return Ok(report.verdict);
-        }
-        judged = Some(report);
+        let screen = Output::Stdout.screen(detail);
+        judged = match judge_again(contract, &target, (&recorded, &options), &screen).await {
+            Err(SessionError::Unreachable(verdict, reason)) => {
+                print(&screen.line("not reproduced", &reason));
+                return Ok(verdict);
+            }
+            judged => judged?,
+        };
     }
     options.requests = requests(Way::Passive)?;
     if of_way(Way::Explored).next().is_some() {
@@ -157,44 +160,29 @@ fn conclude(before: &SavedReport, now: &Report) -> Verdict {
     }
 }
 
-/// Findings of `observe` that compare exchanges: their requests are sent again, and what is recorded of them is judged.
+/// Findings of `observe` that compare exchanges: their requests are sent again, and what comes is judged as traffic of others.
 async fn judge_again(
     contract: &Contract,
     target: &Target,
-    options: Options,
-    detail: Detail,
-) -> Result<Report, UsageError> {
-    let (again, traffic) = send_again(contract, target, options).await?;
-    let screen = Output::Stdout.screen(detail);
-    if again.verdict.prevents_testing() {
-        print(&report::summary(&again, &screen));
-        return Ok(again);
+    (requests, options): (&[Request], &Options),
+    screen: &Screen,
+) -> Result<Option<Report>, SessionError> {
+    let (budget, wire) = (options.budget.clone(), options.wire.clone());
+    let session = Session::begin(contract, target, budget, wire, true).await?;
+    let mut exchanges = Vec::new();
+    for request in requests {
+        match session.send("replay", request, ThrottlingPolicy::WaitOut).await {
+            // What is not sent is not reproduced.
+            Err(SessionError::Budget(_)) => {}
+            sent => exchanges.push(sent?),
+        }
     }
+    let Some(traffic) = Traffic::of_exchanges(&session, &exchanges) else { return Ok(None) };
     let mut judged = observe(contract, &traffic, InferredClauses::default());
     judged.checks.retain(|result| Way::of(result.id) == Some(Way::Recorded));
-    let lines: String = judged.checks.iter().map(|result| report::check_text(result, &screen)).collect();
-    print(&format!("{lines}{}", report::failures(&judged, &screen)));
-    Ok(judged)
-}
-
-/// Sends the requests of the options and nothing else but what finds out whether the target can be tested. Returns what was recorded,
-/// as traffic of others.
-pub(super) async fn send_again(
-    contract: &Contract,
-    target: &Target,
-    mut options: Options,
-) -> Result<(Report, Traffic), UsageError> {
-    // These checks keep what is sent; what they find is left out.
-    let passive = registry().into_iter().filter(|check| check.is_passive());
-    let only = passive.map(|check| Glob::new(check.id)).collect();
-    options.selection = Selection { only, skip: Vec::new() };
-    (options.keep_exchanges, options.retries) = (true, 0);
-    let again = Suite::new(contract, target, options)?.run(&SilentObserver).await;
-    let mut sent = Vec::new();
-    report::har(&again, &mut sent)?;
-    let archive = Archive::read(sent.as_slice(), u64::MAX)?;
-    let traffic = Traffic::from_archive(contract, archive, Some(target.base().as_str()))?;
-    Ok((again, traffic))
+    let lines: String = judged.checks.iter().map(|result| report::check_text(result, screen)).collect();
+    print(&format!("{lines}{}", report::failures(&judged, screen)));
+    Ok(Some(judged))
 }
 
 /// The exploration of a report, within the limits of this run.
@@ -206,21 +194,26 @@ fn exploration(explored: ExplorationResult, budget: &Budget) -> Exploration {
 
 /// The requests that show the findings of a check, in their order. None if one can't be read.
 fn requests(check: &SavedCheck, target: &Target, options: &Options) -> Option<Vec<Request>> {
-    let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.secrets()).collect();
-    let again = |exchange: &RecordedExchange| {
-        // These headers are added again.
-        let headers = options.wire.headers.iter();
-        let request = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))?;
-        Some(headers.fold(request, |request, header| request.without_header(&header.name)))
-    };
     let mut of_findings: Vec<Vec<Request>> = Vec::new();
     for finding in &check.findings {
-        let requests = check.exchanges_of(finding).map(again).collect::<Option<_>>()?;
+        let requests = check
+            .exchanges_of(finding)
+            .map(|exchange| again(exchange, target, options))
+            .collect::<Option<_>>()?;
         if !of_findings.contains(&requests) {
             of_findings.push(requests);
         }
     }
     Some(of_findings.concat())
+}
+
+/// A recorded request as it is sent again, with the secrets of target and extra headers in place of their names. The proxy's password
+/// is none of them: a text of others that names it would send it to the service. The wire adds the extra headers themselves again.
+pub(super) fn again(exchange: &RecordedExchange, target: &Target, options: &Options) -> Option<Request> {
+    let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.header_secrets()).collect();
+    let request = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))?;
+    let headers = options.wire.headers.iter();
+    Some(headers.fold(request, |request, header| request.without_header(&header.name)))
 }
 
 /// Maximum size of a report in JSON, in bytes: many times that of a run with all budgets used up.
@@ -235,7 +228,6 @@ pub(super) fn read_report(path: &Path) -> Result<SavedReport, UsageError> {
 
 /// Whether a report is of a target. It names the target without secrets.
 fn is_same(recorded: &str, target: &Target, options: &Options) -> bool {
-    let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()));
-    let shown = redactor.map(|redactor| redactor.redact(target.base().as_str()));
+    let shown = target.redactor(&options.wire).map(|redactor| redactor.redact(target.base().as_str()));
     shown.is_ok_and(|shown| shown.trim_end_matches('/') == recorded.trim_end_matches('/'))
 }

@@ -7,9 +7,7 @@ use sallyport_conformance::config::{Config, Connection, TokenSource, fact_key};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, facts_from};
-use sallyport_conformance::wire::{
-    ClientIdentity, ExtraHeader, IdentityError, Redactor, TokenRenewal, WireOptions,
-};
+use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, TokenRenewal, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
 use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
@@ -26,6 +24,17 @@ const MAX_TOKEN_BYTES: u64 = 64 << 10;
 /// Placeholder for the account's token where none is needed. No service has issued it.
 const NO_TOKEN: &str = "no-token-was-given";
 
+/// What a command needs the account's token for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AccountToken {
+    /// Requests have it.
+    Required,
+    /// Some requests may have it.
+    Optional,
+    /// Nothing is sent.
+    Unused,
+}
+
 /// The merged arguments, environment variables and configuration.
 pub(crate) struct Setup {
     /// The target; none for the embedded reference server.
@@ -41,12 +50,12 @@ pub(crate) struct Setup {
 impl Setup {
     /// Arguments take precedence over environment variables, and those over the configuration.
     pub(crate) fn new(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, None)?.for_known_target()
+        Self::with_token(arguments, AccountToken::Required)?.for_known_target()
     }
 
     /// The same for commands that send nothing and need no token.
     pub(crate) fn without_sending(arguments: &TargetArguments) -> Result<Self, UsageError> {
-        Self::with_token(arguments, Some(Secret::new("API_KEY", NO_TOKEN)))?.for_known_target()
+        Self::with_token(arguments, AccountToken::Unused)?.for_known_target()
     }
 
     /// The same for the service behind the lab, whose callers have tokens of their own.
@@ -57,7 +66,7 @@ impl Setup {
             connection: std::mem::take(&mut arguments.connection),
             ..TargetArguments::default()
         };
-        let Self { target, options, .. } = Self::with_token(&given, Some(Secret::new("API_KEY", NO_TOKEN)))?;
+        let Self { target, options, .. } = Self::with_token(&given, AccountToken::Optional)?;
         let target = target.ok_or("the configuration has no base-url; write it there, or pass --upstream")?;
         Ok((target, options.wire))
     }
@@ -89,7 +98,7 @@ impl Setup {
         let target = match &self.target {
             None => "the embedded server with sample data".to_owned(),
             Some(target) => {
-                let redactor = Redactor::new(target.secrets().cloned().chain(self.options.wire.secrets()))?;
+                let redactor = target.redactor(&self.options.wire)?;
                 redactor.redact(target.base().as_str())
             }
         };
@@ -111,7 +120,7 @@ impl Setup {
         ))
     }
 
-    fn with_token(arguments: &TargetArguments, stand_in: Option<Secret>) -> Result<Self, UsageError> {
+    fn with_token(arguments: &TargetArguments, need: AccountToken) -> Result<Self, UsageError> {
         let named = RefCell::default();
         let noted = |name: &str| {
             BTreeSet::insert(&mut named.borrow_mut(), name.to_owned());
@@ -159,15 +168,15 @@ impl Setup {
                 let token = match (given, token) {
                     (Some(given), _) => Some(given),
                     (None, Some(TokenSource::Given(token))) => Some(token),
-                    // Nothing is sent with a stand-in.
-                    (None, Some(TokenSource::Command(command))) if stand_in.is_none() => {
+                    (None, Some(TokenSource::Command(command))) if need != AccountToken::Unused => {
                         let token = command.run()?;
                         renewal = Some(TokenRenewal::new(token.clone(), move || command.run().ok()));
                         Some(token)
                     }
                     (None, _) => None,
                 };
-                let token = token.or(stand_in).ok_or(
+                let placeholder = || Secret::new("API_KEY", NO_TOKEN);
+                let token = token.or_else(|| (need != AccountToken::Required).then(placeholder)).ok_or(
                     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);

@@ -3,7 +3,8 @@ use std::path::Path;
 
 use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::report::{plain, quantity};
-use sallyport_conformance::snapshot::{self, RecordError, Recording, RecordingResult};
+use sallyport_conformance::run::SessionError;
+use sallyport_conformance::snapshot::{self, Recording, RecordingResult};
 use sallyport_conformance::{Contract, Verdict, files};
 
 use super::UsageError;
@@ -87,11 +88,11 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
             }
             Ok(Ok(recording))
         }
-        Err(RecordError::Setup(error)) => Err(error.into()),
+        Err(SessionError::Setup(error)) => Err(error.into()),
         Err(error) => {
             print(&format!("{}\n", plain(&error.to_string())));
             Ok(Err(match error {
-                RecordError::Unreachable(verdict, _) => verdict,
+                SessionError::Unreachable(verdict, _) => verdict,
                 _ => Verdict::Incomplete,
             }))
         }

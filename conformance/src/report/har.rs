@@ -54,7 +54,8 @@ impl Serialize for Entries<'_> {
     }
 }
 
-fn entry(target: &str, logged: &LoggedExchange) -> Value {
+/// An exchange as an entry of an archive.
+pub(crate) fn entry(target: &str, logged: &LoggedExchange) -> Value {
     let LoggedExchange { check, case, exchange, response_length, is_response_cut } = logged;
     let RecordedExchange { status, failure, elapsed_ms, begun, .. } = exchange;
     let subject = if case.is_empty() { (*check).to_owned() } else { format!("{check}/{case}") };

@@ -26,6 +26,7 @@ pub use curl::command as curl;
 pub use evidence::evidence;
 pub use format::{Format, RenderError};
 pub use github::{github, job_summary, without_commands};
+pub(crate) use har::entry as har_entry;
 pub use har::{CUT as HAR_CUT, har};
 pub use history::{history_metrics, history_page, history_text};
 pub use html::html;

@@ -105,7 +105,7 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, budget, wire, detect, explore, .. } = &options;
-        let redactor = Arc::new(Redactor::new(target.secrets().cloned().chain(wire.secrets()))?);
+        let redactor = Arc::new(target.redactor(wire)?);
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let allowance = Allowance { budget, used: Usage::default() };

@@ -25,7 +25,7 @@ pub use token_command::{TokenCommand, TokenCommandError};
 
 pub(crate) use fact_form::Source;
 
-use crate::wire::is_loopback;
+use crate::wire::{Redactor, ShortSecret, WireOptions, is_loopback};
 
 /// The service under test.
 #[derive(Debug, Clone)]
@@ -102,6 +102,14 @@ impl Target {
     /// Every secret that requests or responses may contain.
     pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         std::iter::once(&self.token).chain(self.facts.secrets())
+    }
+
+    /// Hides these secrets, and those of the options with which requests are sent.
+    ///
+    /// # Errors
+    /// When one is too short to be hidden.
+    pub fn redactor(&self, wire: &WireOptions) -> Result<Redactor, ShortSecret> {
+        Redactor::new(self.secrets().cloned().chain(wire.secrets()))
     }
 }
 

@@ -143,14 +143,14 @@ impl Wire {
         let Some(renewal) = &self.options.renewal else {
             return self.send_until_served(case, &request, cost, policy, &mut record).await;
         };
-        let token = renewal.current().await;
+        let token = renewal.current();
         let current = renewal.applied(&request, &token);
         let exchange = self.send_until_served(case, &current, cost, policy, &mut record).await?;
         let is_rejected = exchange.result.as_ref().is_ok_and(|response| response.status == UNAUTHORIZED);
         if !is_rejected || !renewal.renew(&request, &token, &self.redactor).await {
             return Ok(exchange);
         }
-        let renewed = renewal.applied(&request, &renewal.current().await);
+        let renewed = renewal.applied(&request, &renewal.current());
         self.send_until_served(case, &renewed, cost, policy, &mut record).await
     }
 

@@ -74,10 +74,15 @@ impl Default for WireOptions {
 }
 
 impl WireOptions {
-    /// Every secret of the options. The URL of a proxy is one if it has a password, and so is the password by itself, percent-encoded
-    /// and decoded, because a message about the proxy may leave out the rest of its URL.
+    /// The values of extra headers that are secret.
+    pub fn header_secrets(&self) -> impl Iterator<Item = Secret> {
+        self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone())
+    }
+
+    /// Every secret of the options, renewed tokens included. The URL of a proxy is one if it has a password, and so is the password by
+    /// itself, percent-encoded and decoded, because a message about the proxy may leave out the rest of its URL.
     pub fn secrets(&self) -> impl Iterator<Item = Secret> {
-        let headers = self.headers.iter().filter(|header| !header.public).map(|header| header.value.clone());
+        let renewed = self.renewal.iter().flat_map(TokenRenewal::given);
         let proxy = self.proxy.as_ref().and_then(|proxy| {
             // A text that is no URL of a proxy is never sent.
             let url = proxy::parse(proxy.expose())?;
@@ -86,7 +91,7 @@ impl WireOptions {
             let password = [encoded.to_owned(), decoded].map(|password| Secret::new(proxy.name(), password));
             Some(password.into_iter().chain([proxy.clone()]))
         });
-        headers.chain(proxy.into_iter().flatten())
+        self.header_secrets().chain(renewed).chain(proxy.into_iter().flatten())
     }
 
     /// The proxy for a service at `base`, without user and password: the one of the options, or that of the environment.

@@ -1,11 +1,10 @@
 //! A token that a command gives anew when the service does not accept it any more.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Mutex;
-
 use super::{Redactor, Request, Secret};
+use crate::lock::lock;
 
 /// Runs the command that gives the account's token, and may take a while.
 type GiveToken = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
@@ -16,29 +15,33 @@ pub struct TokenRenewal {
     /// The one that checks put into requests.
     first: Secret,
     give: GiveToken,
-    state: Arc<Mutex<State>>,
-}
-
-struct State {
-    /// The one that is sent.
-    current: Secret,
+    /// The others, in the order in which they were given. The last one is sent.
+    given: Arc<Mutex<Vec<Secret>>>,
     /// When the command ran last because of a 401.
-    asked: Option<Instant>,
+    asked: Arc<tokio::sync::Mutex<Option<Instant>>>,
 }
 
 /// A service that rejects everything must not cost a command each time.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Maximum number of given tokens that are kept to hide them: a watch runs for months, and the patterns of each take memory. No run
+/// gets as many.
+const MAX_GIVEN: usize = 100;
+
 impl TokenRenewal {
     /// `give` gives another token after `first`; none if it can't.
     pub fn new(first: Secret, give: impl Fn() -> Option<Secret> + Send + Sync + 'static) -> Self {
-        let state = State { current: first.clone(), asked: None };
-        Self { first, give: Arc::new(give), state: Arc::new(Mutex::new(state)) }
+        Self { first, give: Arc::new(give), given: Arc::default(), asked: Arc::default() }
     }
 
     /// The token to send now.
-    pub(super) async fn current(&self) -> Secret {
-        self.state.lock().await.current.clone()
+    pub(super) fn current(&self) -> Secret {
+        lock(&self.given).last().unwrap_or(&self.first).clone()
+    }
+
+    /// The current token and the ones before it, apart from the first one, which is a secret of the target.
+    pub(super) fn given(&self) -> Vec<Secret> {
+        lock(&self.given).clone()
     }
 
     /// The request with the current token in place of the account's first one, or what is nearly it.
@@ -55,20 +58,23 @@ impl TokenRenewal {
         if request.is_invalid() || !request.has_token(self.first.expose()) {
             return false;
         }
-        let mut state = self.state.lock().await;
-        if state.current.expose() != used.expose() {
+        let mut asked = self.asked.lock().await;
+        if self.current().expose() != used.expose() {
             // Another request got it meanwhile.
             return true;
         }
-        if state.asked.is_some_and(|asked| asked.elapsed() < MIN_INTERVAL) {
+        if asked.is_some_and(|asked| asked.elapsed() < MIN_INTERVAL) {
             return false;
         }
         let give = Arc::clone(&self.give);
-        let given = tokio::task::spawn_blocking(move || give()).await.ok().flatten();
-        state.asked = Some(Instant::now());
-        let other = given.filter(|given| given.expose() != used.expose() && redactor.hide(given));
+        let token = tokio::task::spawn_blocking(move || give()).await.ok().flatten();
+        *asked = Some(Instant::now());
+        let other = token.filter(|token| token.expose() != used.expose() && redactor.hide(token));
         let is_renewed = other.is_some();
-        state.current = other.unwrap_or_else(|| used.clone());
+        let mut given = lock(&self.given);
+        given.extend(other);
+        let surplus = given.len().saturating_sub(MAX_GIVEN);
+        given.drain(..surplus);
         is_renewed
     }
 }

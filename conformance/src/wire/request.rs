@@ -99,9 +99,9 @@ impl Request {
         self.is_recorded
     }
 
-    /// Adds a query parameter whose value is replaced by `$hidden`, as the redactor does.
-    pub(crate) fn stand_in(self, name: &str, hidden: &str) -> Self {
-        self.raw_query(format!("{}=${hidden}", utf8_percent_encode(name, QUERY)))
+    /// Adds a query parameter whose value is replaced, as the redactor does.
+    pub(crate) fn stand_in(self, name: &str, value: &str) -> Self {
+        self.raw_query(format!("{}={value}", utf8_percent_encode(name, QUERY)))
     }
 
     /// Names and values of the query; raw text has no name.

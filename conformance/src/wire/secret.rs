@@ -40,6 +40,18 @@ impl Secret {
         ]
     }
 
+    /// Whether a text is what reports show in place of a secret, or that with a few characters that a check has added.
+    pub(crate) fn is_shown(text: &str) -> bool {
+        let Some((before, shown)) = text.split_once('$') else { return false };
+        let shown = shown.strip_prefix('{').unwrap_or(shown);
+        let end = shown.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap_or(shown.len());
+        let (name, after) = shown.split_at(end);
+        let after =
+            ["%?}", "#?}", "~~}"].iter().find_map(|change| after.strip_prefix(change)).unwrap_or(after);
+        let is_known = ["API_KEY", "HIDDEN"].contains(&name) || name.starts_with("SALLYPORT_");
+        is_known && before.len() + after.len() < Self::SHORTEST
+    }
+
     /// The value without its last character. Checks send it as a wrong token, and it is as secret.
     pub fn without_last_character(&self) -> &str {
         let value = self.expose();
@@ -74,5 +86,18 @@ mod tests {
     #[test]
     fn debug_shows_the_name_only() {
         assert_eq!(format!("{:?}", Secret::new("API_KEY", "hunter2")), "Secret($API_KEY)");
+    }
+
+    #[test]
+    fn what_reports_show_is_no_secret() {
+        let secret = Secret::new("API_KEY", "hunter2");
+        for (shown, _) in secret.shown() {
+            assert!(Secret::is_shown(&shown) && Secret::is_shown(&format!("~{shown}~")), "{shown}");
+            assert!(!Secret::is_shown(&format!("{shown}hunter2")), "{shown}");
+        }
+        assert!(Secret::is_shown("$HIDDEN") && Secret::is_shown("$SALLYPORT_SECOND_API_KEY"));
+        for secret in ["hunter2", "$hunter2", "$HUNTER", "${API_KEYhunter2}", "$", "{API_KEY}"] {
+            assert!(!Secret::is_shown(secret), "{secret}");
+        }
     }
 }

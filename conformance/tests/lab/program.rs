@@ -250,6 +250,21 @@ async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() 
         let (_, printed) = serving.stop();
         assert!(!printed.contains(second.expose()) && !printed.contains(&token), "{printed}");
 
+        // A command gives the account's token, as for `run`.
+        let fault = "extract.whitelist/once";
+        folder.write(
+            "c.toml",
+            format!("base-url = \"{url}\"\napi-key = {{ command = [\"echo\", \"{token}\"] }}\n"),
+        );
+        let mut command = program(&["proxy", "--config", config, "--fault", fault]);
+        let mut child =
+            command.env_remove("SALLYPORT_API_KEY").stdout(Stdio::piped()).spawn().expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
+        let printed: Vec<String> =
+            lines.map_while(Result::ok).take_while(|line| !line.contains("try curl")).collect();
+        child.kill().and_then(|()| child.wait()).expect("it ends");
+        assert!(!printed.iter().any(|line| line.contains("without SALLYPORT_API_KEY")), "{printed:?}");
+
         let without = program(&["proxy", "--upstream", &url, "--fault", "extract.whitelist/once"])
             .env_remove("SALLYPORT_API_KEY")
             .stdout(Stdio::piped())

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::run::{Glob, Profile};
-use sallyport_conformance::snapshot::{self, RecordError};
+use sallyport_conformance::run::{Glob, Profile, SessionError};
+use sallyport_conformance::snapshot;
 use sallyport_conformance::wire::BudgetError;
 use sallyport_conformance::{Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Target};
 
@@ -161,6 +161,6 @@ async fn a_recording_keeps_the_ceiling_too() {
         let recorded = snapshot::record(contract, &target.target(), budget, Options::default().wire).await;
         // A recording sends one request after the other.
         assert!(target.handed_out() <= CEILING + per_response, "{}", target.handed_out());
-        assert!(matches!(recorded, Err(RecordError::Budget(BudgetError::Overdrawn { .. }))), "{recorded:?}");
+        assert!(matches!(recorded, Err(SessionError::Budget(BudgetError::Overdrawn { .. }))), "{recorded:?}");
     }
 }

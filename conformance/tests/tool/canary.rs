@@ -286,6 +286,20 @@ fn a_token_from_a_command_is_renewed_and_not_shown() {
     }
     assert!(shown.contains("$API_KEY") && TOKENS.iter().all(|token| !shown.contains(&token[..9])), "{shown}");
 
+    // The second run of a watch begins with the token that the first one got.
+    folder.write("token", TOKENS[0]);
+    let rotate = format!("[\"sh\", \"-c\", \"cat {file}; printf {} > {file}\"]", TOKENS[1]);
+    let (config, history) = (folder.write("w.toml", text_of(&rotate)), folder.path().join("history"));
+    let arguments = ["watch", "--config", &config, "--only", "groups.*", "--runs", "2", "--every", "1s"];
+    let mut watch = program(&arguments);
+    watch.args(["--listen", "127.0.0.1:0", "--history"]).arg(&history).env_remove("SALLYPORT_API_KEY");
+    let mut shown = text(&watch.finish().assert(1, &["groups.order"]));
+    for entry in std::fs::read_dir(&history).expect("the history") {
+        shown.push_str(&std::fs::read_to_string(entry.expect("an entry").path()).expect("a text"));
+    }
+    assert!(shown.matches("$API_KEY").count() > 20, "{shown}");
+    assert!(TOKENS.iter().all(|token| !shown.contains(&token[..9])), "{shown}");
+
     let config = folder.write("d.toml", text_of("[\"cat\", \"/no/such/file\"]"));
     let failing = program(&["run", "--config", &config]).env_remove("SALLYPORT_API_KEY").finish();
     failing.assert(2, &["the command `cat` for the token failed (exit status: 1)"]);

@@ -1,5 +1,7 @@
 //! What settles an argument: a finding as one file, findings replayed, one exchange judged, and what changed between two runs.
 
+use std::sync::{Arc, Mutex};
+
 use serde_json::{Value, json};
 
 use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
@@ -302,14 +304,179 @@ fn requests_are_judged_by_the_document() {
         .assert(1, &["violated extract.num-range", "rejected: query parameter `num`"]);
     judged("num=1&regions=A&country=B", 200, served.clone()).assert(1, &["violated extract.country-equal"]);
     judged("num=101", 400, rejected.clone()).assert(0, &["extract.num-range"]);
-    // Another spelling of a number is unspecified, and so is which of two values counts.
-    for open in ["num=1.0", "num=1&num=101", "num=1&protocol=", "num=1&further=x"] {
+    judged("num=1&return_type=txt&lb=9", 400, rejected.clone()).assert(0, &["extract.separator-range"]);
+    judged("num=1&return_type=txt&lb=6", 400, rejected.clone()).assert(0, &["extract.sb-required"]);
+    // Another spelling of a number is unspecified, and so are which of two values counts, and separators of a text that is none.
+    let long = format!("num=1&lb=1&sb={}", "x".repeat(36));
+    for open in [
+        "num=1.0",
+        "num=1&num=101",
+        "num=1&protocol=",
+        "num=1&protocol=&protocol=ftp",
+        "num=1&further=x",
+        "num=1&lb=9",
+        "num=1&lb=6",
+        &long,
+        &long.replace("lb=1", "lb=1&return_type=json"),
+    ] {
         judged(open, 200, served.clone()).assert(0, &[]);
     }
-    judged("num=1", 400, rejected)
-        .assert(4, &["the document allows the request, and the service rejected it"]);
+    let allowed = "the document allows the request, and the service rejected it";
+    judged("num=1", 400, rejected.clone()).assert(4, &[allowed]);
+    // Whether these are allowed is open.
+    for open in ["num=1&%ff", "num=500&num=600"] {
+        let shown = text(&judged(open, 400, rejected.clone()));
+        assert!(!shown.contains(allowed), "{open}: {shown}");
+    }
     let exchange = ["--har".to_owned(), folder.file("field.har")];
     judge(&exchange, &[]).assert(2, &["has 2 entries; choose one with --entry"]);
+}
+
+/// A search, with the token or without, and what came.
+fn search(folder: &Folder, token: &str, body: &str, is_accepted: bool) -> std::process::Output {
+    let data = json!({"items": [], "page": 1, "pageSize": 20, "total": 0});
+    let (status, body_of) = match is_accepted {
+        true => (200, json!({"code": 200, "message": "ok", "requestId": "r", "data": data})),
+        false => (400, json!({"code": 1, "message": "no"})),
+    };
+    let response = format!(
+        "HTTP/1.1 {status} X\nContent-Type: application/json\nCache-Control: no-store\nX-Request-Id: r\n\n{body_of}"
+    );
+    let command =
+        format!("curl -sS 'https://a.invalid/openapi/v1/static/instances/search{token}' --data-raw '{body}'");
+    let (command, response) = (folder.write("c.txt", command), folder.write("r.txt", response));
+    judge(&["--curl".to_owned(), command, "--response".to_owned(), response], &[])
+}
+
+#[test]
+fn what_a_body_may_be_is_judged_by_the_document() {
+    const TOKEN: &str = "?api_key=s3cret-token";
+    let folder = Folder::new();
+    let of = |more: &str| format!(r#"{{"ips":["192.0.2.1"]{more}}}"#);
+    for (body, clause) in [
+        ("{broken".to_owned(), "search.json-body"),
+        (String::new(), "search.json-body"),
+        ("[]".to_owned(), "search.json-body"),
+        (of(r#","page":0"#), "search.page"),
+        (of(r#","activatedFrom":"2026-01-01T00:00:00""#), "search.activated-range"),
+        (of("").replace(".1", ".256"), "search.ips-item"),
+        (of("").replace(".1", ".1:0"), "search.ips-port"),
+    ] {
+        search(&folder, TOKEN, &body, true).assert(1, &[&format!("violated {clause}\n")]);
+        search(&folder, TOKEN, &body, false).assert(0, &[clause]);
+    }
+    for open in [
+        of(r#","page":1,"page":0"#),
+        of(r#","activatedFrom":"2026-01-01 00:00:00Z""#),
+        of(r#","orderNo":"""#),
+        of("").replace(".1", ".01:80"),
+        of("").replace(".1", ".1:080"),
+        of("").replace("192.0.2.1", "2001:0db8:00001::1"),
+        of("").replace("192.0.2.1", " [2001:db8::0001] "),
+    ] {
+        search(&folder, TOKEN, &open, true).assert(0, &[]);
+    }
+    search(&folder, "", &of(""), true).assert(1, &["violated all.token-required"]);
+    let shown = text(&search(&folder, "", &of(""), false).assert(0, &["all.token-required"]));
+    assert!(!shown.contains("the document allows"), "{shown}");
+}
+
+/// Five gateways for each extraction, in a response without `request_ip`.
+fn generous(heads: &Arc<Mutex<Vec<String>>>) -> TestServer {
+    let heads = Arc::clone(heads);
+    TestServer::start_reading(move |stream, request| {
+        heads.lock().expect("a lock").push(request.head.to_owned());
+        if !request.head.contains("/proxy/extract") {
+            return server::groups(stream, &[1, 2]);
+        }
+        let gateways = [1, 2, 3, 4, 5].map(|port| json!({"ip": "192.0.2.1", "port": port}));
+        let body = json!({"code": 0, "success": true, "msg": "", "data": gateways});
+        server::json(stream, body.to_string().as_bytes())
+    })
+}
+
+/// An extraction from the field that `generous` violates, with more options of curl.
+fn extraction(folder: &Folder, options: &str) -> [String; 4] {
+    let query = "num=5&a=1&b=2&c=3&d=4&e=5&f=6&g=7";
+    let command = format!("curl -i 'https://api.example.com/openapi/v1/proxy/extract?{query}' {options}");
+    let response = "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{\"code\": 0, \"success\": true, \"msg\": \"\", \"data\": []}";
+    let (command, response) = (folder.write("command.txt", command), folder.write("response.txt", response));
+    ["--curl".to_owned(), command, "--response".to_owned(), response]
+}
+
+#[test]
+fn a_reduction_takes_one_budget_and_the_token_in_its_header() {
+    let (folder, heads) = (Folder::new(), Arc::default());
+    let target = generous(&heads);
+    let exchange = extraction(&folder, "-H 'X-API-Key: s3cret-token'");
+    judge(&exchange, &["--base-url", &target.url()]).assert(
+        1,
+        &["stopped the limit of 25 gateways is reached", "-H 'X-API-Key: '\"$SALLYPORT_API_KEY\""],
+    );
+    let heads = heads.lock().expect("a lock");
+    let extractions: Vec<&String> = heads.iter().filter(|head| head.contains("/proxy/extract")).collect();
+    assert!((2..=5).contains(&extractions.len()), "{extractions:?}");
+    let header = format!("x-api-key: {TOKEN}");
+    assert!(extractions.iter().all(|head| head.to_lowercase().contains(&header.to_lowercase())), "{heads:?}");
+}
+
+#[test]
+fn what_is_hidden_is_not_sent() {
+    let (folder, heads) = (Folder::new(), Arc::default());
+    let target = generous(&heads);
+    let cookie = extraction(&folder, "-H 'X-API-Key: s3cret-token' -b sid=s3cret-session");
+    judge(&cookie, &["--base-url", &target.url()]).assert(1, &["a credential in `Cookie` is hidden"]);
+    assert!(heads.lock().expect("a lock").is_empty());
+    judge(&cookie, &["--base-url", &target.url(), "--header", "Cookie: sid=another"])
+        .assert(1, &["reproduced at"]);
+    // The names of our secrets stand for them, but for the proxy's password.
+    let named = extraction(&folder, "-H 'X-API-Key: $SALLYPORT_API_KEY' -H 'X-Note: $PROXY'");
+    let proxy = target.url().replace("//", "//user:s3cret-of-proxy@");
+    let more = ["--base-url", "http://127.0.0.1:1", "--proxy", &proxy];
+    judge(&named, &more).assert(1, &["reproduced at"]);
+    let heads = heads.lock().expect("a lock");
+    assert!(heads.iter().any(|head| head.contains("$PROXY")), "{heads:?}");
+    assert!(!heads.iter().any(|head| head.contains("s3cret-of-proxy")), "{heads:?}");
+}
+
+#[test]
+fn a_verdict_outlives_a_target_that_cannot_be_tested() {
+    let folder = Folder::new();
+    let (closed, refusing) = (format!("http://{}", closed_port()), TestServer::start(rejected));
+    let bad = listing(&folder, &[2, 1]);
+    judge(&bad, &["--base-url", &closed]).assert(1, &["violated groups.order", "not reproduced"]);
+    judge(&bad, &["--base-url", &refusing.url()])
+        .assert(1, &["not reproduced the target rejects the account's token"]);
+    let [curl, command, response, answer] = listing(&folder, &[]);
+    folder.write(
+        "response.txt",
+        "HTTP/1.1 400 No\nContent-Type: application/json\n\n{\"code\": 1, \"message\": \"no\"}",
+    );
+    judge(&[curl, command, response, answer], &["--base-url", &closed]).assert(3, &["not reproduced"]);
+}
+
+#[test]
+fn a_command_of_a_report_sends_what_is_nearly_the_token() {
+    let (folder, heads) = (Folder::new(), Arc::new(Mutex::new(Vec::new())));
+    let kept = Arc::clone(&heads);
+    let target = TestServer::start_reading(move |stream, request| {
+        kept.lock().expect("a lock").push(request.head.to_owned());
+        server::groups(stream, &[2, 1])
+    });
+    let exchange = listing(&folder, &[2, 1]);
+    let url = "https://api.example.com/openapi/v1/static/groups?api_key=";
+    for (change, sent) in [("%?", &TOKEN[..TOKEN.len() - 1]), ("#?", &TOKEN[1..])] {
+        folder.write("command.txt", format!("curl -sS -i -X GET '{url}'\"${{SALLYPORT_API_KEY{change}}}\""));
+        judge(&exchange, &["--base-url", &target.url()])
+            .assert(1, &["reproduced at", &format!("api_key='\"${{SALLYPORT_API_KEY{change}}}\"")]);
+        let heads = std::mem::take(&mut *heads.lock().expect("a lock"));
+        let sent_token = |head: &String| {
+            let path = head.split(' ').nth(1)?.split_once("api_key=")?.1;
+            Some(percent_encoding::percent_decode_str(path).decode_utf8_lossy().into_owned())
+        };
+        let tokens: Vec<String> = heads.iter().filter_map(sent_token).collect();
+        assert!(tokens.iter().any(|token| token == sent), "{change}: {tokens:?}");
+    }
 }
 
 #[test]

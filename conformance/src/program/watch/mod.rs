@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use sallyport_conformance::report::{self, Format, history_page, history_text, plain, quantity};
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::watch::{Allowance, History, RunRecord, changes};
-use sallyport_conformance::wire::Redactor;
 use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict, files};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -45,7 +44,7 @@ async fn watch(
 ) -> Result<Verdict, UsageError> {
     let mut history =
         History::open(&arguments.history, arguments.keep, arguments.keep_reports, Timestamp::now())?;
-    let redactor = Redactor::new(target.secrets().cloned().chain(options.wire.secrets()))?;
+    let redactor = target.redactor(&options.wire)?;
     let shown = redactor.redact(target.base().as_str());
     // The embedded server has a different port each time.
     if arguments.target.base_url.is_some() || arguments.target.config.is_some() {
