@@ -18,4 +18,6 @@ mod runs;
 mod secrets;
 #[path = "../support/server.rs"]
 mod server;
+#[path = "../support/steady.rs"]
+mod steady;
 mod wire;

@@ -19,5 +19,7 @@ mod program;
 mod reports;
 #[path = "../support/server.rs"]
 mod server;
+#[path = "../support/steady.rs"]
+mod steady;
 mod watch;
 mod writing;
