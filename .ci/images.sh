@@ -3,7 +3,7 @@
 # `as_root` and `not_checked`.
 #
 # No registry is needed: the engine is podman of Debian's packages, and the base image is made of packages, too. The programs are those
-# that the tests were run with, since a release would take minutes; everything else is the Containerfiles' own.
+# that the tests were run with, in `$stripped`, since a release would take minutes; everything else is the Containerfiles' own.
 
 # As root, since not every machine lets others have networks and user namespaces.
 engine() {
@@ -23,8 +23,9 @@ set_up_engine() {
     echo "no package manager of Debian is here, to install podman and make a base image with"
     return 1
   fi
-  if ! { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -qy --no-install-recommends "${packages[@]}"; } >"$images/log" 2>&1; then
+  if ! { dpkg-query --status "${packages[@]}" && compgen -G '/var/lib/apt/lists/*Release'; } >/dev/null 2>&1 &&
+    ! { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -qy --no-install-recommends "${packages[@]}"; } >"$images/log" 2>&1; then
     echo "${packages[*]} could not be installed: $(last_line "$images/log")"
     return 1
   fi
@@ -263,14 +264,10 @@ build_images() {
     not_checked "server/compose.yaml: $reason"
     is_composed=
   fi
-  # Nothing is built where the tests have run before.
-  cargo test --workspace --locked --no-run --quiet
   (
     trap remove_images EXIT
-    mkdir "$images/programs"
     for name in server conformance; do
-      strip -o "$images/programs/$name" "${CARGO_TARGET_DIR:-target}/debug/$name"
-      build_image "$name" --file "$name/Containerfile" --target prebuilt "$images/programs"
+      build_image "$name" --file "$name/Containerfile" --target prebuilt "$stripped"
     done
     run_images
     if [ -n "$is_composed" ]; then

@@ -207,8 +207,8 @@ impl ClientBuilder {
     /// Settings of reqwest: TLS, proxies, connection pool.
     ///
     /// This takes reqwest's builder instead of its client, because redirects and the `Referer` header, which would disclose
-    /// the token, are always disabled. Timeouts and user agent of this builder replace those set here. Plain HTTP to the
-    /// loopback interface uses no proxy, neither one set here nor one of the environment.
+    /// the token, are always disabled. Timeouts and user agent of this builder replace those set here. A service on
+    /// the loopback interface is reached without a proxy, be it set here or one of the environment.
     ///
     /// Without the features `rustls` and `native-tls` of this crate, https is accepted only together with this builder: your
     /// program may enable TLS in reqwest itself, which this crate cannot see. This builder chooses its TLS library itself, for
@@ -247,7 +247,7 @@ impl ClientBuilder {
                 return Err(Error::configuration(message));
             }
         };
-        let (is_local, is_own_builder) = (url.scheme() == "http" && is_loopback(&url), self.http.is_some());
+        let (is_local, is_own_builder) = (is_loopback(&url), self.http.is_some());
         let builder = self.http.unwrap_or_else(http);
         let builder = self.network.apply(builder, &url, is_local, is_own_builder)?;
         let http = connection::noticing(builder)

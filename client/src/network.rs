@@ -20,8 +20,8 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Applies it to the builder of a client for `url`. `is_local` is plain http on this machine, which uses no proxy but a given one:
-    /// one of the environment would receive the token unencrypted, and cannot reach this machine's loopback anyway.
+    /// Applies it to the builder of a client for `url`. A service that `is_local` is on this machine, whose loopback no proxy can
+    /// reach, and over plain http one would receive the token unencrypted; so only a given one is used.
     pub(crate) fn apply(
         &self,
         builder: reqwest::ClientBuilder,

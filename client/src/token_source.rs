@@ -49,7 +49,7 @@ pub trait TokenSource: Send + Sync + 'static {
     /// [`RetryPolicy`](crate::RetryPolicy).
     fn token(&self) -> TokenFuture<'_>;
 
-    /// Called when the service rejected the last token with HTTP 401 or 403. [`token`](Self::token) is called once more after
+    /// Called when the service rejected the last token with HTTP 401. [`token`](Self::token) is called once more after
     /// it; if the token is another one, the request is repeated with it at once.
     fn invalidate(&self) {}
 }
@@ -68,7 +68,7 @@ where
 /// ignored.
 ///
 /// The request that finds the token too old reads the file, which blocks for the time of a local read; nothing runs in the background.
-/// After HTTP 401 or 403 the file is read at once. While the file is missing, unreadable or empty, as for a moment during a
+/// After HTTP 401 the file is read at once. While the file is missing, unreadable or empty, as for a moment during a
 /// rotation, or holds what cannot be a token, the last token stays in use; [`open`](Self::open) reports all of these. Replace the
 /// file by renaming another one over it.
 ///

@@ -146,7 +146,8 @@ impl Transport {
             Ok(response) => return Ok(response),
             Err(error) => error,
         };
-        let is_rejected = matches!(error.status(), Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN));
+        // Services reject a valid token with 403, for instance where the whitelist lacks the caller; another one would not help.
+        let is_rejected = error.status() == Some(StatusCode::UNAUTHORIZED);
         match if is_rejected { self.tokens.after(&token).await } else { None } {
             Some(token) => self.send_on_open_connection(call, &token).await,
             None => Err(error),

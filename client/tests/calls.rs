@@ -1,11 +1,9 @@
 //! Settings of a single call, and its result.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
-mod faulty;
-
 use std::time::{Duration, Instant};
 
-use faulty::{FaultyServer, Reply, no_groups, ok, one_gateway, plain_text, reply};
+use crate::faulty::{FaultyServer, Reply, no_groups, ok, one_gateway, plain_text, reply};
 use sallyport_client::{Error, RetryPolicy, Separator, TextEntry};
 
 const EMPTY_PAGE: &str =

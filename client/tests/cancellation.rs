@@ -1,8 +1,6 @@
 //! Futures that are dropped before their end: every kind of call, at each of its await points.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
-mod faulty;
-
 use std::{
     fs,
     future::poll_fn,
@@ -15,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, plain_text, reply};
+use crate::faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, plain_text, reply};
 use futures_util::TryStreamExt;
 use sallyport_client::{
     Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, bytes::Bytes,

@@ -1,8 +1,5 @@
 //! The program, as a shell runs it.
-#![cfg(feature = "cli")]
 #![allow(clippy::unwrap_used, reason = "a program that cannot be run fails its test")]
-
-mod faulty;
 
 use std::{
     fmt::Write as _,
@@ -15,7 +12,7 @@ use std::{
 
 use regex::Regex;
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
+use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use serde_json::{Value, json};
 
 /// The program with base URL and token in the environment.

@@ -1,15 +1,13 @@
 //! Code around each request, and the responses that tests write down.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
-mod faulty;
-
 use std::{
     net::SocketAddr,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, one_gateway, reply};
+use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, one_gateway, reply};
 use sallyport_client::{
     Attempt, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, TransportError,
     bytes::Bytes,

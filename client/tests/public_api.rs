@@ -1,7 +1,7 @@
 //! Compares the public API with a snapshot, so that changes are noticed and listed in the changelog.
 //!
 //! It replaces cargo-semver-checks, which needs a published version to compare with. After an intended change run
-//! `INSTA_UPDATE=always cargo test -p sallyport-client --test public_api`.
+//! `INSTA_UPDATE=always cargo test -p sallyport-client --test integration public_api`.
 #![allow(clippy::unwrap_used, reason = "sources that cannot be read fail the test")]
 
 use std::{fs, path::Path};

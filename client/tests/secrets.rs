@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a log that cannot be kept fails its test")]
 
-mod faulty;
-
 use std::{
     io,
     sync::{Arc, Mutex, OnceLock},
 };
 
-use faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
+use crate::faulty::{CANARY, FaultyServer, Reply, no_groups, ok, one_gateway, reply};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, reqwest};
 use tracing::Level;
 
@@ -145,6 +143,12 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
     let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
     server.builder().http(http).build().unwrap().groups().await.unwrap();
     assert_eq!((proxy.requests().len(), server.requests().len()), (0, 1));
+    // Nor over https, where nobody listens.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let http = reqwest::Client::builder().proxy(reqwest::Proxy::all(proxy.base_url()).unwrap());
+    let client = Client::builder().base_url(format!("https://{address}")).token(CANARY).http(http);
+    client.retry(RetryPolicy::none()).build().unwrap().groups().await.unwrap_err();
+    assert_eq!(proxy.requests().len(), 0);
 }
 
 #[tokio::test]

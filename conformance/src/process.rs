@@ -30,6 +30,11 @@ impl Group {
     pub fn new(child: &Child) -> Self {
         Self(child.id())
     }
+
+    /// Leaves what the command has started running, since the command ended by itself.
+    pub fn leave(mut self) {
+        self.0 = None;
+    }
 }
 
 impl Drop for Group {

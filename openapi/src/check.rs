@@ -26,7 +26,7 @@ pub struct Violation<'a> {
     pub problem: Problem<'a>,
     /// What was expected, such as "an integer from 1 to 100".
     pub expected: Cow<'a, str>,
-    /// What was found: a scalar in backticks, shortened, or what else it is.
+    /// What was found: a scalar in backticks, shortened, or what else it is. Never what may be a misplaced token.
     pub found: Cow<'static, str>,
     /// Ids of the clauses, separated by commas; empty where the document cites none.
     pub clauses: &'a str,
@@ -271,14 +271,27 @@ fn shown(value: &Value) -> Cow<'static, str> {
     quoted(&text).into()
 }
 
-/// A text as messages repeat it: between backticks, escaped and shortened.
+/// A text as messages repeat it: between backticks, escaped and shortened. Of what may be a misplaced token only the length is said.
 #[must_use]
 pub fn quoted(text: &str) -> String {
+    if resembles_a_token(text) {
+        return format!("a text of {}", counted(text.chars().count(), "character"));
+    }
     let mut shown: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
     format!("`{shown}`")
+}
+
+/// Whether a text contains a long word with letters and digits, as tokens of all services are, in base64 or percent-encoded too.
+fn resembles_a_token(text: &str) -> bool {
+    const SHORTEST: usize = 20;
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || "_-.~+/=%".contains(c);
+    text.split(|c: char| !is_of_word(c)).any(|word| {
+        let has = |kind: fn(&char) -> bool| word.chars().any(|c| kind(&c));
+        word.len() >= SHORTEST && has(char::is_ascii_alphabetic) && has(char::is_ascii_digit)
+    })
 }
 
 /// A number with its noun, such as "1 item" and "2 items".

@@ -255,6 +255,20 @@ impl Schema {
         self.rows.iter().find_map(limit).map(|(_, limit)| limit)
     }
 
+    /// The ids of the clauses behind every row, those of items included.
+    pub fn cited(&self) -> Vec<&str> {
+        let mut ids = Vec::new();
+        for Row { constraint, clauses, .. } in &self.rows {
+            ids.extend(clauses.split(", "));
+            match constraint {
+                Constraint::IpEndpoint { port_clauses, .. } => ids.extend(port_clauses.split(", ")),
+                Constraint::Items(items) => ids.extend(items.cited()),
+                _ => {}
+            }
+        }
+        ids
+    }
+
     /// The clauses behind the type.
     #[must_use]
     pub fn clauses(&self) -> &str {

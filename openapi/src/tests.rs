@@ -120,6 +120,22 @@ fn each_constraint_says_what_it_expected_and_found() {
         (&values, json!("b"), ""),
         (&values, json!("B\n"), "body field `b`: expected one of a, b, found `B\\n` (body)"),
         (&values, json!(""), "body field `b`: expected one of a, b, found an empty text (body)"),
+        // What may be a token is not repeated.
+        (
+            &values,
+            json!(format!("key sally_api_{}", "5f".repeat(32))),
+            "body field `b`: expected one of a, b, found a text of 78 characters (body)",
+        ),
+        (
+            &values,
+            json!("AKIA/5f+Q".repeat(3)),
+            "body field `b`: expected one of a, b, found a text of 27 characters (body)",
+        ),
+        (
+            &values,
+            json!("application/x-www-form-urlencoded"),
+            "body field `b`: expected one of a, b, found `application/x-www-form-urlencoded` (body)",
+        ),
         (
             &json!({ "type": "boolean" }),
             json!("true"),

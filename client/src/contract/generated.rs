@@ -65,46 +65,6 @@ pub(crate) static OPERATIONS: &[&Operation] = &[
     &LIST_STATIC_GROUPS,
     &SEARCH_STATIC_INSTANCES,
 ];
-/// Limits of what `extractProxies` sends.
-#[derive(Clone, Copy, Debug)]
-pub enum ExtractProxies {}
-impl ExtractProxies {
-    /// Minimum of `num` (`extract.num-range`).
-    pub const NUM_MINIMUM: i64 = 1i64;
-    /// Maximum of `num` (`extract.num-range`).
-    pub const NUM_MAXIMUM: i64 = 100i64;
-    /// Maximum length, in bytes of UTF-8, of `sb` (`extract.sb-length`).
-    pub const SB_MAX_UTF8_BYTES: usize = 32usize;
-    /// Minimum length, in characters, of `request_id` (`open.extract.empty-parameter`).
-    pub const REQUEST_ID_MIN_LENGTH: usize = 1usize;
-    /// Maximum length, in bytes of UTF-8, of `request_id` (`open.extract.request-id-length`).
-    pub const REQUEST_ID_MAX_UTF8_BYTES: usize = 255usize;
-}
-/// Limits of what `searchStaticInstances` sends.
-#[derive(Clone, Copy, Debug)]
-pub enum SearchStaticInstances {}
-impl SearchStaticInstances {
-    /// Minimum number of items of `ips` (`search.ips-raw-limit`).
-    pub const IPS_MIN_ITEMS: usize = 1usize;
-    /// Maximum number of items, duplicates included, of `ips` (`search.ips-raw-limit`).
-    pub const IPS_MAX_ITEMS: usize = 10000usize;
-    /// Maximum number of distinct items of `ips` (`search.ips-dedup-limit`).
-    pub const IPS_MAX_DISTINCT: usize = 500usize;
-    /// Minimum of `groupId` (`search.group`).
-    pub const GROUP_ID_MINIMUM: i64 = 0i64;
-    /// Minimum of `page` (`search.page`).
-    pub const PAGE_MINIMUM: i64 = 1i64;
-    /// Maximum of `page` (`search.page`).
-    pub const PAGE_MAXIMUM: i64 = 1000000i64;
-    /// Minimum of `pageSize` (`search.page-size`).
-    pub const PAGE_SIZE_MINIMUM: i64 = 1i64;
-    /// Maximum of `pageSize` (`search.page-size`).
-    pub const PAGE_SIZE_MAXIMUM: i64 = 1000i64;
-}
-/// The ports that an address may have.
-pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = 1u16..=65535u16;
-pub(crate) const ADDRESS_CLAUSE: &str = "search.ips-item";
-pub(crate) const ADDRESS_PORT_CLAUSE: &str = "search.ips-port";
 /// The separator between two entries of a plain-text response (`extract.separator`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Separator {
@@ -158,6 +118,123 @@ impl Separator {
         }
     }
 }
+/// Response headers of a successful `extractProxies`. A header that is absent or invalid is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExtractProxiesHeaders {
+    /// The `num` of the request. Sent when the result is partial.
+    pub x_proxy_requested_count: Option<i64>,
+    /// How many entries the response holds. Sent when the result is partial.
+    pub x_proxy_returned_count: Option<i64>,
+    /// Flags a partial result. The contract leaves its spelling open.
+    pub x_proxy_partial: Option<String>,
+}
+impl ExtractProxiesHeaders {
+    /// Name of the header of [`x_proxy_requested_count`](Self::x_proxy_requested_count).
+    pub const X_PROXY_REQUESTED_COUNT: &'static str = "X-Proxy-Requested-Count";
+    /// Name of the header of [`x_proxy_returned_count`](Self::x_proxy_returned_count).
+    pub const X_PROXY_RETURNED_COUNT: &'static str = "X-Proxy-Returned-Count";
+    /// Name of the header of [`x_proxy_partial`](Self::x_proxy_partial).
+    pub const X_PROXY_PARTIAL: &'static str = "X-Proxy-Partial";
+    /// Reads the headers of a response.
+    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
+        Self {
+            x_proxy_requested_count: crate::lenient::header::integer(
+                headers,
+                Self::X_PROXY_REQUESTED_COUNT,
+            ),
+            x_proxy_returned_count: crate::lenient::header::integer(
+                headers,
+                Self::X_PROXY_RETURNED_COUNT,
+            ),
+            x_proxy_partial: crate::lenient::header::text(headers, Self::X_PROXY_PARTIAL),
+        }
+    }
+}
+/// Response headers of a successful `listStaticGroups`. A header that is absent or invalid is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListStaticGroupsHeaders {
+    /// The response must not be stored.
+    pub cache_control: Option<String>,
+    /// Trace id of this request, not the request id of an extraction.
+    pub x_request_id: Option<String>,
+}
+impl ListStaticGroupsHeaders {
+    /// Name of the header of [`cache_control`](Self::cache_control).
+    pub const CACHE_CONTROL: &'static str = "Cache-Control";
+    /// Name of the header of [`x_request_id`](Self::x_request_id).
+    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
+    /// Reads the headers of a response.
+    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
+        Self {
+            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
+            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
+        }
+    }
+}
+/// Response headers of a successful `searchStaticInstances`. A header that is absent or invalid is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SearchStaticInstancesHeaders {
+    /// The response must not be stored.
+    pub cache_control: Option<String>,
+    /// Trace id of this request, not the request id of an extraction.
+    pub x_request_id: Option<String>,
+}
+impl SearchStaticInstancesHeaders {
+    /// Name of the header of [`cache_control`](Self::cache_control).
+    pub const CACHE_CONTROL: &'static str = "Cache-Control";
+    /// Name of the header of [`x_request_id`](Self::x_request_id).
+    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
+    /// Reads the headers of a response.
+    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
+        Self {
+            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
+            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
+        }
+    }
+}
+/// Limits of what `extractProxies` sends.
+#[derive(Clone, Copy, Debug)]
+pub enum ExtractProxies {}
+impl ExtractProxies {
+    /// Minimum of `num` (`extract.num-range`).
+    pub const NUM_MINIMUM: i64 = 1i64;
+    /// Maximum of `num` (`extract.num-range`).
+    pub const NUM_MAXIMUM: i64 = 100i64;
+    /// Maximum length, in bytes of UTF-8, of `sb` (`extract.sb-length`).
+    pub const SB_MAX_UTF8_BYTES: usize = 32usize;
+    /// Minimum length, in characters, of `request_id` (`open.extract.empty-parameter`).
+    pub const REQUEST_ID_MIN_LENGTH: usize = 1usize;
+    /// Maximum length, in bytes of UTF-8, of `request_id` (`open.extract.request-id-length`).
+    pub const REQUEST_ID_MAX_UTF8_BYTES: usize = 255usize;
+}
+/// Limits of what `searchStaticInstances` sends.
+#[derive(Clone, Copy, Debug)]
+pub enum SearchStaticInstances {}
+impl SearchStaticInstances {
+    /// Minimum number of items of `ips` (`search.ips-raw-limit`).
+    pub const IPS_MIN_ITEMS: usize = 1usize;
+    /// Maximum number of items, duplicates included, of `ips` (`search.ips-raw-limit`).
+    pub const IPS_MAX_ITEMS: usize = 10000usize;
+    /// Maximum number of distinct items of `ips` (`search.ips-dedup-limit`).
+    pub const IPS_MAX_DISTINCT: usize = 500usize;
+    /// Minimum of `groupId` (`search.group`).
+    pub const GROUP_ID_MINIMUM: i64 = 0i64;
+    /// Minimum of `page` (`search.page`).
+    pub const PAGE_MINIMUM: i64 = 1i64;
+    /// Maximum of `page` (`search.page`).
+    pub const PAGE_MAXIMUM: i64 = 1000000i64;
+    /// Minimum of `pageSize` (`search.page-size`).
+    pub const PAGE_SIZE_MINIMUM: i64 = 1i64;
+    /// Maximum of `pageSize` (`search.page-size`).
+    pub const PAGE_SIZE_MAXIMUM: i64 = 1000i64;
+}
+/// The ports that an address may have.
+pub const ADDRESS_PORTS: std::ops::RangeInclusive<u16> = 1u16..=65535u16;
+pub(crate) const ADDRESS_CLAUSE: &str = "search.ips-item";
+pub(crate) const ADDRESS_PORT_CLAUSE: &str = "search.ips-port";
 /// State of a static instance.
 ///
 /// An unknown value is kept as `Other`.
@@ -248,81 +325,4 @@ impl types::ReturnType {
 impl types::SeparatorCode {
     /// The values that the document defines.
     pub const KNOWN: &'static [&'static str] = &["1", "2", "3", "4", "5", "6"];
-}
-/// Response headers of a successful `extractProxies`. A header that is absent or invalid is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExtractProxiesHeaders {
-    /// The `num` of the request. Sent when the result is partial.
-    pub x_proxy_requested_count: Option<i64>,
-    /// How many entries the response holds. Sent when the result is partial.
-    pub x_proxy_returned_count: Option<i64>,
-    /// Flags a partial result. The contract leaves its spelling open.
-    pub x_proxy_partial: Option<String>,
-}
-impl ExtractProxiesHeaders {
-    /// Name of the header of [`x_proxy_requested_count`](Self::x_proxy_requested_count).
-    pub const X_PROXY_REQUESTED_COUNT: &'static str = "X-Proxy-Requested-Count";
-    /// Name of the header of [`x_proxy_returned_count`](Self::x_proxy_returned_count).
-    pub const X_PROXY_RETURNED_COUNT: &'static str = "X-Proxy-Returned-Count";
-    /// Name of the header of [`x_proxy_partial`](Self::x_proxy_partial).
-    pub const X_PROXY_PARTIAL: &'static str = "X-Proxy-Partial";
-    /// Reads the headers of a response.
-    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
-        Self {
-            x_proxy_requested_count: crate::lenient::header::integer(
-                headers,
-                Self::X_PROXY_REQUESTED_COUNT,
-            ),
-            x_proxy_returned_count: crate::lenient::header::integer(
-                headers,
-                Self::X_PROXY_RETURNED_COUNT,
-            ),
-            x_proxy_partial: crate::lenient::header::text(headers, Self::X_PROXY_PARTIAL),
-        }
-    }
-}
-/// Response headers of a successful `listStaticGroups`. A header that is absent or invalid is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ListStaticGroupsHeaders {
-    /// The response must not be stored.
-    pub cache_control: Option<String>,
-    /// Trace id of this request, not the request id of an extraction.
-    pub x_request_id: Option<String>,
-}
-impl ListStaticGroupsHeaders {
-    /// Name of the header of [`cache_control`](Self::cache_control).
-    pub const CACHE_CONTROL: &'static str = "Cache-Control";
-    /// Name of the header of [`x_request_id`](Self::x_request_id).
-    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
-    /// Reads the headers of a response.
-    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
-        Self {
-            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
-            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
-        }
-    }
-}
-/// Response headers of a successful `searchStaticInstances`. A header that is absent or invalid is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SearchStaticInstancesHeaders {
-    /// The response must not be stored.
-    pub cache_control: Option<String>,
-    /// Trace id of this request, not the request id of an extraction.
-    pub x_request_id: Option<String>,
-}
-impl SearchStaticInstancesHeaders {
-    /// Name of the header of [`cache_control`](Self::cache_control).
-    pub const CACHE_CONTROL: &'static str = "Cache-Control";
-    /// Name of the header of [`x_request_id`](Self::x_request_id).
-    pub const X_REQUEST_ID: &'static str = "X-Request-Id";
-    /// Reads the headers of a response.
-    pub fn read(headers: &reqwest::header::HeaderMap) -> Self {
-        Self {
-            cache_control: crate::lenient::header::text(headers, Self::CACHE_CONTROL),
-            x_request_id: crate::lenient::header::text(headers, Self::X_REQUEST_ID),
-        }
-    }
 }

@@ -3,10 +3,8 @@
 use sallyport_client::contract::{ExtractProxies, SearchStaticInstances as Limits};
 use sallyport_client::{Address, Error, GroupFilter, Separator, testing::Replies};
 
-use crate::{
-    addresses,
-    faulty::{FaultyServer, items, one_gateway, reply},
-};
+use super::addresses;
+use crate::faulty::{FaultyServer, items, one_gateway, reply};
 
 #[tokio::test]
 async fn addresses_come_in_every_type_and_go_as_they_were_written() {

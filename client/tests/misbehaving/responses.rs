@@ -17,11 +17,8 @@ use sallyport_client::{
     testing::{Replies, instance},
 };
 
-use crate::{
-    addresses,
-    faulty::{FaultyServer, Reply, items, no_groups, ok, plain_text, reply},
-    listing_error,
-};
+use super::{addresses, listing_error};
+use crate::faulty::{FaultyServer, Reply, items, no_groups, ok, plain_text, reply};
 
 /// What `call` makes of a reply that the service gives again and again.
 async fn outcome(call: &str, reply: Reply) -> String {

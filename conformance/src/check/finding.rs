@@ -34,12 +34,12 @@ pub struct Finding {
     /// Variables of the facts that it depends on: a wrong fact causes a wrong finding.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
+    /// For a finding of a passive check: operation, form and class of the response that shows it, such as `search, JSON, accepted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_kind: Option<String>,
     /// For a finding of a passive check: the checks and labels of the cases whose exchanges show it.
     #[serde(skip)]
     pub seen_in: Vec<(String, String)>,
-    /// Ids of known faults that the responses exclude, though the same cases notice them.
-    #[serde(skip)]
-    pub excluded: Vec<&'static str>,
 }
 
 /// The result of a case.

@@ -34,6 +34,12 @@ impl<'a> ObservedExchange<'a> {
     pub(crate) fn success(&self) -> Option<&'a Response> {
         (*self.class == ResponseClass::Accepted && !self.request.is_invalid()).then_some(self.response)
     }
+
+    /// Operation, form and class: only another response of the same kind can show that a finding is fixed.
+    fn kind(&self) -> String {
+        let form = if self.form == Form::Text { "text" } else { "JSON" };
+        format!("{}, {form}, {}", self.operation, self.class.name())
+    }
 }
 
 /// What a passive check finds in an exchange. Findings with the same clause and key are reported once.
@@ -65,6 +71,8 @@ pub(crate) struct PassiveChecks {
 pub(crate) struct PassiveCheck {
     pub(crate) check: &'static Check,
     pub(crate) seen: u64,
+    /// The [kinds](ObservedExchange::kind) of responses that it has judged.
+    pub(crate) kinds: BTreeSet<String>,
     pub(crate) findings: BTreeMap<FindingKey, Occurrence>,
     /// Whether there were more findings than are kept.
     pub(crate) has_more: bool,
@@ -80,6 +88,8 @@ pub(crate) struct Occurrence {
     /// The responses that show it.
     pub(crate) times: u64,
     pub(crate) exchanges: Vec<RecordedExchange>,
+    /// The [kind](ObservedExchange::kind) of the response that shows it.
+    pub(crate) kind: String,
     request: Request,
     /// The checks and cases whose exchanges show it.
     pub(crate) seen_in: BTreeSet<(&'static str, String)>,
@@ -94,6 +104,7 @@ impl PassiveChecks {
         let passive = |check: &&'static Check| PassiveCheck {
             check,
             seen: 0,
+            kinds: BTreeSet::new(),
             findings: BTreeMap::new(),
             has_more: false,
         };
@@ -117,6 +128,7 @@ impl PassiveChecks {
     ) {
         /// Maximum number of findings of a check. A response may have any number of members with names of their own.
         const MAX_FINDINGS: usize = 100;
+        let kind = observed.kind();
         for passive in &self.checks {
             let mut passive = lock(passive);
             if passive.check.operation.is_some_and(|operation| operation != observed.operation) {
@@ -125,6 +137,9 @@ impl PassiveChecks {
             let Run::Passive(judge) = passive.check.run else { continue };
             let Some(findings) = judge(observed) else { continue };
             passive.seen += 1;
+            if !passive.kinds.contains(&kind) {
+                passive.kinds.insert(kind.clone());
+            }
             let mut counted = BTreeSet::new();
             for finding in findings {
                 let inferred_from = finding.inferred_from(observed.contract);
@@ -143,6 +158,7 @@ impl PassiveChecks {
                         .chain([exchange])
                         .map(|exchange| RecordedExchange::new(exchange, redactor))
                         .collect(),
+                    kind: kind.clone(),
                     request: observed.request.clone(),
                     seen_in: BTreeSet::new(),
                     is_flaky: false,

@@ -12,7 +12,7 @@ use super::{
     Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
-use crate::contract::{Clause, Contract, OperationId, Unspecified, Violation};
+use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::lock::lock;
 use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
@@ -139,7 +139,7 @@ impl<'a> Probe<'a> {
 
     /// Reports that a clause is violated.
     pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Fail, (clause, false), expected, actual, exchanges);
+        self.report(Severity::Fail, clause, expected, actual, exchanges);
     }
 
     /// Whether the check declares a clause.
@@ -147,24 +147,9 @@ impl<'a> Probe<'a> {
         self.check.clauses.contains(&clause)
     }
 
-    /// Notes known faults, by id, that the responses of the last finding exclude.
-    pub(crate) fn exclude(&self, faults: &[&'static str]) {
-        if let Some(finding) = self.notes().findings.last_mut() {
-            finding.excluded.extend(faults);
-        }
-    }
-
     /// Reports something doubtful that no clause forbids.
     pub fn warning(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Warn, (clause, false), expected, actual, exchanges);
-    }
-
-    /// Reports a response that violates the document's schema.
-    pub(crate) fn violation(&self, violation: &Violation, exchange: &Exchange) {
-        let Violation { clause, schema_path, instance_path, message, is_null } = violation;
-        let expected = format!("a response that matches the schema of the OpenAPI document at {schema_path}");
-        let actual = format!("at {instance_path}: {message}");
-        self.report(Severity::Fail, (*clause, *is_null), &expected, &actual, &[exchange]);
+        self.report(Severity::Warn, clause, expected, actual, exchanges);
     }
 
     /// Records how the target decides unspecified behaviour.
@@ -406,7 +391,7 @@ impl<'a> Probe<'a> {
     fn report(
         &self,
         severity: Severity,
-        (clause, of_null): (Clause, bool),
+        clause: Clause,
         expected: &str,
         actual: &str,
         exchanges: &[&Exchange],
@@ -417,7 +402,7 @@ impl<'a> Probe<'a> {
             return;
         }
         let entry = self.contract().catalogue.clause(clause);
-        let inferred_from = entry.inferred_from(of_null);
+        let inferred_from = entry.inferred_from(false);
         let severity = self.context.inferred.severity(severity, inferred_from);
         let mut facts: Vec<String> = notes.case.facts.iter().copied().map(str::to_owned).collect();
         let region = Fact::PlentifulRegion.variable();
@@ -442,8 +427,8 @@ impl<'a> Probe<'a> {
             actual: self.context.redactor.excerpt(actual, MAX_TEXT),
             severity,
             facts,
+            response_kind: None,
             seen_in: Vec::new(),
-            excluded: Vec::new(),
             exchanges,
             judged,
             control,

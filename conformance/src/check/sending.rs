@@ -26,15 +26,6 @@ impl Probe<'_> {
         not_busy(self.send_with(request, ThrottlingPolicy::WaitOut).await?)
     }
 
-    /// Sends a request a few times without waiting as long as `Retry-After` says, because a shortage may be a 503 with a long
-    /// `Retry-After`.
-    ///
-    /// # Errors
-    /// As for [`Probe::send`].
-    pub async fn send_briefly(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-        not_busy(self.send_until_served(|| request.clone()).await?)
-    }
-
     /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
     /// anything.
     ///

@@ -1,6 +1,7 @@
 //! Compares successful responses with the document: status, body and headers.
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::check::{Case, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
 use crate::contract::Clause;
@@ -64,17 +65,21 @@ fn is_json(body: &[u8]) -> bool {
     std::str::from_utf8(body).is_ok() && serde_json::from_slice::<IgnoredAny>(body).is_ok()
 }
 
-/// A successful static response with a blank `X-Request-Id`. The form of an id is unspecified, but a blank one identifies nothing.
+/// A successful static response with a blank id in its header or its body, each with its clause. The form of an id is unspecified,
+/// but a blank one identifies nothing.
 pub(super) fn judge_request_id(
     observed: &ObservedExchange<'_>,
-    clause: Clause,
+    [of_header, of_body]: [Clause; 2],
 ) -> Option<Vec<PassiveFinding>> {
-    let name = &observed.contract.extract.request_id_header.name;
-    let id = observed.success()?.header(name)?;
-    let is_blank = id.trim().is_empty();
-    let finding =
-        || PassiveFinding::fail(clause, "blank", format!("{name} with an id"), format!("{name} is empty"));
-    Some(is_blank.then(finding).into_iter().collect())
+    let header = &observed.contract.extract.request_id_header.name;
+    let response = observed.success()?;
+    let body = response.at("/requestId").and_then(Value::as_str).map(str::to_owned);
+    let ids = [(of_header, header.as_str(), response.header(header)), (of_body, "requestId", body)];
+    let blank = ids.into_iter().filter(|(.., id)| id.as_ref().is_some_and(|id| id.trim().is_empty()));
+    let finding = |(clause, name, _): (Clause, &str, _)| {
+        PassiveFinding::fail(clause, "blank", format!("{name} with an id"), format!("{name} is empty"))
+    };
+    Some(blank.map(finding).collect())
 }
 
 /// Makes a valid request.

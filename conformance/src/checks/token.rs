@@ -6,7 +6,7 @@ use crate::check::{Case, Cost, Probe, Stop};
 use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::{Fact, Secret};
-use crate::wire::{Exchange, QuerySpelling, Request};
+use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
 
 /// A token that no service has issued.
 pub(crate) const UNKNOWN: &str =
@@ -105,10 +105,8 @@ fn not_one() -> [(&'static str, Vec<Edit>); 10] {
     const UNKNOWN: Credential = Credential::Wrong(WrongToken::Unknown);
     const EMPTY: Credential = Credential::Wrong(WrongToken::Empty);
     let encoded = |probe: &Probe<'_>, good: Request| {
-        let hex = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
-        let pair =
-            format!("{}={}", hex(token_parameter(probe.contract(), &good)), hex(probe.token().expose()));
-        Ok(good.raw_query(pair))
+        let name = percent_encoded(token_parameter(probe.contract(), &good));
+        Ok(good.raw_query(format!("{name}={}", percent_encoded(probe.token().expose()))))
     };
     // The case of a query counts (RFC 3986, 6.2.2.1): this is another parameter.
     let capitals = |probe: &Probe<'_>, good: Request| {

@@ -12,7 +12,7 @@
 //! The *precision* of a fault is the share of agreeing cases among those that agree or contradict. Its *recall* is the share of
 //! cases agreeing by name among those and the missed ones. A fault is only named when both are at least [`MIN_FIT`], and when a
 //! finding cites its clause in the cases of a check that cites it: if the responses violate other clauses only, it is not the
-//! cause. Nor is it when a check has noted that the responses exclude it. The faults are ordered by
+//! cause. The faults are ordered by
 //! `agreeing / (agreeing + missed + contradicting + unknown / 4)`: of two faults that fit, the one that explains more
 //! failures is more likely. At most three are named, each of which explains at least half of the cases of the first one, with the
 //! number of others that fit as well as the last; if that is more than [`MAX_ALIKE`], nothing is named. The cases that the first
@@ -79,25 +79,14 @@ pub struct Suspect<'a> {
     unknown: usize,
 }
 
-/// What the findings of a failing case say about a known fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Indication {
-    /// One cites its clause.
-    Violated,
-    /// They cite other clauses.
-    OtherClauses,
-    /// The responses exclude it.
-    Excluded,
-}
-
-/// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause, and `shows` what the findings
-/// of a case say about a fault.
+/// Finds the likely causes of the failing cases of a run. `cites` says whether a check cites a clause, and `shows` whether a finding
+/// of a case does.
 pub fn diagnose<'a>(
     matrix: &'a Matrix,
     ran: &Cases<'_>,
     failing: impl IntoIterator<Item = FailingCase<'a>>,
     cites: impl Fn(&str, Clause) -> bool,
-    shows: impl Fn(&FailingCase<'_>, &KnownFault) -> Indication,
+    shows: impl Fn(&FailingCase<'_>, Clause) -> bool,
 ) -> Vec<Cause<'a>> {
     // Faults are not recorded with the random cases of an exploration.
     let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
@@ -175,20 +164,18 @@ impl<'a> Recording<'a> {
         Some(recorded.contains(&(case.check, case.label)) || recorded.len() >= MAX_DETECTORS)
     }
 
-    /// Whether a finding cites the clause of the fault, in the cases that agree and whose judge cites it, and no response excludes it.
-    /// True when there is no such case.
+    /// Whether a finding cites the clause of the fault, in the cases that agree and whose judge cites it. True when there is no such
+    /// case.
     fn is_shown(
         &self,
         failing: &BTreeSet<FailingCase<'_>>,
         cites: &impl Fn(&str, Clause) -> bool,
-        shows: &impl Fn(&FailingCase<'_>, &KnownFault) -> Indication,
+        shows: &impl Fn(&FailingCase<'_>, Clause) -> bool,
     ) -> bool {
-        let fault = self.fault;
-        let agrees =
-            |case: &&FailingCase<'_>| self.agrees(case) == Some(true) && cites(case.judge, fault.clause);
-        let indications: Vec<_> = failing.iter().filter(agrees).map(|case| shows(case, fault)).collect();
-        let is_violated = indications.is_empty() || indications.contains(&Indication::Violated);
-        is_violated && !indications.contains(&Indication::Excluded)
+        let clause = self.fault.clause;
+        let agrees = |case: &&FailingCase<'_>| self.agrees(case) == Some(true) && cites(case.judge, clause);
+        let mut agreeing = failing.iter().filter(agrees).peekable();
+        agreeing.peek().is_none() || agreeing.any(|case| shows(case, clause))
     }
 
     fn suspect(
@@ -262,20 +249,16 @@ mod tests {
     }
 
     fn causes<'a>(matrix: &'a Matrix, failing: &[(&'a str, &'a str)]) -> Vec<Cause<'a>> {
-        causes_by(matrix, failing, Indication::Violated)
+        causes_by(matrix, failing, true)
     }
 
-    fn causes_by<'a>(
-        matrix: &'a Matrix,
-        failing: &[(&'a str, &'a str)],
-        evidence: Indication,
-    ) -> Vec<Cause<'a>> {
+    fn causes_by<'a>(matrix: &'a Matrix, failing: &[(&'a str, &'a str)], is_cited: bool) -> Vec<Cause<'a>> {
         let mut ran = Cases::default();
         LABELS.iter().for_each(|label| ran.add("search.page.x", label, None));
         ["search.page.y", "search.total.x"].iter().for_each(|check| ran.add(check, "a", None));
         let failing = failing.iter().map(|(check, label)| FailingCase { judge: check, check, label });
         let cites = |judge: &str, clause| judge.starts_with("search.page.") && clause == Clause::SearchPage;
-        diagnose(matrix, &ran, failing, cites, |_, _| evidence)
+        diagnose(matrix, &ran, failing, cites, |_, _| is_cited)
     }
 
     fn named(causes: &[Cause<'_>]) -> Vec<Vec<String>> {
@@ -294,9 +277,7 @@ mod tests {
         assert_eq!(named(&found), [["abc"]]);
         assert_eq!((found[0].suspects[0].agreeing, found[0].cases.len(), found[0].alike), (3, 3, 0));
         assert_eq!(named(&causes(&matrix, &[])), Vec::<Vec<String>>::new());
-        for evidence in [Indication::OtherClauses, Indication::Excluded] {
-            assert!(causes_by(&matrix, &of_x(&["a", "b", "c"]), evidence).is_empty());
-        }
+        assert!(causes_by(&matrix, &of_x(&["a", "b", "c"]), false).is_empty());
         // Neither half of the cases of a fault nor twice as many fit it.
         assert!(causes(&matrix, &of_x(&["a", "d"])).is_empty());
         // The other check cites the clause too, and was in the recording without failing.
@@ -357,7 +338,7 @@ mod tests {
         let failing = labels.iter().chain(&further);
         let failing =
             failing.map(|label| FailingCase { judge: "search.page.x", check: "search.page.x", label });
-        let found = diagnose(&matrix, &ran, failing, |_, _| true, |_, _| Indication::Violated);
+        let found = diagnose(&matrix, &ran, failing, |_, _| true, |_, _| true);
         assert_eq!(found[0].suspects[0].agreeing, MAX_DETECTORS + 60);
     }
 }

@@ -58,6 +58,11 @@ impl KnownFault {
     pub fn is_of_lab(&self) -> bool {
         !self.id.starts_with(INDEPENDENT)
     }
+
+    /// Its place among all: those of the lab come first, by their clauses.
+    pub(super) fn order(&self) -> ((bool, &'static str), &str) {
+        ((!self.is_of_lab(), self.clause.id()), &self.id)
+    }
 }
 
 impl Matrix {
@@ -111,6 +116,11 @@ impl Matrix {
     /// Adds a fault with a new id, whose checks are known.
     pub(super) fn push_fault(&mut self, fault: KnownFault) {
         self.faults.push(fault);
+    }
+
+    /// Puts the faults in their order, whatever the order in which they were added.
+    pub(super) fn sort_faults(&mut self) {
+        self.faults.sort_by(|one, other| one.order().cmp(&other.order()));
     }
 
     /// Adds a check, if it is new; returns its id.
@@ -180,6 +190,7 @@ mod tests {
                 vec![notice("all.passive", 2), notice("all.passive", 4), notice("search.c", 4)],
             ),
             ("search.page/a", Vec::new()),
+            ("search.page/c", Vec::new()),
         ] {
             let breaks = "Says it, and does not.".to_owned();
             let fault = KnownFault { id: id.to_owned(), clause: Clause::SearchPage, breaks, noticed_by };
@@ -196,7 +207,8 @@ mod tests {
         assert_eq!(again.to_text(), text);
         assert_eq!(again.cases(), matrix.cases());
         let ids: Vec<_> = again.faults().iter().map(|fault| &*fault.id).collect();
-        assert_eq!(ids, ["search.page/a", "search.page/b", "independent/z"]);
+        assert_eq!(ids, ["search.page/a", "search.page/b", "search.page/c", "independent/z"]);
+        assert!(text.contains("/a\tSays it, and does not.\t/c\tSays it, and does not.\t\n"), "{text}");
         let mut notices = again.faults()[1].noticed_by.clone();
         notices.sort();
         assert_eq!(notices, matrix.faults()[1].noticed_by);
@@ -205,6 +217,7 @@ mod tests {
             ("[\"a\",\"9x\"]", 1),
             ("no.clause", 1),
             ("/b\tIs wrong.\t0", 1),
+            ("search.page\n/b\t", 2),
             ("[\"a\",\"0x\"]\nsearch.page\n/b\tIs wrong.\t0+1", 3),
         ] {
             let error = Matrix::from_text(wrong).unwrap_err();

@@ -7,6 +7,6 @@ mod matrix;
 mod power;
 mod table;
 
-pub use diagnosis::{Cause, FailingCase, Indication, MIN_FIT, Suspect, diagnose};
+pub use diagnosis::{Cause, FailingCase, MIN_FIT, Suspect, diagnose};
 pub use matrix::{CaseName, Detector, KnownFault, MAX_DETECTORS, Matrix};
 pub use power::{Cases, ClauseDetection, Detection, Unlock, UnnoticedFault};

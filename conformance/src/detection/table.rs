@@ -5,12 +5,13 @@
 //! ["all.no-secrets.watched"]
 //!
 //! search.page
-//! /zero<TAB>Page 0 is the first.<TAB>0+1 1>0
+//! /zero<TAB>Page 0 is the first.<TAB>/minus<TAB>Page -1 is the first.<TAB>0+1 1>0
 //! ```
 //!
 //! First the checks, sorted, each with the labels of its cases. The first character of a label says how many bytes it shares with
-//! the label before it, in base 36. Then the faults by clause, each with its id, its sentence and what notices it. Of the id of a
-//! fault of the lab the clause is left out, and of the others `independent/`. Cases are numbered over all checks. After `CHECK>`,
+//! the label before it, in base 36. Then the faults by clause, each with its id and its sentence; those that the same cases notice
+//! are in one line, which ends with these cases. Of the id of a fault of the lab the clause is left out, and of the others
+//! `independent/`. Cases are numbered over all checks. After `CHECK>`,
 //! the index of a passive check, follow the cases in which that check notices it. A number is the distance from the one before
 //! it, and `+N` means so many further cases in a row.
 
@@ -45,21 +46,25 @@ impl Matrix {
                     label = following(&label, text).ok_or_else(|| wrong("a label is invalid"))?;
                     matrix.add_case(check, &label);
                 }
-            } else if let [id, breaks, noticed_by] = line.split('\t').collect::<Vec<_>>()[..] {
+            } else if let Some((faults, noticed_by)) = line.rsplit_once('\t') {
                 let clause = clause.ok_or_else(|| wrong("a fault breaks a clause"))?;
                 let noticed_by = detectors(noticed_by, &matrix, &checks);
                 let noticed_by = noticed_by.ok_or_else(|| wrong("a detector is invalid"))?;
-                let prefix = if id.starts_with('/') { clause.id() } else { INDEPENDENT };
-                let id = format!("{prefix}{id}");
-                matrix.push_fault(KnownFault { id, clause, breaks: breaks.to_owned(), noticed_by });
+                for fault in faults.split('\t').collect::<Vec<_>>().chunks(2) {
+                    let [id, breaks] = fault else { return Err(wrong("a fault has an id and a sentence")) };
+                    let prefix = if id.starts_with('/') { clause.id() } else { INDEPENDENT };
+                    let (id, breaks) = (format!("{prefix}{id}"), (*breaks).to_owned());
+                    matrix.push_fault(KnownFault { id, clause, breaks, noticed_by: noticed_by.clone() });
+                }
             } else if !line.is_empty() {
                 clause = Some(Clause::from_id(line).ok_or_else(|| wrong("unknown clause"))?);
             }
         }
+        matrix.sort_faults();
         Ok(matrix)
     }
 
-    /// The checks and their cases, then one fault per line, for readable diffs.
+    /// The checks and their cases, then a line for each list of cases that notices faults of a clause, for readable diffs.
     pub fn to_text(&self) -> String {
         let mut sorted: Vec<usize> = (0..self.cases().len()).collect();
         sorted.sort_by_key(|case| &self.cases()[*case]);
@@ -78,16 +83,21 @@ impl Matrix {
             let _ = writeln!(text, "{}", serde_json::json!(line));
         }
         let mut faults: Vec<&KnownFault> = self.faults().iter().collect();
-        faults.sort_by_key(|fault| (!fault.is_of_lab(), fault.clause.id(), &fault.id));
-        let mut clause = None;
-        for fault in faults {
-            if clause.replace(fault.clause) != Some(fault.clause) {
-                let _ = writeln!(text, "\n{}", fault.clause.id());
+        faults.sort_by_key(|fault| fault.order());
+        for of_clause in faults.chunk_by(|one, next| one.order().0 == next.order().0) {
+            let _ = writeln!(text, "\n{}", of_clause[0].clause.id());
+            let mut lines: Vec<(String, String)> = Vec::new();
+            for fault in of_clause {
+                let KnownFault { id, breaks, clause, .. } = fault;
+                let prefix = if fault.is_of_lab() { clause.id() } else { INDEPENDENT };
+                let sentence = format!("{}\t{breaks}\t", id.strip_prefix(prefix).unwrap_or(id));
+                let noticed_by = self.detectors_text(fault, &ranks);
+                match lines.iter_mut().find(|(_, cases)| *cases == noticed_by) {
+                    Some((faults, _)) => faults.push_str(&sentence),
+                    None => lines.push((sentence, noticed_by)),
+                }
             }
-            let KnownFault { id, breaks, .. } = fault;
-            let prefix = if fault.is_of_lab() { fault.clause.id() } else { INDEPENDENT };
-            let id = id.strip_prefix(prefix).unwrap_or(id);
-            let _ = writeln!(text, "{id}\t{breaks}\t{}", self.detectors_text(fault, &ranks));
+            lines.iter().for_each(|(faults, cases)| _ = writeln!(text, "{faults}{cases}"));
         }
         text
     }

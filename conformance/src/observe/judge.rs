@@ -157,8 +157,8 @@ fn repeated(
             case: None,
             inferred_from: inferred_from.map(str::to_owned),
             facts: Vec::new(),
+            response_kind: None,
             seen_in: Vec::new(),
-            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut() {

@@ -28,6 +28,13 @@ use super::reports::ReportRequest;
 /// tokens are sent.
 pub(crate) const CONFIG: &str = "conformance.toml";
 
+/// Examples and exit codes of a command, in a file of its own.
+macro_rules! help {
+    ($command:literal) => {
+        include_str!(concat!("help/", $command, ".txt")).trim_ascii_end()
+    };
+}
+
 /// Test whether a service conforms to the Sallyport contract.
 ///
 #[cfg_attr(
@@ -39,7 +46,7 @@ pub(crate) const CONFIG: &str = "conformance.toml";
     doc = "Without a subcommand, run the checks. This build has no embedded server: pass --base-url or --config."
 )]
 #[derive(Debug, Parser)]
-#[command(name = "conformance", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(name = "conformance", version, args_conflicts_with_subcommands = true, after_help = help!("run"))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -63,102 +70,10 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
     command.mut_args(allow).mut_subcommands(with_negative_numbers)
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  conformance
-  conformance init
-  conformance plan --config conformance.toml
-  conformance run --config conformance.toml --report html=report.html,json=report.json
-  conformance run --base-url https://api.example.com --profile smoke --only 'groups.*'
-  conformance run --base-url https://api.example.com --min-detection 90 --require 'search.*'
-  conformance plan --base-url https://api.example.com --detect 95
-  conformance baseline report.json --reason 'ticket 123' >> conformance.toml
-  conformance run --config conformance.toml --since report.json
-  conformance replay report.json --base-url https://api.example.com
-  conformance evidence report.json search.match-port.subset -o evidence.html
-  conformance judge --curl command.txt --response response.txt --clause search.match-port
-  conformance explain search.match-port
-  conformance observe session.har
-
-The account's token is read from SALLYPORT_API_KEY, --api-key-file or --api-key-stdin. A skipped check names the environment
-variables that it needs; in lower case they are the keys of [facts] in the configuration. Arguments take precedence over
-environment variables, and those over the configuration.
-
-Exit codes:
-  0  no violation found in the clauses that were judged, apart from accepted ones
-  1  at least one clause is violated; for `compare`: the behaviour has changed
-  2  invalid usage or configuration
-  3  the service is unreachable or down, is not the API, or rejects the account's token or each of its extractions
-  4  no verdict: a limit was reached, the run was stopped, a check was inconclusive or flaky, a gate was not met, nothing ran,
-     or a report could not be written";
-
-const REPLAY_EXAMPLES: &str = "\
-Examples:
-  conformance replay report.json --base-url https://api.example.com
-  conformance replay report.json search.match-port.subset --base-url https://api.example.com";
-
-const EVIDENCE_EXAMPLES: &str = "\
-Examples:
-  conformance evidence report.json search.total -o evidence.html
-  conformance evidence report.json 'extract.num-range.boundaries#2' -o evidence.md";
-
-const OBSERVE_EXAMPLES: &str = "\
-Examples:
-  conformance observe session.har
-  conformance observe session.har --base-url https://api.example.com --report html=report.html";
-
-const WATCH_EXAMPLES: &str = "\
-Examples:
-  conformance watch --config conformance.toml --every 15m
-  conformance watch --config conformance.toml --every 6h --gateways-per-day 40 --history /var/lib/conformance
-  conformance watch --config conformance.toml --on-change ./alert
-  conformance watch --config conformance.toml --runs 1 --listen 127.0.0.1:0";
-
-const JUDGE_EXAMPLES: &str = "\
-Examples:
-  conformance judge --curl command.txt --response response.txt
-  conformance judge --har session.har --entry 3 --clause search.total --run report.json
-  conformance judge --har session.har --base-url https://staging.example.com
-
-Exit codes:
-  0  the exchange keeps the clause, or each one that it can show
-  1  it violates the contract
-  4  it cannot show that";
-
-const CLIENT_EXAMPLES: &str = "\
-Examples:
-  conformance client -- python3 client.py
-  conformance client --only 'client.wait-*' --report junit=client.xml,md=client.md -- ./client
-  conformance client --list
-  conformance explain client.both-codes
-
-Exit codes:
-  0  no duty of callers is violated
-  1  at least one duty is violated
-  2  invalid usage, or the command does not start
-  4  no verdict: a case has no result, nothing ran, or a report could not be written";
-
-const PROXY_EXAMPLES: &str = "\
-Examples:
-  conformance proxy --embedded --fault search.paging/overlap
-  conformance proxy --embedded --pedantic --seed 7
-  conformance proxy --upstream https://staging.example.com --scenario busy.toml --listen 127.0.0.1:8088
-  conformance proxy --config conformance.toml --fault groups.token/two-accounts
-
-A scenario is a TOML file of steps for each operation; conformance/LAB.md has all keys:
-  [[default.search]]
-  times = 2
-  status = 429
-  retry-after = 1
-
-A request selects a scenario with the header `X-Lab-Scenario: NAME` (without it, `default`). NAME/RUN counts its steps
-separately, for parallel tests. Faults that act as an account need its token from SALLYPORT_API_KEY, and others need facts, from
-the variables that `conformance plan` names or from --config. A warning names what a selected fault lacks.";
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run the checks.
-    #[command(after_help = EXAMPLES)]
+    #[command(after_help = help!("run"))]
     Run(Box<RunArguments>),
     /// Print which checks would run, their cost, the known faults they would notice, and which would be skipped and why; send
     /// nothing. Needs no token.
@@ -179,11 +94,12 @@ pub(crate) enum Command {
     /// failing or not reproduced. The exit code is 0 only if all are fixed.
     ///
     /// Tokens are sent only to --base-url (or `base-url` of the configuration), never to the target that the report names.
-    #[command(after_help = REPLAY_EXAMPLES)]
+    #[command(after_help = help!("replay"))]
     Replay {
         /// Report in JSON.
         report: PathBuf,
-        /// Id of a check, for example search.match-port.subset [default: each check with a finding].
+        /// Id of a check or of one of its findings, for example search.match-port.subset or search.match-port.subset#2 [default: each
+        /// check with a finding].
         check: Option<String>,
         /// Allow another target than that of the report, for example
         /// `replay report.json search.total --base-url https://staging.example.com --allow-other-target`.
@@ -194,7 +110,7 @@ pub(crate) enum Command {
     },
     /// Write one finding of a report as one file that can be sent to the provider: the clause with its place in the document, the
     /// requests and responses with times and ids, and the commands that send them again. It holds no secret.
-    #[command(after_help = EVIDENCE_EXAMPLES)]
+    #[command(after_help = help!("evidence"))]
     Evidence {
         /// Report in JSON.
         report: PathBuf,
@@ -235,18 +151,18 @@ pub(crate) enum Command {
     ///
     /// The passive checks judge each exchange by itself, and extractions that were repeated under a request id are compared. Needs no
     /// token, and prints none from the file.
-    #[command(after_help = OBSERVE_EXAMPLES)]
+    #[command(after_help = help!("observe"))]
     Observe(ObserveArguments),
     /// Judge one exchange from the field: which clauses it can show, whether it violates them, and with --base-url the smallest
     /// request, or pair of requests, that shows it again.
-    #[command(after_help = JUDGE_EXAMPLES)]
+    #[command(after_help = help!("judge"))]
     Judge(Box<JudgeArguments>),
     /// Repeat the run at an interval, keep a history, report changes of the verdict, and serve a page and metrics on the
     /// loopback interface.
     ///
     /// Runs do not retry, so that an intermittent violation shows as a failure rate with its 95 % confidence interval. SIGINT or
     /// SIGTERM ends the program with exit code 0 and discards the current run.
-    #[command(after_help = WATCH_EXAMPLES)]
+    #[command(after_help = help!("watch"))]
     Watch(Box<WatchArguments>),
     /// List the faults that `proxy` can inject: ways to break a clause, with the operations whose requests they affect.
     Faults {
@@ -268,13 +184,13 @@ pub(crate) enum Command {
         json: bool,
     },
     /// Proxy a service and inject faults, variations or scenarios, until Ctrl-C; print each change.
-    #[command(after_help = PROXY_EXAMPLES)]
+    #[command(after_help = help!("proxy"))]
     Proxy(Box<ProxyArguments>),
     /// Test a client: run a command once for each case in front of a misbehaving server, and judge the duties of callers.
     ///
     /// The command reads one JSON object from standard input and writes one to standard output; conformance/CLIENTS.md describes
     /// both.
-    #[command(after_help = CLIENT_EXAMPLES)]
+    #[command(after_help = help!("client"))]
     Client(Box<ClientArguments>),
     /// Write a commented configuration; on a terminal, ask for its values.
     Init {

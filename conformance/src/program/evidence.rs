@@ -30,12 +30,16 @@ pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, 
     Ok(Verdict::Conforms)
 }
 
-/// A check with several findings has a number behind each, as in `search.total#2`.
+/// A check with several findings has a number behind each, as in `search.total#2`. The name of a clause or the beginning of an id names
+/// several as well.
 fn unknown(report: &SavedReport, id: &str) -> String {
-    let of_check: Vec<String> =
-        report.findings().filter(|(_, check, _)| check.id == id).map(|(id, ..)| id).collect();
-    if !of_check.is_empty() {
-        return format!("`{id}` has several findings; choose one of {}", of_check.join(", "));
+    let (check, prefix) = (id.split('#').next().unwrap_or_default(), format!("{id}."));
+    let matching = report.findings().filter(|(_, known, finding)| {
+        known.id == check || known.id.starts_with(&prefix) || finding.clause.id() == id
+    });
+    let matching: Vec<String> = matching.map(|(id, ..)| id).collect();
+    if !matching.is_empty() {
+        return format!("`{id}` names no single finding; choose one of {}", matching.join(", "));
     }
     let known: Vec<String> = report.findings().map(|(id, ..)| id).collect();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };

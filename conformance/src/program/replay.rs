@@ -21,9 +21,9 @@ use super::setup::Setup;
 /// How the ids of checks end that compare exchanges of recorded traffic.
 const RECORDED: &str = ".recorded";
 
-/// `conformance replay`: the findings of a report once more, or those of one check. A finding rests on all requests of its check, the
-/// control included, so whole checks run. For a passive check the requests that the report has are sent again, and an exploration runs
-/// again with its seed.
+/// `conformance replay`: the findings of a report once more, or those of one check, which may be named by one of its findings. A finding
+/// rests on all requests of its check, the control included, so whole checks run. For a passive check the requests that the report has
+/// are sent again, and an exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: Option<&str>,
@@ -33,19 +33,17 @@ pub(crate) async fn replay(
     let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
     let mut before = read_report(path)?;
     before.checks.retain(|check| !check.findings.is_empty());
-    if let Some(check) = check {
-        let known = || before.checks.iter().map(|known| known.id.as_str());
-        if !known().any(|known| known == check) {
-            let known = if before.checks.is_empty() {
-                "none".to_owned()
-            } else {
-                known().collect::<Vec<_>>().join(", ")
-            };
+    if let Some(chosen) = check {
+        // The number of a finding chooses its check: a finding rests on all requests of it.
+        let found = before.findings().find(|(id, check, _)| id == chosen || check.id == chosen);
+        let Some(check) = found.map(|(_, check, _)| check.id.clone()) else {
+            let known: Vec<&str> = before.checks.iter().map(|known| known.id.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             return Err(wrong(&format!(
-                "`{check}` has no finding in this report; checks with findings: {known}"
+                "`{chosen}` has no finding in this report; checks with findings: {known}"
             )));
-        }
-        if Way::of(check).is_none() {
+        };
+        if Way::of(&check).is_none() {
             return Err(wrong(&format!("this version has no check `{check}`")));
         }
         before.checks.retain(|known| known.id == check);

@@ -47,38 +47,22 @@ impl ReportRequest {
             Destination::Stdout | Destination::Workflow => None,
         }
     }
-}
 
-/// A destination without regard to how its path is written.
-#[derive(Debug, PartialEq, Eq)]
-enum Place {
-    File(PathBuf),
-    /// Such as `/dev/null`, which takes as many reports as anybody likes.
-    Device(PathBuf, Format),
-    Stdout,
-    Workflow,
-}
-
-impl Place {
-    fn of(request: &ReportRequest) -> Self {
-        let path = match &request.destination {
-            Destination::Stdout => return Self::Stdout,
-            Destination::Workflow => return Self::Workflow,
-            Destination::File(path) => path,
-        };
-        match path.canonicalize() {
-            Ok(known) if known.is_file() => Self::File(known),
-            Ok(other) => Self::Device(other, request.format),
-            // The file does not exist yet, but its folder does, or else it cannot be written.
-            Err(_) => {
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-                Self::File(match (folder, path.file_name()) {
-                    (Ok(folder), Some(name)) => folder.join(name),
-                    _ => path.clone(),
-                })
-            }
+    /// The destination without regard to how its path is written. A device, such as `/dev/null`, takes a report in each format.
+    fn place(&self) -> (Destination, Option<Format>) {
+        let Some(path) = self.file() else { return (self.destination.clone(), None) };
+        if let Ok(known) = path.canonicalize() {
+            let is_device = !known.is_file();
+            return (Destination::File(known), is_device.then_some(self.format));
         }
+        // The file does not exist yet, but its folder does, or else it cannot be written.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+        let path = match (folder, path.file_name()) {
+            (Ok(folder), Some(name)) => folder.join(name),
+            _ => path.clone(),
+        };
+        (Destination::File(path), None)
     }
 }
 
@@ -128,9 +112,9 @@ impl ReportRequest {
 
 /// Files that can't be written are better known before the run than after it, and so are two reports in one place.
 pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
-    let mut places: Vec<(Place, &ReportRequest)> = Vec::new();
+    let mut places: Vec<(_, &ReportRequest)> = Vec::new();
     for request in requests {
-        let place = Place::of(request);
+        let place = request.place();
         if let Some((_, first)) = places.iter().find(|(known, _)| *known == place) {
             return Err(format!(
                 "--report: `{first}` and `{request}` write to the same place; expected one report for each file"
@@ -215,7 +199,8 @@ fn append_summary(report: &Report) {
     let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else { return };
     let path = PathBuf::from(path);
     let opened = OpenOptions::new().create(true).append(true).open(&path);
-    if let Err(error) = opened.and_then(|mut file| file.write_all(report::job_summary(report).as_bytes())) {
+    let summary = report::job_summary(report).map_err(io::Error::other);
+    if let Err(error) = opened.and_then(|mut file| file.write_all(summary?.as_bytes())) {
         not_written(&format!("the summary of {SUMMARY} to {}", path.display()), &error);
     }
 }

@@ -2,14 +2,18 @@
 
 use minijinja::value::Serde;
 use minijinja::{Value, context};
+use sallyport_contract::table::Part;
+use serde_json::{Map, Value as Json};
 
 use super::format::RenderError;
+use super::har::query;
 use super::template::render;
 use super::words::{inferred_from, rests_on};
 use super::{Format, curl};
-use crate::check::Finding;
-use crate::contract::Contract;
+use crate::check::{Finding, Outcome};
+use crate::contract::{Clause, Contract};
 use crate::run::{SavedCheck, SavedReport};
+use crate::target::Fact;
 use crate::wire::RecordedExchange;
 
 /// The finding with this [id](crate::run::finding_id) as a page or as Markdown. `sha256` is that of the report's file.
@@ -30,8 +34,9 @@ pub fn evidence(
     };
     let place = report.clauses.iter().find(|clause| clause.id == finding.clause.id());
     let exchanges = exchanges(check, finding);
-    let judged = exchanges.last().map_or("", |(_, exchange)| exchange.target.as_str());
+    let sent: Vec<&RecordedExchange> = exchanges.iter().map(|(_, exchange)| *exchange).collect();
     let exchanges = exchanges.iter().map(|(role, exchange)| exchange_view(report, role, exchange));
+    let facts: Vec<&str> = facts(finding).collect();
     Ok(render(
         name,
         template,
@@ -44,9 +49,12 @@ pub fn evidence(
             expected => &finding.expected,
             actual => &finding.actual,
             inferred_from => inferred_from(finding),
-            rests_on => (!finding.facts.is_empty()).then(|| rests_on(finding)),
+            rests_on => (!facts.is_empty()).then(|| rests_on(&facts)),
             place => Value::from(Serde(place)),
-            success => success(contract, judged),
+            success => sent.last().and_then(|judged| success(contract, &judged.target)),
+            meanings => meanings(contract, &sent),
+            smaller => smaller(report, check, finding),
+            cases => cases(report, finding),
             exchanges => exchanges.collect::<Vec<_>>(),
             target => &report.target,
             implementation => &report.implementation,
@@ -69,6 +77,88 @@ fn success(contract: &Contract, target: &str) -> Option<String> {
     Some(format!(
         "By the contract, a request is accepted when the response has HTTP {status} and code {code}, and rejected otherwise."
     ))
+}
+
+/// The facts that the proof needs. Known addresses only say what to ask for: where responses contradict each other, they do so whatever
+/// the tester knows.
+fn facts(finding: &Finding) -> impl Iterator<Item = &str> {
+    let addresses = Fact::OwnAddresses.variable();
+    finding
+        .facts
+        .iter()
+        .map(String::as_str)
+        .filter(move |fact| finding.judged.len() < 2 || *fact != addresses)
+}
+
+/// What the document says of each value that the requests send, the token aside: the sentences of the clauses behind its constraints.
+fn meanings(contract: &Contract, exchanges: &[&RecordedExchange]) -> Vec<Value> {
+    let mut meanings: Vec<(&Part, Vec<String>)> = Vec::new();
+    for exchange in exchanges {
+        let path = exchange.target.split('?').next().unwrap_or_default();
+        let mut operations = sallyport_contract::operations().iter();
+        let operation = operations.find(|one| one.path == path && one.method == exchange.method);
+        let body = exchange.request_body.as_deref().unwrap_or_default();
+        let members: Map<String, Json> = serde_json::from_str(body).unwrap_or_default();
+        let members = members.iter().map(|(name, value)| (format!("body.{name}"), value.to_string()));
+        for (name, value) in query(&exchange.target).into_iter().chain(members) {
+            let Some(part) = operation.and_then(|operation| operation.part(&name)) else { continue };
+            let value = beginning(&value);
+            match meanings.iter_mut().find(|(known, _)| known.name == part.name) {
+                Some((_, values)) if values.contains(&value) => {}
+                Some((_, values)) => values.push(value),
+                None => meanings.push((part, vec![value])),
+            }
+        }
+    }
+    let view = |(part, values): (&Part, Vec<String>)| {
+        let mut ids: Vec<&str> = part.required.iter().flat_map(|ids| ids.split(", ")).collect();
+        ids.extend(part.schema.cited());
+        let cited = Clause::ALL.iter().filter(|clause| ids.contains(&clause.id()));
+        let cited = cited.map(|clause| {
+            let text = &contract.catalogue.clause(*clause).text;
+            context! { id => clause.id(), text => text }
+        });
+        context! { name => &part.name, values => values, clauses => cited.collect::<Vec<_>>() }
+    };
+    meanings.into_iter().map(view).collect()
+}
+
+/// A value on one line, which may be a long list.
+fn beginning(value: &str) -> String {
+    const SHOWN: usize = 60;
+    match value.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// Another finding on the clause whose requests have at most half of the size, if there is one.
+fn smaller(report: &SavedReport, check: &SavedCheck, finding: &Finding) -> Option<String> {
+    let size = |check: &SavedCheck, finding: &Finding| -> usize {
+        let sizes = check
+            .exchanges_of(finding)
+            .map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len));
+        sizes.sum()
+    };
+    let others = report.findings().filter(|(.., other)| other.clause == finding.clause);
+    let (least, id) = others.map(|(id, check, other)| (size(check, other), id)).min()?;
+    (2 * least <= size(check, finding)).then_some(id)
+}
+
+/// The cases of each check that cites the clause, by what they came to: which combinations of values the service handles right.
+fn cases(report: &SavedReport, finding: &Finding) -> Vec<Value> {
+    let citing =
+        report.checks.iter().filter(|check| check.clauses.iter().any(|id| id == finding.clause.id()));
+    let view = |check: &SavedCheck| {
+        let labels = |is_wanted: fn(&Outcome) -> bool| -> Vec<String> {
+            let cases = check.cases.iter().filter(|case| is_wanted(&case.outcome) && !case.label.is_empty());
+            cases.map(|case| case.label.clone()).collect()
+        };
+        let failed = |outcome: &Outcome| matches!(outcome, Outcome::Failed | Outcome::ExpectedFailure(_));
+        let passed = labels(|outcome| *outcome == Outcome::Passed);
+        context! { check => &check.id, passed => passed, failed => labels(failed) }
+    };
+    citing.filter(|check| check.cases.len() > 1).map(view).collect()
 }
 
 /// What an exchange that was judged shows: alone, or beside others that it contradicts and that may be correct by themselves.
@@ -108,5 +198,30 @@ fn exchange_view(report: &SavedReport, role: &str, exchange: &RecordedExchange) 
         response => response,
         curl => curl::command(&report.target, exchange),
         exchange => Value::from(Serde(exchange)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_value_of_a_request_is_explained_by_its_clauses() {
+        let contract = Contract::embedded().expect("the embedded contract");
+        let search = &contract.search.operation;
+        let exchange: RecordedExchange = serde_json::from_value(serde_json::json!({
+            "index": 0, "method": "POST", "target": format!("{}?api_key=$API_KEY", search.path), "request_headers": [],
+            "request_body": "{\"ips\":[\"203.0.113.7\"],\"groupId\":0,\"further\":1}", "request_body_cut": false, "status": 200,
+            "response_headers": [], "response_body": null, "failure": null, "elapsed_ms": 1,
+        }))
+        .expect("an exchange");
+        let meanings = Value::from(meanings(contract, &[&exchange, &exchange])).to_string();
+        let group = &contract.catalogue.clause(Clause::SearchGroup).text;
+        assert!(meanings.contains("groupId") && meanings.contains(group.as_str()), "{meanings}");
+        assert!(
+            meanings.contains("search.ips-item") && meanings.contains("search.ips-dedup-limit"),
+            "{meanings}"
+        );
+        assert!(!meanings.contains("api_key") && !meanings.contains("further"), "{meanings}");
     }
 }

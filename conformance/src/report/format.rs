@@ -91,8 +91,8 @@ impl Format {
             Self::Json => json(report)?,
             Self::Junit => junit(report)?,
             Self::Sarif => sarif(report)?,
-            Self::Markdown => markdown(report),
-            Self::Comment => comment(report),
+            Self::Markdown => markdown(report)?,
+            Self::Comment => comment(report)?,
             Self::Github => github(report),
             Self::Prometheus => prometheus(report),
             Self::Har => {

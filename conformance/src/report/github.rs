@@ -74,8 +74,10 @@ pub fn github(report: &Report) -> String {
 }
 
 /// The report in Markdown, within the size that GitHub takes.
-#[must_use]
-pub fn job_summary(report: &Report) -> String {
+///
+/// # Errors
+/// When it can't be rendered, which would be a bug of the suite.
+pub fn job_summary(report: &Report) -> Result<String, minijinja::Error> {
     markdown_within(report, MAX_SUMMARY_BYTES)
 }
 

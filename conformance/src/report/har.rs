@@ -103,7 +103,7 @@ fn request(target: &str, exchange: &RecordedExchange) -> Value {
         "httpVersion": "unknown",
         "cookies": [],
         "headers": headers(&exchange.request_headers),
-        "queryString": query(&exchange.target),
+        "queryString": pairs(&exchange.target),
         "headersSize": -1,
         "bodySize": exchange.request_body.as_ref().map_or(0, String::len),
     });
@@ -125,13 +125,17 @@ fn header<'a>(headers: &'a [(String, String)], wanted: &str) -> Option<&'a str> 
     headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
 }
 
+fn pairs(target: &str) -> Vec<Value> {
+    query(target).into_iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
+}
+
 /// The pairs of a query, decoded. The redactor has seen them as they were sent, in every spelling.
-fn query(target: &str) -> Vec<Value> {
+pub(super) fn query(target: &str) -> Vec<(String, String)> {
     let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let (_, query) = target.split_once('?').unwrap_or_default();
     let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        json!({ "name": decoded(name), "value": decoded(value) })
+        (decoded(name), decoded(value))
     });
     pairs.collect()
 }

@@ -114,26 +114,29 @@ pub fn history_metrics(records: &[RunRecord], gateways_today: u64) -> String {
     text.gauge("watch_runs", "Runs of the history, by verdict.", Verdict::ALL.map(runs));
     text.single("watch_gateways_day", "Gateways extracted in the last 24 hours.", gateways_today as f64);
     let trends = trends(records);
-    let by_clause =
-        |value: &dyn Fn(&ClauseTrend<'_>) -> f64| -> Vec<(Vec<(&'static str, &'static str)>, f64)> {
-            trends.iter().map(|trend| (vec![("clause", trend.clause.id())], value(trend))).collect()
-        };
-    let judged = by_clause(&|trend| trend.broken.runs as f64);
-    text.gauge("watch_clause_runs", "Runs of the history that judged the clause.", judged);
-    let broken = by_clause(&|trend| trend.broken.seen as f64);
-    text.gauge("watch_clause_broken_runs", "Runs of the history in which the clause was violated.", broken);
-    let low = by_clause(&|trend| trend.broken.interval().0);
-    text.gauge(
-        "watch_clause_broken_low",
-        "Lower bound of the 95 % confidence interval of the share of runs that violated the clause.",
-        low,
-    );
-    let high = by_clause(&|trend| trend.broken.interval().1);
-    text.gauge(
-        "watch_clause_broken_high",
-        "Upper bound of the 95 % confidence interval of the share of runs that violated the clause.",
-        high,
-    );
+    type OfClause = fn(&ClauseTrend<'_>) -> f64;
+    let rows: [(&str, &str, OfClause); 4] = [
+        ("watch_clause_runs", "Runs of the history that judged the clause.", |trend| {
+            trend.broken.runs as f64
+        }),
+        ("watch_clause_broken_runs", "Runs of the history in which the clause was violated.", |trend| {
+            trend.broken.seen as f64
+        }),
+        (
+            "watch_clause_broken_low",
+            "Lower bound of the 95 % confidence interval of the share of runs that violated the clause.",
+            |trend| trend.broken.interval().0,
+        ),
+        (
+            "watch_clause_broken_high",
+            "Upper bound of the 95 % confidence interval of the share of runs that violated the clause.",
+            |trend| trend.broken.interval().1,
+        ),
+    ];
+    for (name, help, value) in rows {
+        let sample = |trend: &ClauseTrend<'_>| (vec![("clause", trend.clause.id())], value(trend));
+        text.gauge(name, help, trends.iter().map(sample));
+    }
     text.into_text()
 }
 

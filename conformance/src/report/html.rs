@@ -6,9 +6,9 @@ use minijinja::{Value, context};
 use super::cause::{
     Cause, CheckFinding, causes, consequences, folded, headlines, same_reason, unresolved, without_cause,
 };
-use super::curl;
 use super::template::render;
 use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
+use super::{curl, quantity};
 use crate::check::Outcome;
 use crate::run::{CheckResult, ClauseSummary, FindingChange, Report, Unresolved, Verdict};
 use crate::wire::RecordedExchange;
@@ -25,21 +25,26 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
             report => Value::from(Serde(report)),
             tone => tone(report),
             verdict => &report.conclusion,
-            facts => run_lines(report).into_iter().map(|(label, text)| context! { label, text }).collect::<Vec<_>>(),
+            facts => labelled(run_lines(report)),
             not_judged => not_judged(report).collect::<Vec<_>>(),
             not_noticed => not_noticed(report).collect::<Vec<_>>(),
             changes => changes(report, &FindingChange::ALL),
             causes => cause_views(report),
-            findings => findings(report),
+            findings => finding_views(report),
             operations => operations(report),
-            unresolved => unresolved_views(report),
+            unresolved => unresolved(report).into_iter().map(unresolved_view).collect::<Vec<_>>(),
             skipped_cases => skipped_cases(report),
             observations => observations(report),
         },
     )
 }
 
-fn cause_views(report: &Report) -> Vec<Value> {
+/// A label and a text for each line.
+pub(super) fn labelled(lines: impl IntoIterator<Item = (&'static str, String)>) -> Vec<Value> {
+    lines.into_iter().map(|(label, text)| context! { label, text }).collect()
+}
+
+pub(super) fn cause_views(report: &Report) -> Vec<Value> {
     let cause = |cause: Cause<'_>| {
         context! {
             headlines => headlines(cause.diagnosis),
@@ -58,7 +63,7 @@ fn skipped_cases(report: &Report) -> Vec<Value> {
 }
 
 /// The findings without a likely cause.
-fn findings(report: &Report) -> Vec<Value> {
+pub(super) fn finding_views(report: &Report) -> Vec<Value> {
     let of_check = |(check, findings): (_, Vec<_>)| {
         findings.into_iter().map(move |finding| finding_view(report, (check, finding)))
     };
@@ -68,14 +73,16 @@ fn findings(report: &Report) -> Vec<Value> {
 fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange: &RecordedExchange| {
-        context! { exchange => Value::from(Serde(exchange)), curl => curl::command(&report.target, exchange) }
+        let curl = curl::command(&report.target, exchange);
+        context! { exchange => Value::from(Serde(exchange)), size => quantity(curl.len(), "byte"), curl }
     };
     context! {
         check => check.id,
         title => check.title,
         why => check.why,
+        coverage => check.coverage(),
         inferred_from => inferred_from(finding),
-        rests_on => (!finding.facts.is_empty()).then(|| rests_on(finding)),
+        rests_on => (!finding.facts.is_empty()).then(|| rests_on(&finding.facts)),
         word => check.outcome.name(),
         outcome => class(&check.outcome),
         reason => check.outcome.reason(),
@@ -137,12 +144,11 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
     }
 }
 
-fn unresolved_views(report: &Report) -> Vec<Value> {
-    let view = |group: Unresolved<'_>| {
-        let ids: Vec<&str> = group.ids().collect();
-        context! { word => group.outcome.name(), outcome => class(group.outcome), reason => group.reason, checks => Value::from(Serde(&ids)) }
-    };
-    unresolved(report).into_iter().map(view).collect()
+/// What has no result for one reason.
+pub(super) fn unresolved_view(group: Unresolved<'_>) -> Value {
+    let ids: Vec<&str> = group.ids().collect();
+    let (word, outcome) = (group.outcome.name(), class(group.outcome));
+    context! { word, outcome, reason => group.reason, checks => Value::from(Serde(&ids)) }
 }
 
 /// What was observed, each once.

@@ -32,12 +32,7 @@ pub fn prometheus(report: &Report) -> String {
         )],
     );
     text.verdict(report.verdict);
-    text.single("exit_code", "Exit code of the run.", f64::from(report.verdict.exit_code()));
     text.totals(report.totals);
-    text.single("clauses", "Clauses that responses can show.", coverage.clauses as f64);
-    text.single("clauses_judged", "Clauses that were judged.", coverage.judged as f64);
-    let broken = report.clauses.iter().filter(|clause| clause.failures > 0).count();
-    text.single("clauses_broken", "Clauses that are violated.", broken as f64);
     text.clauses(report);
     text.accepted(report);
     if let Some(since) = &report.since {
@@ -49,20 +44,22 @@ pub fn prometheus(report: &Report) -> String {
             FindingChange::ALL.map(sample),
         );
     }
-    text.single("known_faults", "Known faults of the suite.", detection.known as f64);
-    text.single(
-        "known_faults_noticed",
-        "Known faults that the run would have noticed.",
-        detection.noticed as f64,
-    );
-    text.single("requests", "Requests sent by the run.", usage.requests as f64);
-    text.single("gateways", "Gateways that the run was given.", usage.gateways as f64);
-    text.single("bytes", "Bytes of headers and bodies, sent and received.", usage.bytes as f64);
-    text.single(
-        "throttled_responses",
-        "Responses by which the service throttled the run.",
-        report.throttling.responses as f64,
-    );
+    let broken = report.clauses.iter().filter(|clause| clause.failures > 0).count() as u64;
+    let [exit_code, throttled] = [report.verdict.exit_code().into(), report.throttling.responses];
+    for (name, help, value) in [
+        ("exit_code", "Exit code of the run.", exit_code),
+        ("clauses", "Clauses that responses can show.", coverage.clauses as u64),
+        ("clauses_judged", "Clauses that were judged.", coverage.judged as u64),
+        ("clauses_broken", "Clauses that are violated.", broken),
+        ("known_faults", "Known faults of the suite.", detection.known as u64),
+        ("known_faults_noticed", "Known faults that the run would have noticed.", detection.noticed as u64),
+        ("requests", "Requests sent by the run.", usage.requests),
+        ("gateways", "Gateways that the run was given.", usage.gateways),
+        ("bytes", "Bytes of headers and bodies, sent and received.", usage.bytes),
+        ("throttled_responses", "Responses by which the service throttled the run.", throttled),
+    ] {
+        text.single(name, help, value as f64);
+    }
     text.single("duration_seconds", "Duration of the run.", report.elapsed_ms as f64 / 1000.0);
     // A report that was read again has no time that can't be parsed; another one is left out rather than wrong.
     if let Ok(begun) = report.begun.parse::<jiff::Timestamp>() {

@@ -20,7 +20,17 @@ pub(crate) fn render(
     environment.add_global("script", Value::from_safe_string(include_str!("html/script.js").to_owned()));
     environment.add_filter("text", |text: &str| escaped(text));
     environment.add_filter("code", |text: &str| code(text));
+    environment.add_filter("beginning", |text: &str| beginning(text));
     environment.add_filter("block", |text: &str, language: &str| fenced(language, text));
     environment.add_template(name, template)?;
     environment.get_template(name)?.render(view)
+}
+
+/// A body on a page with many of them; the evidence of a finding has the whole.
+fn beginning(text: &str) -> String {
+    const SHOWN: usize = 16 << 10;
+    match text.len() {
+        0..=SHOWN => text.to_owned(),
+        length => format!("{}… ({length} bytes in the report)", &text[..text.floor_char_boundary(SHOWN)]),
+    }
 }

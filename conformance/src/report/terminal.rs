@@ -195,7 +195,7 @@ fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &S
     text.push_str(&screen.labelled(Tone::Strong, "Expected", &finding.expected));
     text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
     if !finding.facts.is_empty() {
-        text.push_str(&screen.labelled(Tone::Faint, "Rests on", &rests_on(finding)));
+        text.push_str(&screen.labelled(Tone::Faint, "Rests on", &rests_on(&finding.facts)));
     }
     for index in &finding.exchanges {
         let known = result.exchanges.iter().find(|exchange| exchange.index == *index);

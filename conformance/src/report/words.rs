@@ -79,8 +79,9 @@ pub(super) fn accepted(report: &Report) -> impl Iterator<Item = String> {
 }
 
 /// The facts that a finding rests on, in words.
-pub(super) fn rests_on(finding: &Finding) -> String {
-    format!("{}: if this is wrong, supply or correct the fact", finding.facts.join(", "))
+pub(super) fn rests_on(facts: &[impl AsRef<str>]) -> String {
+    let facts: Vec<&str> = facts.iter().map(AsRef::as_ref).collect();
+    format!("{}: if this is wrong, supply or correct the fact", facts.join(", "))
 }
 
 /// How many known faults the run would have noticed, in words.
@@ -122,12 +123,11 @@ pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
 /// What became of the findings of an earlier report, a line for each of these changes.
 pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     let Some(since) = &report.since else { return Vec::new() };
-    let other = since.other_suite.iter().map(|other| format!("the earlier run had {other}"));
     let line = |finding: &ChangedFinding| {
         let reason = finding.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         format!("{}: {} ({}){reason}", finding.change.words(), finding.id(), finding.clause)
     };
-    other.chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
+    since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }
 
 /// The command that writes a finding as one file.

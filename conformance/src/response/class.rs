@@ -131,6 +131,21 @@ impl ResponseClass {
         format!("{word} with HTTP {}, {code}", response.status)
     }
 
+    /// Its name.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Rejected(_) => "rejected",
+            Self::Ambiguous(_) => "ambiguous",
+            Self::Shortage(_) => "shortage",
+            Self::Throttled(_) => "throttled",
+            Self::ServerError(_) => "server error",
+            Self::Timeout(_) => "timeout",
+            Self::TooLarge(_) => "too large",
+            Self::Unreachable(_) => "unreachable",
+        }
+    }
+
     /// The response in words.
     pub fn description(&self) -> &str {
         match self {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::CheckResult;
 use crate::check::{Finding, Severity};
 use crate::contract::Clause;
-use crate::detection::{Cases, Cause, FailingCase, Indication, KnownFault, Matrix, Suspect, diagnose};
+use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
 
 /// Findings with one likely cause: a known fault that the same cases notice. Nothing is named unless it fits well; see
 /// [`crate::detection::MIN_FIT`].
@@ -54,17 +54,10 @@ impl Diagnosis {
         let failing = results.iter().flat_map(CheckResult::failing_cases);
         let failing = failing.map(|(judge, check, label)| FailingCase { judge, check, label });
         let cites = |judge: &str, clause| clauses.get(judge).is_some_and(|cited| cited.contains(&clause));
-        let shows = |case: &FailingCase<'_>, fault: &KnownFault| {
+        let shows = |case: &FailingCase<'_>, clause: Clause| {
             let results = results.iter().filter(|result| result.id == case.judge);
-            let findings = results.flat_map(|result| &result.findings);
-            let findings: Vec<_> = findings.filter(|finding| is_of_case(finding, case)).collect();
-            if findings.iter().any(|finding| finding.excluded.contains(&fault.id.as_str())) {
-                Indication::Excluded
-            } else if findings.iter().any(|finding| finding.clause == fault.clause) {
-                Indication::Violated
-            } else {
-                Indication::OtherClauses
-            }
+            let mut findings = results.flat_map(|result| &result.findings);
+            findings.any(|finding| finding.clause == clause && is_of_case(finding, case))
         };
         let causes = diagnose(matrix, ran, failing, cites, shows);
         let mut taken = BTreeSet::new();

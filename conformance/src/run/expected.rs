@@ -111,8 +111,8 @@ mod tests {
                 control: None,
                 case: None,
                 facts: Vec::new(),
+                response_kind: None,
                 seen_in: Vec::new(),
-                excluded: Vec::new(),
             });
         }
         result

@@ -38,6 +38,9 @@ pub struct CheckResult {
     pub requests: usize,
     /// In milliseconds.
     pub elapsed_ms: u64,
+    /// Of a passive check: the [kinds](Finding::response_kind) of responses that it has judged.
+    #[serde(skip)]
+    pub judged: Option<BTreeSet<String>>,
 }
 
 /// Inconclusive checks that were run again at the end of a run, while nothing else ran.
@@ -138,6 +141,7 @@ impl CheckResult {
             evidence: Vec::new(),
             requests: 0,
             elapsed_ms: 0,
+            judged: None,
         }
     }
 

@@ -59,13 +59,25 @@ impl PlannedCase {
 
 /// The shared control requests of the cases chosen so far: those of the run, and those of each check.
 #[derive(Debug, Default)]
-pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
+pub(super) struct SentControls(BTreeSet<ControlKey>);
+
+/// The check whose cases share a control request, or none where those of the run do, and its label.
+pub(super) type ControlKey = (Option<&'static str>, String);
 
 impl SentControls {
     /// The additional cost of a case.
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
-        let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
-        new.map(|control| control.cost).chain([case.cost()]).sum()
+        self.missing(check, case).map(|(_, cost)| cost).chain([case.cost()]).sum()
+    }
+
+    /// The controls of a case that are not sent yet.
+    pub(super) fn missing<'a>(
+        &'a self,
+        check: &'static Check,
+        case: &'a Case,
+    ) -> impl Iterator<Item = (ControlKey, Cost)> + 'a {
+        let controls = case.controls().iter().map(move |control| (Self::key(check, control), control.cost));
+        controls.filter(|(key, _)| !self.0.contains(key))
     }
 
     /// Whether all controls that a case shares in the run are sent already.
@@ -82,7 +94,7 @@ impl SentControls {
         self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
     }
 
-    fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
+    pub(super) fn key(check: &'static Check, control: &SharedControl) -> ControlKey {
         ((!control.is_in_run).then_some(check.id), control.label.to_string())
     }
 }
@@ -90,6 +102,9 @@ impl SentControls {
 impl PlannedCheck {
     /// None when none of its cases is selected.
     pub(super) fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
+        if !selection.may_include(check) {
+            return None;
+        }
         let skipped = missing(check.needs, scope.facts);
         if check.is_passive() {
             return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), skipped });

@@ -1,5 +1,7 @@
 //! What changed between an earlier report and a run: for `run --since`, and for `replay`, which runs nothing else.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,6 +15,8 @@ pub struct Since {
     pub begun: String,
     /// The suite or the contract of the earlier run, if it was another one, so that results may differ for that reason.
     pub other_suite: Option<String>,
+    /// The base URL of the earlier run, if it was another one, so that results may differ for that reason.
+    pub other_target: Option<String>,
     /// Each violation of either run: those of a check that cite one clause in one case count as one.
     pub findings: Vec<ChangedFinding>,
 }
@@ -53,7 +57,9 @@ impl Since {
     pub fn new(before: &SavedReport, now: &Report) -> Self {
         let is_same = before.suite == now.suite && before.contract_sha256 == now.contract_sha256;
         let other_suite = (!is_same).then(|| format!("{}, contract {}", before.suite, before.contract));
-        let mut since = Self { begun: before.begun.clone(), other_suite, findings: Vec::new() };
+        let target = |base: &str| base.trim_end_matches('/').to_owned();
+        let other_target = Some(target(&before.target)).filter(|before| *before != target(&now.target));
+        let mut since = Self { begun: before.begun.clone(), other_suite, other_target, findings: Vec::new() };
         let is_violation = |finding: &&Finding| finding.severity == Severity::Fail;
         for check in &before.checks {
             let result = now.checks.iter().find(|result| result.id == check.id);
@@ -88,6 +94,13 @@ impl Since {
     /// Those with a change.
     pub fn of(&self, change: FindingChange) -> impl Iterator<Item = &ChangedFinding> {
         self.findings.iter().filter(move |finding| finding.change == change)
+    }
+
+    /// What the earlier run had otherwise, so that results may differ for that reason.
+    pub fn differences(&self) -> impl Iterator<Item = String> {
+        let target =
+            self.other_target.iter().map(|other| format!("the earlier run was of another target, {other}"));
+        target.chain(self.other_suite.iter().map(|other| format!("the earlier run had {other}")))
     }
 
     /// "findings since 2026-01-31T12:00:00Z: 2 new, 1 fixed, 3 unchanged"
@@ -131,12 +144,19 @@ fn became(finding: &Finding, result: Option<&CheckResult>) -> (FindingChange, Op
     let Some(result) = result else { return not_reproduced("its check was not chosen") };
     let label = finding.case.as_deref().unwrap_or_default();
     let case = result.cases.iter().find(|case| case.label == label).map(|case| &case.outcome);
-    let is_same =
-        |now: &&Finding| now.severity == Severity::Fail && now.clause == finding.clause && now.is_of(label);
+    // What was a violation may be a warning now, where inferred clauses are not to fail.
+    let is_same = |now: &&Finding| now.clause == finding.clause && now.is_of(label);
+    let is_judged =
+        |judged: &BTreeSet<String>| finding.response_kind.as_ref().is_some_and(|kind| judged.contains(kind));
     match case.unwrap_or(&result.outcome) {
         outcome @ Outcome::Flaky(_) => not_reproduced(outcome.reason().unwrap_or_default()),
         _ if result.findings.iter().any(|now| is_same(&now)) => (FindingChange::Unchanged, None),
         _ if case.is_none() && !label.is_empty() => not_reproduced("its case did not run"),
+        outcome if outcome.concluded() && !result.judged.as_ref().is_none_or(is_judged) => {
+            let kind =
+                finding.response_kind.as_deref().unwrap_or("the kind that the earlier report leaves out");
+            not_reproduced(&format!("no response was judged like the one that shows it ({kind})"))
+        }
         outcome if outcome.concluded() => (FindingChange::Fixed, None),
         outcome => not_reproduced(outcome.reason().unwrap_or_default()),
     }

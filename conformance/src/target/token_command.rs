@@ -1,9 +1,9 @@
 //! A command that prints the account's token.
 
 use std::io::Read as _;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Secret;
 
@@ -41,6 +41,11 @@ impl TokenCommand {
     /// # Errors
     /// It cannot be started, fails, takes more than 30 s, or prints something else than one line with one word.
     pub fn run(&self) -> Result<Secret, TokenCommandError> {
+        self.run_within(TIME)
+    }
+
+    fn run_within(&self, time: Duration) -> Result<Secret, TokenCommandError> {
+        let deadline = Instant::now() + time;
         let failed = |reason: String| TokenCommandError { program: self.program.clone(), reason };
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -55,16 +60,15 @@ impl TokenCommand {
                 let _ = sender.send(read.map(|_| text));
             });
         }
-        let printed = printed.recv_timeout(TIME);
-        if printed.is_err() {
-            // It may have ended a moment ago.
-            let _ = child.kill();
-        }
-        let ended = child.wait().map_err(|error| failed(error.to_string()))?;
-        let text = match printed {
-            Err(_) => return Err(failed(format!("took more than {} s", TIME.as_secs()))),
-            Ok(_) if !ended.success() => return Err(failed(format!("failed ({ended})"))),
-            Ok(text) => text.map_err(|_| failed("printed something else than text".to_owned()))?,
+        let printed = printed.recv_timeout(time).ok();
+        // It may have closed its output and still run.
+        let ended = ended_by(deadline, &mut child).map_err(|error| failed(error.to_string()))?;
+        let text = match (printed, ended) {
+            (Some(_), Some(ended)) if !ended.success() => return Err(failed(format!("failed ({ended})"))),
+            (Some(text), Some(_)) => {
+                text.map_err(|_| failed("printed something else than text".to_owned()))?
+            }
+            _ => return Err(failed(format!("took more than {} s", time.as_secs()))),
         };
         match text.trim() {
             token if !token.is_empty() && !token.contains(char::is_whitespace) && !is_too_long(&text) => {
@@ -72,6 +76,22 @@ impl TokenCommand {
             }
             _ => Err(failed("printed something else than one token".to_owned())),
         }
+    }
+}
+
+/// How a command ended. One that still runs at the deadline is killed, and has no status.
+fn ended_by(deadline: Instant, child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    const PAUSE: Duration = Duration::from_millis(5);
+    loop {
+        let ended = child.try_wait()?;
+        if ended.is_some() {
+            return Ok(ended);
+        }
+        if Instant::now() >= deadline {
+            child.kill()?;
+            return child.wait().map(|_| None);
+        }
+        std::thread::sleep(PAUSE);
     }
 }
 
@@ -101,5 +121,10 @@ mod tests {
             assert!(error.contains(reason) && !error.contains("hunter2"), "{error}");
         }
         assert!(TokenCommand::new(Vec::new()).is_none());
+        // One that goes on without its output.
+        let words = ["sh", "-c", "echo hunter2; exec >&-; exec sleep 300"].map(str::to_owned);
+        let lingering = TokenCommand::new(words.to_vec()).expect("a program");
+        let error = lingering.run_within(Duration::from_secs(1)).expect_err("no token").to_string();
+        assert!(error.contains("took more than 1 s") && !error.contains("hunter2"), "{error}");
     }
 }

@@ -81,7 +81,7 @@ pub struct RecordedExchange {
     pub status: Option<u16>,
     /// Headers of the response.
     pub response_headers: Vec<(String, String)>,
-    /// Body of the response, cut after 16 KiB.
+    /// Body of the response, cut after 512 KiB.
     pub response_body: Option<String>,
     /// Why there was no response.
     pub failure: Option<WireFailure>,

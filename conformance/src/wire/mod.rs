@@ -36,6 +36,7 @@ pub(crate) use redact::base64_forms;
 pub(crate) use redact::spellings;
 pub use redact::{Redactor, ShortSecret};
 pub use renewal::TokenRenewal;
+pub(crate) use request::percent_encoded;
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
 pub use retry_after::RetryAfter;

@@ -404,7 +404,8 @@ mod tests {
         let rule = format!(
             "waits as `Retry-After` says, at most {} s and {attempts} attempts per request. Lowers the rate, at most to half, when \
              {MANY_THROTTLED} of the latest {LATEST} responses are throttled, and raises it after {SERVED_PER_RISE} served ones. After \
-             {MAX_CONSECUTIVE_THROTTLED} throttled requests in a row it stops",
+             {MAX_CONSECUTIVE_THROTTLED} throttled requests in a row it stops, and the open cases are inconclusive. If {MAX_FAILED_WAITS} \
+             requests are throttled after waiting while others are served",
             longest_wait.as_secs()
         );
         assert!(include_str!("../../NETWORK.md").contains(&rule), "{rule}");

@@ -41,11 +41,11 @@ impl TokenRenewal {
         self.state.lock().await.current.clone()
     }
 
-    /// The request with the current token in place of the account's first one.
+    /// The request with the current token in place of the account's first one, or what is nearly it.
     pub(super) fn applied(&self, request: &Request, current: &Secret) -> Request {
         match current.expose() == self.first.expose() {
             true => request.clone(),
-            false => request.with_token(self.first.expose(), current.expose()),
+            false => request.with_token(&self.first, current),
         }
     }
 

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
+use super::Secret;
 use crate::contract::Operation;
 
 /// Everything but what RFC 3986 calls unreserved.
@@ -23,6 +24,7 @@ pub struct Request {
     body: Body,
     gives_nothing: bool,
     is_invalid: bool,
+    is_recorded: bool,
     given: Option<Arc<[String]>>,
 }
 
@@ -74,6 +76,7 @@ impl Request {
             body: Body::None,
             gives_nothing: false,
             is_invalid: false,
+            is_recorded: false,
             given: None,
         }
     }
@@ -88,7 +91,12 @@ impl Request {
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
         let pairs = pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned())));
-        Self::new(method, path, pairs.collect())
+        Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
+    }
+
+    /// Whether others sent it, and this suite only read it.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.is_recorded
     }
 
     /// Adds a query parameter whose value is replaced by `$hidden`, as the redactor does.
@@ -233,14 +241,13 @@ impl Request {
     /// Path and query as they are sent; contains the token.
     pub fn target(&self) -> String {
         let usual = |text: &str| utf8_percent_encode(text, QUERY).to_string();
-        let upper = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
         let lower = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
         let pairs = self.query.iter().map(|pair| match pair {
             Pair::Raw(text) => text.clone(),
             Pair::Named { name, value } => {
                 let (name, value) = match self.spelling {
                     QuerySpelling::Usual => (usual(name), usual(value)),
-                    QuerySpelling::EncodedValues => (usual(name), upper(value)),
+                    QuerySpelling::EncodedValues => (usual(name), percent_encoded(value)),
                     QuerySpelling::Encoded => (lower(name), lower(value)),
                 };
                 format!("{name}={value}")
@@ -267,19 +274,34 @@ impl Request {
         in_query || self.headers.iter().any(|(_, value)| is_token(value, token))
     }
 
-    /// The request with another token in these places.
-    pub(super) fn with_token(&self, token: &str, other: &str) -> Self {
+    /// The request with another token in place of this one, wherever it is, and also where a check sends what is nearly the token: a
+    /// service that has withdrawn a token rejects those of it for that reason alone.
+    pub(super) fn with_token(&self, token: &Secret, other: &Secret) -> Self {
+        let nearly = token.shown().into_iter().zip(other.shown()).map(|((_, old), (_, new))| (old, new));
+        let encoded = (percent_encoded(token.expose()), percent_encoded(other.expose()));
+        let texts: Vec<(String, String)> = nearly.chain([encoded]).collect();
+        let renewed = |text: &str| {
+            let (old, new) = texts.iter().find(|(old, _)| text.contains(old.as_str()))?;
+            Some(text.replace(old, new))
+        };
         let mut request = self.clone();
-        for pair in &mut request.query {
-            if let Pair::Named { value, .. } = pair
-                && value == token
-            {
-                *value = other.to_owned();
+        for Pair::Named { value, .. } | Pair::Raw(value) in &mut request.query {
+            if let Some(new) = renewed(value) {
+                *value = new;
             }
         }
-        for (_, value) in request.headers.iter_mut().filter(|(_, value)| is_token(value, token)) {
-            value.truncate(value.len().saturating_sub(token.len()));
-            value.extend_from_slice(other.as_bytes());
+        for (_, value) in &mut request.headers {
+            if let Some(new) = std::str::from_utf8(value).ok().and_then(renewed) {
+                *value = new.into_bytes();
+            }
+        }
+        if let Body::Fields(fields) = &mut request.body {
+            let new =
+                |(name, value): (&String, &Value)| Some((name.clone(), renewed(value.as_str()?)?.into()));
+            let new: Vec<(String, Value)> = fields.members.iter().filter_map(new).collect();
+            if !new.is_empty() {
+                fields.edit(|members| members.extend(new));
+            }
         }
         request
     }
@@ -328,6 +350,11 @@ impl Request {
     fn content_type(self, value: &str) -> Self {
         self.without_header("Content-Type").header("Content-Type", value)
     }
+}
+
+/// Each byte percent-encoded.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 /// Whether the value of a header is a token, perhaps behind the name of a scheme.

@@ -20,8 +20,9 @@ pub struct Response {
 }
 
 impl Response {
-    /// Maximum size of a response body in reports, in bytes.
-    pub(super) const BODY_LIMIT: usize = 16 * 1024;
+    /// Maximum size of a response body in reports, in bytes: a full page of instances fits. All bodies together are at most what a run
+    /// may receive.
+    pub(super) const BODY_LIMIT: usize = 512 * 1024;
     /// Bytes of a body that are kept, to redact that part.
     const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
 

@@ -41,8 +41,8 @@ fn main() -> ExitCode {
         return clients::main(name);
     }
     let mut arguments = Arguments::from_args();
-    // The cases of a run wait side by side; two runs keep a machine busy.
-    arguments.test_threads.get_or_insert(2);
+    // Most of a run is waiting.
+    arguments.test_threads.get_or_insert(6);
     let mut trials = vec![
         Trial::test("our client passes every case in under 20 s", our_client),
         Trial::test("our blocking client passes every case", || conforms(this("blocking"))),

@@ -20,8 +20,8 @@ use sallyport_conformance::{Contract, Options, Selection, SilentObserver, Suite,
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::identity::Pair;
-use crate::{assert_conforms, config};
+use super::identity::Pair;
+use super::{assert_conforms, config};
 
 /// Whether a front refuses the stream of a request, by its path and the number of requests before it.
 type Refuses = fn(&str, u64) -> bool;

@@ -24,9 +24,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-use crate::config;
-use crate::nginx::{Nginx, free, installed};
-use crate::program::{AssertOutput as _, Finish as _, Folder, program, send, text, wait_until};
+use super::config;
+use super::nginx::{Nginx, free, installed};
+use super::program::{AssertOutput as _, Finish as _, Folder, program, send, text, wait_until};
 
 /// The host that only the proxy knows.
 const HOST: &str = "service.invalid";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::Running;
+use super::Running;
 
 #[tokio::test]
 async fn scenarios_are_replaced_and_a_mistake_leaves_the_old_ones() {

@@ -4,8 +4,8 @@ use futures::future::BoxFuture;
 use sallyport_conformance::lab::{self, Handler, ProxiedRequest, Proxy, Reply, Upstream};
 use serde_json::Value;
 
-use crate::Running;
-use crate::program_run::{AssertOutput as _, Folder, RunningProgram, TOKEN, program, run, text};
+use super::Running;
+use super::program_run::{AssertOutput as _, Folder, RunningProgram, TOKEN, program, run, text};
 
 #[test]
 fn faults_are_listed_by_pattern_and_clause() {

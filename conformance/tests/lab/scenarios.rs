@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use sallyport_conformance::lab;
 use serde_json::Value;
 
-use crate::Running;
+use super::Running;
 
 #[tokio::test]
 async fn steps_happen_in_their_order_and_then_nothing_happens() {

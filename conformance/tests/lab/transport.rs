@@ -10,7 +10,7 @@ use sallyport_conformance::wire::WireOptions;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::Running;
+use super::Running;
 
 /// All that comes back on a connection, and the error that ended it.
 fn raw(lab: &Running) -> (String, Option<ErrorKind>) {

@@ -130,6 +130,26 @@ const ASPECTS: &[(&str, &[Aspect])] = {
     ]
 };
 
+/// The variations that are tested at night: each differs little from one that is tested every day.
+pub const NIGHTLY: [&str; 16] = [
+    "extract.text-entries-as-urls",
+    "extract.text-entries-in-three-parts",
+    "extract.text-entries-with-comma",
+    "extract.text-entries-with-slash-br",
+    "http.bad-gateway-at-times",
+    "http.dripping",
+    "http.error-at-times",
+    "http.throttled-at-first",
+    "http.throttles-for-no-time",
+    "http.throttles-until-a-past-date",
+    "http.unavailable-at-first-without-region",
+    "http.unavailable-for-no-time",
+    "rejections.static-list",
+    "rejections.static-nested",
+    "rejections.static-problem",
+    "rejections.static-text",
+];
+
 impl TestedVariation {
     fn aspects(&self) -> &'static [Aspect] {
         let row = ASPECTS.iter().find(|(prefix, _)| self.id.starts_with(prefix));
@@ -152,6 +172,11 @@ impl Varied {
     /// The ids.
     pub fn name(&self) -> String {
         self.variations.iter().map(|variation| variation.id).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Whether one of them is tested every day.
+    pub fn is_daily(&self) -> bool {
+        self.variations.iter().any(|one| !NIGHTLY.contains(&one.id))
     }
 
     /// Each of them alone.

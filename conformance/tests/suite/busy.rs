@@ -9,7 +9,7 @@ use sallyport_conformance::run::Rerun;
 use sallyport_conformance::wire::Throttling;
 use sallyport_conformance::{Outcome, Report, Verdict};
 
-use crate::canned::{CannedRequest, CannedServer, Reply};
+use super::canned::{CannedRequest, CannedServer, Reply};
 
 /// What keeps a list of groups from being served, among these requests.
 async fn groups_unless(

@@ -10,7 +10,7 @@ use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target,
 };
 
-use crate::server::{self, Request, TestServer};
+use super::server::{self, Request, TestServer};
 
 /// The token that tests send.
 pub(crate) const TOKEN: &str = "tok/en+with \"odd\" characters=";

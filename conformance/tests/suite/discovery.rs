@@ -10,7 +10,7 @@ use sallyport_conformance::{
     Contract, Facts, Options, Outcome, Report, SilentObserver, Suite, Target, Verdict,
 };
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 #[tokio::test]
 async fn a_token_alone_judges_what_an_empty_region_and_addresses_show() {
@@ -110,7 +110,7 @@ fn shortage() -> Reply {
 
 /// Runs one check that needs an empty region against a service, and counts the extractions that name one.
 async fn run(gateways: u64, supply: Supply) -> (Report, usize) {
-    run_checks("extract.num-range.empty-region", gateways, supply).await
+    run_checks("extract.envelope.empty-region/*num*", gateways, supply).await
 }
 
 /// What an extraction asks for, and how many came before.

@@ -3,7 +3,7 @@
 use sallyport_conformance::contract::Contract;
 use sallyport_conformance::{Facts, Outcome, Secret, Target, Verdict};
 
-use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge, only};
+use super::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge, only};
 
 #[tokio::test]
 async fn an_environment_that_serves_nothing_is_not_judged() {
@@ -132,10 +132,36 @@ async fn the_largest_and_smallest_numbers_make_no_check_panic() {
         };
         let target = Target::new(&server.url(), Secret::new("API_KEY", TOKEN), facts, false).expect("a URL");
         let report = judge(&target, only("search.*")).await;
-        let surveyed = report.checks.iter().find(|check| check.id == "search.match-any-port.ports");
+        let surveyed = report.checks.iter().find(|check| check.id == "search.match-any-port.subset");
         assert_eq!(surveyed.map(|check| &check.outcome), Some(&Outcome::Passed));
         for check in &report.checks {
             assert!(!matches!(check.outcome, Outcome::Error(_)), "{}: {:?}", check.id, check.outcome);
         }
     }
+}
+
+/// What the second account has of its own, or gets besides, says nothing about the first one.
+#[tokio::test]
+async fn only_the_instances_of_the_other_account_are_counted() {
+    const EMPTY: &str = "token-of-an-empty-account";
+    let server = CannedServer::start(|asked| {
+        let item = |id: u32| format!(r#"{{"instanceId": {id}, "ip": "192.0.2.{id}", "port": 1}}"#);
+        let items = match asked.line.contains(EMPTY) {
+            true => [item(1), item(3)],
+            false => [item(1), item(2)],
+        };
+        let data = format!(r#"{{"items": [{}], "page": 1, "pageSize": 20, "total": 2}}"#, items.join(","));
+        let envelope = r#""code": 200, "message": "ok", "requestId": "r-1""#;
+        Reply::json(200, &format!(r#"{{{envelope}, "data": {data}}}"#))
+    })
+    .await;
+    let facts = Facts {
+        empty_token: Some(Secret::new("EMPTY_API_KEY", EMPTY)),
+        own_addresses: vec!["192.0.2.1".to_owned()],
+        ..Facts::default()
+    };
+    let report = server.run_with("all.own-account.empty", facts).await;
+    let [finding] = &report.checks[0].findings[..] else { panic!("{:?}", report.checks[0]) };
+    assert_eq!(finding.expected, "no instances and a total of 0, of the first account");
+    assert_eq!(finding.actual, "1 instance and a total of 2");
 }

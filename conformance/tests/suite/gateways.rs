@@ -9,7 +9,7 @@ use sallyport_conformance::snapshot::{self, RecordError};
 use sallyport_conformance::wire::BudgetError;
 use sallyport_conformance::{Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Target};
 
-use crate::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge};
+use super::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge};
 
 const CEILING: u64 = 25;
 

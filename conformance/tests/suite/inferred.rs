@@ -6,7 +6,7 @@ use sallyport_conformance::report::Format;
 use sallyport_conformance::{Report, Verdict};
 use serde_json::{Value, json};
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 /// A service whose one instance declares `trialDays` so.
 async fn run(trial_days: Value, inferred: InferredClauses) -> Report {

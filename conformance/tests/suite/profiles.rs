@@ -9,7 +9,7 @@ use sallyport_conformance::{Contract, Options, Outcome, SilentObserver, Suite, V
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::{Config, RunningServer};
 
-use crate::canned::judge;
+use super::canned::judge;
 
 /// What a profile asks for, but as fast as the server responds: at its own rate a run would take minutes.
 fn hurried(profile: Profile) -> Options {
@@ -43,7 +43,7 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
 #[tokio::test]
 async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     let store = Arc::new(SqliteStore::temporary().expect("a database"));
-    let rule = "*:address:10/s".parse().expect("a rule");
+    let rule = "*:address:4/s".parse().expect("a rule");
     let config = Config { rates: vec![rule], ..Config::loopback(store) };
     let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
     let report = judge(reference.target(), hurried(Profile::Smoke)).await;

@@ -2,7 +2,7 @@
 
 use sallyport_conformance::{Facts, Outcome};
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 #[tokio::test]
 async fn extractions_name_the_protocol_of_the_account() {

@@ -16,8 +16,8 @@ use sallyport_conformance::{
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::{Value, json};
 
-use crate::canned::{judge, only};
-use crate::cluster::{Cluster, eventually};
+use super::canned::{judge, only};
+use super::cluster::{Cluster, eventually};
 
 #[tokio::test]
 async fn it_conforms() {

@@ -11,8 +11,8 @@ use sallyport_conformance::target::{RejectedToken, RejectionReason};
 use sallyport_conformance::{Facts, Observer as _, Options, Outcome, Report, Secret, Verdict};
 use serde_json::{Value, json};
 
-use crate::canned::{CannedServer, Reply};
-use crate::steady::steady;
+use super::canned::{CannedServer, Reply};
+use crate::support::steady::steady;
 
 /// Valid lists of groups, for requests with the token.
 async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> CannedServer {
@@ -101,33 +101,6 @@ async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
     .await;
     let report = server.run("extract.num-range.minimum", |_| {}).await;
     assert_eq!(result(&report, "extract.num-range.minimum").outcome, Outcome::Failed, "{:?}", report.checks);
-}
-
-/// No fact says that the default region has enough gateways.
-#[tokio::test]
-async fn the_largest_number_of_the_default_region_is_judged_by_how_it_is_rejected() {
-    const ONE: &str = r#"{"code": 40000, "message": "num must be from 1 to 50"}"#;
-    const QUOTA: &str = r#"{"code": 40000, "message": "100 gateways are more than your quota"}"#;
-    const MAXIMUM: &str = "extract.num-range.maximum";
-    let cases: [(fn() -> Reply, bool); 5] = [
-        (|| Reply::json(400, ONE), true),
-        (|| Reply::json(400, ONE).with("Retry-After", "soon"), false),
-        (|| Reply::json(400, QUOTA), false),
-        (|| Reply::rejected(503, 50301, "none").with("Retry-After", "9"), false),
-        (|| Reply::gateways(100), false),
-    ];
-    for (number, (at_most, is_finding)) in cases.into_iter().enumerate() {
-        let server = CannedServer::extracting(move |asked| match asked.param("num") {
-            Some("100") => at_most(),
-            Some("101") => Reply::json(400, ONE),
-            _ => Reply::gateways(1),
-        })
-        .await;
-        let report = server.run(&format!("{MAXIMUM}/json/*"), |_| {}).await;
-        let outcome = &result(&report, MAXIMUM).outcome;
-        assert_eq!(*outcome == Outcome::Failed, is_finding, "{number}: {outcome:?}");
-        assert!(!matches!(outcome, Outcome::Inconclusive(_)), "{number}: {outcome:?}");
-    }
 }
 
 /// Where the plain extraction is rejected, one that names the defaults tells whether a quota is used up.

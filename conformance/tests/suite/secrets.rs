@@ -6,7 +6,7 @@ use sallyport_conformance::Secret;
 use sallyport_conformance::report::{self, Screen};
 use sallyport_conformance::wire::{Redactor, WireOptions};
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 /// Nobody knows these before the response shows them. The first one is long enough to be searched for in every text.
 #[tokio::test]

@@ -10,7 +10,7 @@ use sallyport_conformance::{Options, Outcome, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::canned::{CannedServer, Reply};
+use super::canned::{CannedServer, Reply};
 
 const SUCCESS: &str = "groups.envelope.success";
 

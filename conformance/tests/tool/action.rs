@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, text};
-use crate::server::{self, TestServer};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, text};
+use super::server::{self, TestServer};
 
 /// The script of a step: the lines below its `run: |`.
 fn script(step: &str) -> String {

@@ -5,11 +5,11 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::program::{
+use super::program::{
     AssertOutput as _, Finish as _, Folder, RunningProgram, TOKEN, code, every_report, program, run, text,
     wait_until,
 };
-use crate::server::{self, Behaviour, Request, TestServer, closed_port};
+use super::server::{self, Behaviour, Request, TestServer, closed_port};
 
 const FINDINGS: i32 = 1;
 const UNREACHABLE: i32 = 3;
@@ -69,12 +69,12 @@ fn only_once(stream: &mut TcpStream) -> std::io::Result<()> {
 fn a_service_that_goes_down_breaks_no_rule() {
     let target = TestServer::start(only_once);
     let folder = Folder::new();
-    let output =
-        program(&["run", "--base-url", &target.url(), "--profile", "full", &every_report(folder.path())])
-            .env("SALLYPORT_OWN_ADDRESSES", "192.0.2.1")
-            .env("SALLYPORT_FOREIGN_ADDRESSES", "192.0.2.2")
-            .env("SALLYPORT_LINK_CREDENTIAL", "link-credential-of-a-test")
-            .finish();
+    let report = format!("--report=json={}", folder.file("report.json"));
+    let output = program(&["run", "--base-url", &target.url(), "--profile", "full", &report])
+        .env("SALLYPORT_OWN_ADDRESSES", "192.0.2.1")
+        .env("SALLYPORT_FOREIGN_ADDRESSES", "192.0.2.2")
+        .env("SALLYPORT_LINK_CREDENTIAL", "link-credential-of-a-test")
+        .finish();
     let text = text(&output.assert(INCOMPLETE, &[]));
     assert_eq!(folder.json("report.json")["totals"]["failed"], 0, "{text}");
 }

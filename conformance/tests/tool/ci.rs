@@ -4,9 +4,9 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::exposition::{Sample, parse};
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
-use crate::server::{self, TestServer, closed_port};
+use super::exposition::{Sample, parse};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
+use super::server::{self, TestServer, closed_port};
 
 /// Groups in the wrong order, under names that GitHub's runner would take for commands.
 fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
-use crate::server::{self, TestServer, closed_port};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
+use super::server::{self, TestServer, closed_port};
 
 /// A service that lists its groups in the wrong order, and without a token too.
 fn broken() -> TestServer {
@@ -78,6 +78,11 @@ fn a_finding_is_one_file_that_needs_nothing_else() {
                 "curl -sS -i -X GET",
             ] {
                 assert!(evidence.contains(part), "{id}: expected {part} in {evidence}");
+            }
+            let again = format!("conformance replay report.json '{id}' --base-url URL");
+            assert!(evidence.replace("&#x27;", "'").contains(&again), "{evidence}");
+            if id.starts_with("groups.token") {
+                assert!(evidence.contains("What else the run found of this clause"), "{id}: {evidence}");
             }
             assert!(evidence.contains(written["contract_sha256"].as_str().expect("a hash")));
             let roles = ["This response violates the clause", "Judged together"];
@@ -166,6 +171,63 @@ fn a_run_says_what_changed_since_a_report() {
     );
     run(&["run", "--base-url", &fixed.url(), "--since", &folder.file("now.json.md")])
         .assert(2, &["expected a report in JSON"]);
+}
+
+/// A service that shows a password with its gateways and another page than the requested one, or one that denies extraction.
+fn without_extraction(denies: bool) -> TestServer {
+    TestServer::start_reading(move |stream, request| {
+        let body = match request.head.split('?').next().unwrap_or_default() {
+            path if path.ends_with("/groups") => return server::groups(stream, &[1]),
+            path if path.ends_with("/search") => {
+                let data = json!({"items": [], "page": 7, "pageSize": 20, "total": 0});
+                json!({"code": 200, "message": "ok", "requestId": "r", "data": data})
+            }
+            _ if denies => {
+                let body = br#"{"code": 40303, "message": "no"}"#;
+                return server::response(stream, "403 No", &[("Content-Type", "application/json")], body);
+            }
+            _ => {
+                let gateway = json!({"ip": "192.0.2.1", "port": 1, "password": "hunter2-hunter2"});
+                json!({"code": 0, "success": true, "msg": "", "data": [gateway], "request_ip": "127.0.0.1"})
+            }
+        };
+        let headers =
+            [("Cache-Control", "no-store"), ("X-Request-Id", "r"), ("Content-Type", "application/json")];
+        server::response(stream, "200 OK", &headers, body.to_string().as_bytes())
+    })
+}
+
+#[test]
+fn what_passive_checks_found_is_fixed_only_where_it_could_have_been_found_again() {
+    let (folder, service, denying) = (Folder::new(), without_extraction(false), without_extraction(true));
+    let file = folder.file("report.json");
+    let only = ["--only", "all.no-secrets.watched", "--only", "search.intersection.watched"];
+    let run_with = |url: &str, further: &[&str], code: i32, printed: &[&str]| {
+        text(&run(&[&["run", "--base-url", url], only.as_slice(), further].concat()).assert(code, printed))
+    };
+    let [extraction, search, groups] =
+        ["extract.envelope.success", "search.envelope.success", "groups.envelope.success"];
+    let report = format!("json={file}");
+    run_with(&service.url(), &["--only", extraction, "--only", search, "--report", &report], 1, &[]);
+    let not_reproduced = "all.no-secrets.watched (all.no-secrets): no response was judged like the one that shows it \
+                          (extract, JSON, accepted)";
+    // The check judges other responses there.
+    run(&["replay", &file, "all.no-secrets.watched", "--allow-other-target", "--base-url", &denying.url()])
+        .assert(4, &[&format!("not reproduced {not_reproduced}")]);
+    let since = |url: &str, further: &[&str], code: i32, printed: &[&str]| {
+        run_with(url, &[&["--since", &file], further].concat(), code, printed)
+    };
+    since(&denying.url(), &["--only", groups], 0, &[not_reproduced, "of another target", &service.url()]);
+    // A violation that is only a warning now is not fixed.
+    let shown = since(&service.url(), &["--only", search, "--inferred", "warn"], 0, &[" unchanged"]);
+    assert!(!shown.contains(" fixed") && !shown.contains("another target"), "{shown}");
+    // With the number of a finding, and with the name of a clause.
+    let ids = ids(&folder.json("report.json"));
+    let numbered = ids.iter().find(|id| id.contains('#')).unwrap_or(&ids[0]);
+    run(&["replay", &file, numbered, "--base-url", &service.url()]).assert(1, &["still failing"]);
+    let output = run(&["evidence", &file, "all.no-secrets", "-o", &folder.file("e.md")]);
+    let shown = text(&output.assert(2, &["names no single finding; choose one of all.no-secrets.watched"]));
+    assert!(!shown.contains("search.intersection"), "{shown}");
 }
 
 /// A listing as the field reports it: the command, and what it printed.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::program::{AssertOutput as _, Folder, code, every_report, run, text};
-use crate::server::{self, TestServer};
+use super::program::{AssertOutput as _, Folder, code, every_report, run, text};
+use super::server::{self, TestServer};
 
 /// Clears the screen, turns the direction of writing, ends the line, says it all in eight bits.
 const ACTS: &str = "@org/team#1 [x](https://evil.invalid) www.evil.invalid </pre>\u{1b}[2J\u{9b}31m\u{202e}\u{2066}\u{7f}\r\n::error::\u{2028}\u{ffff}";

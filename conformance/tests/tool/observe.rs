@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, text};
+use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, every_report, program, text};
 
 fn observe(file: &str, arguments: &[&str]) -> Output {
     program(&[&["observe", file], arguments].concat()).finish()

@@ -12,10 +12,10 @@ use sallyport_conformance::{
 };
 use serde_json::Value;
 
-use crate::formats;
-use crate::program::{AssertOutput as _, Finish as _, Folder, program};
-use crate::server::{self, TestServer};
-use crate::steady::steady;
+use super::formats;
+use super::program::{AssertOutput as _, Finish as _, Folder, program};
+use super::server::{self, TestServer};
+use crate::support::steady::steady;
 
 /// Groups in the wrong order, with a name that wants to be markup.
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {

@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::program::{
+use super::program::{
     AssertOutput as _, Finish as _, Folder, RunningProgram, code, ended, program, run, send, text, wait_until,
 };
-use crate::server::{self, TestServer, closed_port};
+use super::server::{self, TestServer, closed_port};
 
 const RUN: [&str; 5] = ["run", "--profile", "full", "--only", "groups.order"];
 

@@ -21,7 +21,7 @@ mod searching;
 mod server_process;
 mod timing;
 mod transfer;
-#[path = "../../tests/edge_http/wire.rs"]
+#[path = "../../tests/support/wire.rs"]
 #[expect(dead_code, reason = "tests send more than benches")]
 mod wire;
 

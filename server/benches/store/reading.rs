@@ -25,10 +25,11 @@ pub(crate) fn bench() {
     let items: Vec<_> = (0..ITEMS).map(item).collect();
     let body = serde_json::json!({ "ips": items }).to_string().into_bytes();
     let headers = HeaderMap::new();
+    let schema = &SearchStaticInstances::document().body.as_ref().unwrap().schema;
     let rounds = rounds(ROUNDS);
     let begun = thread_cpu();
     for _ in 0..rounds {
-        let json = Some(body::parse(&body, "").unwrap());
+        let json = Some(body::parse(&body, schema).unwrap());
         let parts = RequestParts { path: "/", query: Some("api_key=token"), headers: &headers, json };
         let mut addresses = SearchStaticInstances::read(parts).unwrap().1.body.ips;
         addresses.sort_unstable();

@@ -332,15 +332,22 @@ pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result
     let names = kind.named_by();
     let mut keys: Vec<_> = keys.chunks(names.len()).collect();
     keys.sort();
-    keys.dedup();
-    let key = |key: &&[String]| {
+    let key = |key: &&[String]| -> Result<Vec<Condition>, Failure> {
         let condition =
             |(field, text): (&&'static Field, &String)| Condition::new(field, text).map_err(wrong_argument);
         names.iter().zip(*key).map(condition).collect()
     };
     let selection = match (keys.is_empty(), conditions.is_empty()) {
         (false, _) if keys.iter().all(|key| key.len() == names.len()) => {
-            keys.iter().map(key).collect::<Result<Vec<_>, Failure>>()?
+            let mut selection: Vec<Vec<Condition>> = Vec::new();
+            for key in keys.iter().map(key) {
+                let key = key?;
+                // A record may be named twice, also in two spellings.
+                if !selection.contains(&key) {
+                    selection.push(key);
+                }
+            }
+            selection
         }
         (true, false) => vec![conditions],
         _ => {

@@ -50,11 +50,11 @@ impl<O: Operation> RawRequest<O> {
         // The memory of the body stays reserved until it is parsed.
         let json = match &O::document().body {
             Some(part) => {
-                let clauses = part.schema.clauses();
                 // Boxed to keep the futures of operations without a body small.
                 let (body, _reservation) =
-                    Box::pin(body::read(self.body, headers, body_timeout, connection, clauses)).await?;
-                Some(body::parse(&body, clauses)?)
+                    Box::pin(body::read(self.body, headers, body_timeout, connection, part.schema.clauses()))
+                        .await?;
+                Some(body::parse(&body, &part.schema)?)
             }
             None => {
                 self.body.discard();

@@ -11,7 +11,7 @@ use std::{
 
 use super::{
     BadLines, LoadError, Store, StoreError, UnloadError,
-    record::{Line, Record, RecordCounts},
+    record::{Line, Record, RecordCounts, shown_name},
     record_kind::RecordKind,
     session::{Access, RowError, Session},
     value::Value,
@@ -176,7 +176,12 @@ impl Loader<'_> {
             None => 0,
             Some(name) => match self.account(name)? {
                 Some(id) => id,
-                None => return Ok(Err(format!("unknown account {name:?}; its record must come first"))),
+                None => {
+                    return Ok(Err(format!(
+                        "unknown account {}; its record must come first",
+                        shown_name(name)
+                    )));
+                }
             },
         };
         self.gateways += i64::from(record.kind() == RecordKind::Gateway);

@@ -241,6 +241,9 @@ impl Record {
     }
 }
 
+/// The beginning of year 0, in seconds from 1970.
+const YEAR_ZERO: i64 = -62_167_219_200;
+
 impl Field {
     /// The value that is stored for one of JSON.
     fn stored(&self, json: Json) -> Result<Value<'static>, String> {
@@ -260,7 +263,9 @@ impl Field {
                 number.as_i64().filter(|number| *number > 0).map(Value::Number)
             }
             (Form::Flag, Json::Bool(flag)) => Some(Value::Flag(*flag)),
-            (Form::Time, Json::String(text)) => text.parse::<Timestamp>().ok().map(Into::into),
+            (Form::Time, Json::String(text)) => {
+                text.parse::<Timestamp>().ok().filter(|time| time.as_second() >= YEAR_ZERO).map(Into::into)
+            }
             (Form::Address, Json::String(text)) => ip(text).map(Into::into),
             (Form::Ipv4 | Form::Covers, Json::String(text)) => {
                 ip(text).filter(IpAddr::is_ipv4).map(Into::into)
@@ -327,11 +332,17 @@ impl<'de> DeserializeSeed<'de> for &Field {
     type Value = Value<'static>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value<'static>, D::Error> {
-        match self.form {
-            Form::List => json_text(&Vec::<String>::deserialize(deserializer)?).map_err(D::Error::custom),
-            Form::Object => json_text(&Capabilities::deserialize(deserializer)?).map_err(D::Error::custom),
-            _ => self.stored(Json::deserialize(deserializer)?).map_err(D::Error::custom),
-        }
+        // serde quotes a text that it did not expect, which may be a secret by mistake.
+        let unquoted = |error: D::Error| match error.to_string().contains('"') {
+            true => D::Error::custom(self.mismatch(&Json::String(String::new()))),
+            false => error,
+        };
+        let text = match self.form {
+            Form::List => Vec::<String>::deserialize(deserializer).map(|items| json_text(&items)),
+            Form::Object => Capabilities::deserialize(deserializer).map(|object| json_text(&object)),
+            _ => return self.stored(Json::deserialize(deserializer)?).map_err(D::Error::custom),
+        };
+        text.map_err(unquoted)?.map_err(D::Error::custom)
     }
 }
 
@@ -345,6 +356,9 @@ impl Serialize for Shown<'_> {
         }
         match (self.0.form, self.1) {
             (_, Value::Null) => serializer.serialize_unit(),
+            (Form::Integer(min, max), Value::Number(number)) if !(min..=max).contains(number) => {
+                Err(S::Error::custom(format!("`{}` has an unexpected value", self.0.name)))
+            }
             (Form::Integer(..) | Form::Number, _) => read::<i64, _>(self)?.serialize(serializer),
             (Form::Flag, _) => read::<bool, _>(self)?.serialize(serializer),
             (Form::Time, _) => read::<Timestamp, _>(self)?.serialize(serializer),
@@ -489,6 +503,14 @@ impl RecordSeed {
     }
 }
 
+/// The name of an unknown account in a message. It may be a token by mistake; a token of another service can only be recognised by its
+/// length.
+pub(super) fn shown_name(name: &str) -> String {
+    const MAX_SHOWN: usize = 40;
+    let is_secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
+    if is_secret { "of that name".to_owned() } else { format!("named {name:?}") }
+}
+
 /// Why JSON cannot be read, without its place.
 pub fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -498,4 +520,36 @@ pub fn reason(error: &serde_json::Error) -> String {
     let reason = text.split(" at line ").next().unwrap_or(&text);
     // serde names the type of a number in capabilities, which says nothing to a person.
     reason.replace("expected u32", &format!("expected {}", Form::Integer(0, u32::MAX.into()).expected()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_value_is_quoted() {
+        for field in RecordKind::ALL.into_iter().flat_map(RecordKind::fields) {
+            for json in [r#""very-secret""#, r#"{"changeIp":"very-secret"}"#, r#"["very-secret",1]"#] {
+                let read = field.deserialize(&mut serde_json::Deserializer::from_str(json));
+                let shown = read.err().map(|error| error.to_string()).unwrap_or_default();
+                assert!(!shown.contains("very-secret"), "{shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_time_that_rfc_3339_cannot_write_is_rejected() {
+        let time = RecordKind::Group.stored().find(|field| field.form == Form::Time).unwrap();
+        assert!(time.parse("0000-01-01T00:00:00Z").is_ok());
+        assert!(time.parse("-000001-12-31T23:59:59Z").is_err());
+    }
+
+    #[test]
+    fn an_integer_outside_of_its_form_is_corrupt() {
+        let mut gateway = Record::empty(RecordKind::Gateway);
+        gateway.set("port", Value::Number(65_535));
+        assert!(serde_json::to_string(&gateway).is_ok());
+        gateway.set("port", Value::Number(65_536));
+        assert!(serde_json::to_string(&gateway).is_err());
+    }
 }

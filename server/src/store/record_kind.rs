@@ -60,7 +60,7 @@ pub enum Form {
     Integer(i64, i64),
     /// True or false.
     Flag,
-    /// A time with its zone. It keeps its nanoseconds.
+    /// A time with its zone, from year 0 on, because RFC 3339 has no other. It keeps its nanoseconds.
     Time,
     /// An IP address. An IPv4-mapped one is stored as the IPv4 address.
     Address,
@@ -266,8 +266,7 @@ const DECLARATIONS: [Declaration; 7] = [
                 "a host name or an address alone, for example gw1.example; user name, password and port are fields of their \
                  own",
             ),
-            field("port", "port", PORT, "Port")
-                .when_put(|port| *port != Value::Number(0), "an integer from 1 to 65535"),
+            field("port", "port", Integer(1, 65_535), "Port"),
             field("region", "region", Text, "Code of the region, for example USA").when_put(is_code, CODE),
             field("protocol", "protocol", PROTOCOL, "Protocol; a gateway that speaks both has two records"),
             USERNAME,
@@ -462,6 +461,55 @@ impl RecordKind {
         match self.has_owner() {
             true => format!("{table} AS t JOIN accounts AS a ON a.id = t.account_id"),
             false => format!("{table} AS t"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value as Json;
+
+    use super::*;
+
+    /// A record that an import accepts is shown as it is, so the forms are what keeps the document's constraints of responses.
+    #[test]
+    fn no_field_can_hold_what_the_document_forbids_in_responses() {
+        let file: Json = serde_json::from_str(sallyport_contract::JSON).unwrap();
+        let document = &file["document"];
+        for (kind, schema) in [
+            (RecordKind::Gateway, "ProxyEndpoint"),
+            (RecordKind::Group, "StaticGroup"),
+            (RecordKind::Instance, "StaticInstance"),
+        ] {
+            for (name, property) in
+                document["components"]["schemas"][schema]["properties"].as_object().unwrap()
+            {
+                let name = if kind == RecordKind::Gateway && name == "ip" { "host" } else { name };
+                let field = kind.stored().find(|field| field.name == name).unwrap();
+                let target = property["$ref"].as_str().map(|target| document.pointer(&target[1..]).unwrap());
+                let property = target.unwrap_or(property);
+                assert!(!field.is_nullable() || property["nullable"] == true, "{kind:?} {name}");
+                for (keyword, value) in property.as_object().unwrap() {
+                    let is_kept = match (keyword.as_str(), field.form) {
+                        ("description" | "example" | "x-clause" | "nullable", _) => true,
+                        ("type", Form::Integer(..)) => value == "integer",
+                        ("type", Form::List) => value == "array",
+                        ("type", Form::Object) => value == "object",
+                        ("type", _) => value == "string",
+                        ("minimum", Form::Integer(min, _)) => {
+                            value.as_i64().is_some_and(|least| least <= min)
+                        }
+                        ("format", Form::Integer(..)) => value == "int64",
+                        ("format", Form::Time) => value == "date-time",
+                        ("enum", Form::Name(names)) => *value == Json::from(names),
+                        ("items", Form::List) => value["type"] == "string",
+                        // They are read as the type that is generated from them.
+                        ("properties", Form::Object) => true,
+                        _ => false,
+                    };
+                    assert!(is_kept, "`{name}` of a {} may break `{keyword}: {value}`", kind.noun());
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What the commands have in common. `tests/store/transcripts` shows what each prints.
 
-use crate::{database::TestDatabase, program::done};
+use super::{database::TestDatabase, program::done};
 
 #[test]
 fn a_list_says_when_there_is_more_and_ends_with_its_reader() {

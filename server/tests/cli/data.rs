@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::program::{done, failed, failure, output, server};
+use super::program::{done, failed, failure, output, server};
 
 const ACCOUNT: &str = r#"{"account":{"name":"acme","realNameVerified":true}}"#;
 

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::program::{done, failure, server};
+use super::program::{done, failure, server};
 
 /// An account, an instance and a gateway with passwords.
 const DATA: &str = include_str!("../support/acme.jsonl");

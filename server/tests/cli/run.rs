@@ -8,7 +8,7 @@ use std::{
 
 use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
 
-use crate::{
+use super::{
     program::{done, failure, output, server},
     server_process::ServerProcess,
     wire::{Response, send},

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::program::{done, failed, output, server};
+use super::program::{done, failed, output, server};
 
 /// A server that is stopped at the end of its test, whatever happens.
 struct Server(Child);

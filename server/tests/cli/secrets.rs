@@ -2,7 +2,7 @@
 
 use std::process::Output;
 
-use crate::database::{TestDatabase, words};
+use super::database::{TestDatabase, words};
 
 fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap()).concat()

@@ -151,6 +151,15 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
 fn bodies_that_are_not_text_or_of_another_type() {
     let response = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
     rejected(&response, ErrorCode::MalformedBody);
+    // Each takes at least a hundred times its length in memory.
+    let chain = format!("{}0{},", "[".repeat(99), "]".repeat(99));
+    for many in ["0,", "{},", "{\"\":0},", &chain] {
+        let items = many.repeat(30_000 / many.matches(['0', '[', '{']).count());
+        let response = search(&format!(r#"{{"ips":[{items}0]}}"#));
+        rejected(&response, ErrorCode::BodyTooLarge);
+        let message = response.json()["message"].to_string();
+        assert!(message.contains("body: expected at most 20022 JSON values (search.json-body"), "{message}");
+    }
     let good = br#"{"ips":["192.0.2.1"]}"#;
     for media in
         ["Content-Type: Application/JSON; charset=UTF-8", "content-type: application/json;charset=\"utf-8\""]
@@ -245,6 +254,25 @@ fn accounts_that_may_not_extract() {
     ] {
         let response = get::<ExtractProxies>(&format!("num=1&api_key={}", token.expose()));
         assert_rejected::<ExtractProxies>(&response, code);
+    }
+}
+
+#[test]
+fn misplaced_tokens_are_not_repeated() {
+    let token = SERVER.sample.tokens.main.expose();
+    let body = |name: &str, value: &str| format!(r#"{{"ips":["192.0.2.1"],"{name}":{value}}}"#);
+    for response in [
+        extract(&format!("num={token}")),
+        extract(&format!("num=1&protocol=x%20{token}")),
+        extract(&format!("num=1&regions={token}&country=b")),
+        search(&body("status", &format!(r#""{token}""#))),
+        search(&body("page", &format!(r#""{token}""#))),
+        search(&format!(r#"{{"ips":["{token}"]}}"#)),
+        search_as(&format!("Content-Type: {token}"), b"{}"),
+    ] {
+        assert_eq!(response.status / 100, 4, "{response:?}");
+        assert!(!response.body.contains(&token[token.len() - 20..]), "{response:?}");
+        assert!(!response.body.contains(&token[..20]), "{response:?}");
     }
 }
 

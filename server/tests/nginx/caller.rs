@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{
+use super::{
     proxy::Nginx,
     tls_client::{Stream, client, handshake},
     wire::{self, Response},

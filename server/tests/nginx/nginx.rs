@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::identity::Pair;
+use super::identity::Pair;
 
 /// The configuration as operators get it.
 pub(crate) const SITE: &str = include_str!("../../nginx.conf");

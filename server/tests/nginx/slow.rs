@@ -4,9 +4,9 @@ use std::io::Write;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::caller::{ask, encrypted, plain, rest};
-use crate::proxy::installed;
-use crate::{CALLER, assert_quiet, behind, groups, search};
+use super::caller::{ask, encrypted, plain, rest};
+use super::proxy::installed;
+use super::{CALLER, assert_quiet, behind, groups, search};
 
 /// The preface of HTTP/2 and settings that change nothing.
 const HTTP_2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";

@@ -72,7 +72,11 @@ fn depth_is_bounded_in_one_place() {
     for depth in [DEEPEST - 1, DEEPEST, DEEPEST + 1, 50_000] {
         for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
             let nested = format!("{}0{}", open.repeat(depth), close.repeat(depth));
-            assert_eq!(Json::parse(nested.as_bytes()).is_ok(), depth <= DEEPEST, "{depth} of {open}");
+            assert_eq!(
+                Json::parse(nested.as_bytes(), usize::MAX).is_ok(),
+                depth <= DEEPEST,
+                "{depth} of {open}"
+            );
         }
     }
 }
@@ -82,14 +86,14 @@ proptest! {
     fn the_first_of_equal_members_counts_and_its_name_is_known(tree in trees()) {
         let mut repeated = Vec::new();
         let value = tree.value(&mut repeated);
-        let read = Json::parse(tree.text().as_bytes()).unwrap();
+        let read = Json::parse(tree.text().as_bytes(), usize::MAX).unwrap();
         prop_assert_eq!(read, Json { value, repeated: repeated.into_iter().next() });
     }
 
     #[test]
     fn any_text_is_json_if_serde_json_says_so(text in texts(PARTS), bytes: Vec<u8>) {
         for bytes in [text.as_bytes(), &bytes] {
-            match (Json::parse(bytes), serde_json::from_slice::<Value>(bytes)) {
+            match (Json::parse(bytes, usize::MAX), serde_json::from_slice::<Value>(bytes)) {
                 (Ok(read), Ok(value)) => prop_assert!(read.value == value || read.repeated.is_some(), "{read:?}"),
                 (read, value) => prop_assert!(read.is_err() && value.is_err(), "{read:?} is not {value:?}"),
             }

@@ -2,6 +2,7 @@
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proptest::prelude::*;
+use sallyport_contract::table::Schema;
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::{
@@ -75,6 +76,10 @@ fn rejection<O: Operation>(query: Option<&str>, headers: &HeaderMap, json: Optio
     Some(format!("{error} {error:?}"))
 }
 
+fn schema() -> &'static Schema {
+    &SearchStaticInstances::document().body.as_ref().unwrap().schema
+}
+
 proptest! {
     #[test]
     fn any_request_is_read_or_rejected_without_its_token(
@@ -82,7 +87,7 @@ proptest! {
         headers in headers(),
         body in texts(BODIES),
     ) {
-        let json = body::parse(body.as_bytes(), "").ok();
+        let json = body::parse(body.as_bytes(), schema()).ok();
         let query = query.as_deref();
         for told in [
             rejection::<ExtractProxies>(query, &headers, json.clone()),
@@ -104,6 +109,6 @@ fn good_requests_are_read() {
         rejection::<ExtractProxies>(Some(&format!("{query}&num=1&regions=USA")), &headers, None),
         None
     );
-    let body = body::parse(br#"{"ips":["192.0.2.1"],"status":"active"}"#, "").unwrap();
+    let body = body::parse(br#"{"ips":["192.0.2.1"],"status":"active"}"#, schema()).unwrap();
     assert_eq!(rejection::<SearchStaticInstances>(Some(&query), &headers, Some(body)), None);
 }

@@ -12,7 +12,7 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::{
+use super::{
     http::{call, get, groups},
     wire::Response,
 };

@@ -10,7 +10,7 @@ use sallyport_server::{
 };
 use serde_json::Value;
 
-use crate::wire::{Response, ask};
+use super::wire::{Response, ask};
 
 /// Sends a request with these further lines of its head, and reads its response.
 pub(crate) async fn call(

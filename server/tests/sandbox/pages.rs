@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sallyport_server::{Config, data::seed::seed, sandbox::Sandbox, store::sqlite::SqliteStore};
 use serde_json::Value;
 
-use crate::http::{call, get};
+use super::http::{call, get};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn examples_carry_the_sandboxs_own_address_and_no_token() {

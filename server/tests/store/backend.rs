@@ -19,7 +19,7 @@ use sallyport_server::store::{
 use serde_json::Value;
 use tokio_postgres::NoTls;
 
-use crate::cluster::{Cluster, eventually};
+use super::cluster::{Cluster, eventually};
 
 /// A database that nobody else uses.
 pub(crate) enum Database {
@@ -197,7 +197,7 @@ macro_rules! on_both {
         mod sqlite {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                let database = crate::backend::Database::sqlite().unwrap();
+                let database = crate::store::backend::Database::sqlite().unwrap();
                 super::$name(database).await;
             })+
         }
@@ -205,7 +205,7 @@ macro_rules! on_both {
         mod postgres {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() {
-                if let Some(database) = crate::backend::Database::postgres().await {
+                if let Some(database) = crate::store::backend::Database::postgres().await {
                     super::$name(database).await;
                 }
             })+

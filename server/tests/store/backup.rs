@@ -7,7 +7,7 @@ use std::{
 
 use sallyport_server::data::seed::seed;
 
-use crate::{
+use super::{
     backend::{Database, on_both},
     cluster,
     processes::{Load, Outcome, extract, start_server},

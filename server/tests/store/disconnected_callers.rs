@@ -17,7 +17,7 @@ use sallyport_server::{
     },
 };
 
-use crate::{
+use super::{
     backend::{Database, connect},
     cluster::eventually,
     processes::get,

@@ -22,7 +22,7 @@ use sallyport_server::{
     store::Store,
 };
 
-use crate::{
+use super::{
     backend::{Database, on_both},
     cluster::eventually,
     request_id,

@@ -11,7 +11,7 @@ use sallyport_server::{
     },
 };
 
-use crate::{
+use super::{
     backend::{Database, connect},
     cluster::{Cluster, eventually},
     requests,

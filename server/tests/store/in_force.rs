@@ -19,7 +19,7 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::{
+use super::{
     backend::{Database, on_both, put, remove},
     cluster::eventually,
     requests::{command, query},

@@ -10,7 +10,7 @@ use std::{
 use sallyport_server::{data::seed::seed, store::RecordKind};
 use serde_json::json;
 
-use crate::{
+use super::{
     backend::{Database, on_both, put},
     processes::{Outcome, extract, start_server},
 };

@@ -10,7 +10,7 @@ use sallyport_server::{
     store::{LoadError, RecordKind, Store, StoreError, record::RecordCounts},
 };
 
-use crate::backend::{Database, all, connect, on_both};
+use super::backend::{Database, all, connect, on_both};
 
 const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
 const GROUP: &str = r#"{"group":{"account":"new","groupId":1,"name":"g","createdAt":"2026-01-01T00:00:00+02:00","updatedAt":"2026-01-01T00:00:00Z"}}"#;

@@ -5,7 +5,7 @@ use sallyport_server::store::{
     postgres::{Limits, PostgresStore},
 };
 
-use crate::{
+use super::{
     backend::{Database, connect},
     cluster::{Cluster, eventually},
 };

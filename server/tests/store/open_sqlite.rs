@@ -8,7 +8,7 @@ use sallyport_server::store::{
 };
 use serde_json::json;
 
-use crate::backend::{all, collect, put};
+use super::backend::{all, collect, put};
 
 /// A folder with a good database in it.
 fn good() -> (tempfile::TempDir, std::path::PathBuf) {

@@ -12,7 +12,7 @@ use sallyport_server::{
     store::{extract_sql, gateways_sql, postgres::DIALECT, search_sql},
 };
 
-use crate::{
+use super::{
     backend::{Database, connect},
     cluster::eventually,
     requests::command,

@@ -19,7 +19,7 @@ use sallyport_server::{
     store::{Location, RecordKind},
 };
 
-use crate::{
+use super::{
     backend::{Database, connect, on_both},
     cluster::{Cluster, eventually},
     server_process::ServerProcess,

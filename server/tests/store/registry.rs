@@ -13,7 +13,7 @@ use sallyport_server::{
 };
 use serde_json::json;
 
-use crate::{
+use super::{
     backend::{Database, all, connect, on_both, put, values},
     requests::{command, range, with_id},
     transcripts::DATA,

@@ -12,7 +12,7 @@ use sallyport_server::{
 };
 use serde_json::Value;
 
-use crate::{processes::get, wire::Response};
+use super::{processes::get, wire::Response};
 
 /// Maximum length of a request id, in bytes.
 pub(crate) fn max() -> usize {

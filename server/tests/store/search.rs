@@ -17,7 +17,7 @@ use sallyport_server::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::backend::{Database, on_both};
+use super::backend::{Database, on_both};
 
 /// What the model knows of a filter.
 struct Row {

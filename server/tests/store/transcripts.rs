@@ -7,7 +7,7 @@
 
 use std::{fmt::Write as _, path::Path, process::Command};
 
-use crate::backend::{Database, on_both};
+use super::backend::{Database, on_both};
 
 /// An account, a group, an instance and a gateway.
 pub(crate) const DATA: &str = include_str!("../support/acme.jsonl");

@@ -11,7 +11,7 @@ use sallyport_server::{
     store::{RecordKind, Store, UnloadError, record::Record},
 };
 
-use crate::{
+use super::{
     backend::{Database, all, on_both},
     shared_buffer::SharedBuffer,
 };

@@ -7,6 +7,8 @@ mod name;
 pub(crate) mod server;
 mod words;
 
+use proc_macro2::TokenStream;
+
 use crate::{artifact::Artifact, document::Document, problem::Problem};
 
 /// First line of generated Rust files.
@@ -28,6 +30,21 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     Problem::sort(&mut problems);
     problems.dedup();
     Err(problems)
+}
+
+/// A file of Rust.
+///
+/// Fails where the document has made it invalid, for example by a name that is none in Rust.
+fn rust(document: &Document, path: &'static str, tokens: TokenStream) -> Result<Artifact, Vec<Problem>> {
+    let file: syn::File = syn::parse2(tokens).map_err(|error| {
+        let help = "rename what is not a Rust identifier in the document";
+        vec![document.problem("", format!("{path} is not valid Rust: {error}"), help)]
+    })?;
+    Ok(formatted(path, &file))
+}
+
+fn formatted(path: &'static str, file: &syn::File) -> Artifact {
+    Artifact { path, contents: format!("{GENERATED}\n\n{}", prettyplease::unparse(file)) }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Lint, Node, Part, subset::suggestion};
-use crate::model::Citation;
+use super::{Lint, Node, Part};
+use crate::{model::Citation, problem::suggestion};
 
 /// Keywords besides `x-clause` that name a clause.
 const NAMING: [(Part, &str); 3] =

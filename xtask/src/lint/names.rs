@@ -104,8 +104,11 @@ fn scope(
             };
             let help = "choose another name, such as one with a noun before it";
             lint.report(at, format!("`{name}` {why}"), help);
-        } else if let Some(other) = seen.get(&made).filter(|other| **other != name) {
-            let message = format!("`{name}` and `{other}` have the same name in Rust, `{made}`");
+        } else if let Some(other) = seen.get(&made) {
+            let message = match *other == name {
+                true => format!("duplicate name `{name}`"),
+                false => format!("`{name}` and `{other}` have the same name in Rust, `{made}`"),
+            };
             lint.report(at, message, "rename one of the two");
         }
         seen.entry(made).or_insert(name);

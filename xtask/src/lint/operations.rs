@@ -10,22 +10,8 @@ use crate::{
     model::{Citation, Contract, Kind, Schema},
 };
 
-/// Two paths that the server cannot route, or of which OpenAPI leaves open which one a request means; and one without the prefix
-/// that a cited clause promises.
+/// A path without the prefix that a cited clause promises.
 pub(super) fn paths(lint: &mut Lint<'_>) {
-    let items: Vec<_> =
-        lint.parts(Part::PathItem).iter().map(|node| (node.pointer.clone(), path_of(node))).collect();
-    for (index, (at, path)) in items.iter().enumerate() {
-        for (_, other) in &items[..index] {
-            let mut pairs = path.split('/').zip(other.split('/')).skip_while(|(one, other)| one == other);
-            let Some((one, two)) = pairs.next() else { continue };
-            if one.starts_with('{') || two.starts_with('{') {
-                let message = format!("`{path}` has `{one}` where `{other}` has `{two}`");
-                let help = "give the parameter one name in both, or put it behind another text";
-                lint.report(at, message, help);
-            }
-        }
-    }
     let clauses = lint.parts(Part::Clause);
     for operation in lint.parts(Part::Operation) {
         let path = path_of(&operation);
@@ -41,7 +27,7 @@ pub(super) fn paths(lint: &mut Lint<'_>) {
     }
 }
 
-/// The path of a path item or of an operation.
+/// The path of an operation.
 fn path_of(node: &Node<'_>) -> String {
     unescaped(node.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default())
 }
@@ -61,7 +47,7 @@ fn has_prefix(path: &str, prefix: &str) -> bool {
 /// The types that are sent as plain text.
 const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
 
-/// An unsupported or duplicate parameter, one of a path that the path does not have, or one that is required and replaceable.
+/// An unsupported parameter, or one that is required and replaceable.
 pub(super) fn parameters(lint: &mut Lint<'_>) {
     for node in lint.parts(Part::Parameter) {
         let schema = lint.schema(node.value).cloned().unwrap_or_default();
@@ -91,51 +77,6 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
                 lint.report(node.at("required"), message, "leave one of the two out");
             }
         }
-    }
-    for operation in lint.parts(Part::Operation) {
-        let mut seen = Vec::new();
-        for (index, (_, parameter)) in lint.parameters(&operation).into_iter().enumerate() {
-            let key = (parameter.get("in"), parameter.get("name"));
-            if seen.contains(&key) {
-                let at = join(&operation.at("parameters"), &index.to_string());
-                lint.report(at, format!("duplicate parameter {}", parameter["name"]), "remove one of them");
-            }
-            seen.push(key);
-        }
-        template(lint, &operation);
-    }
-}
-
-/// Ids that occur twice.
-pub(super) fn ids(lint: &mut Lint<'_>) {
-    let mut ids: Vec<(&str, String)> = Vec::new();
-    for operation in lint.parts(Part::Operation) {
-        let Some(id) = operation.text("operationId") else { continue };
-        if let Some((_, first)) = ids.iter().find(|(other, _)| *other == id) {
-            let message = format!("duplicate operationId `{id}`, used first in line {}", lint.line(first));
-            lint.report(operation.at("operationId"), message, "give each operation a unique id");
-        }
-        ids.push((id, operation.at("operationId")));
-    }
-}
-
-/// The parameters of a path and those that it declares are the same.
-fn template(lint: &mut Lint<'_>, operation: &Node<'_>) {
-    let path = path_of(operation);
-    let parameters = lint.parameters(operation);
-    let in_path = parameters.iter().filter(|(_, parameter)| parameter["in"] == "path");
-    let declared: Vec<&str> = in_path.filter_map(|(_, parameter)| parameter["name"].as_str()).collect();
-    let named = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-    let named: Vec<&str> = named.collect();
-    for name in named.iter().filter(|name| !declared.contains(name)) {
-        let message = format!("the path has `{{{name}}}`, and the operation no path parameter of that name");
-        let help = format!("add `{{ name: {name}, in: path, required: true, schema: … }}` to its parameters");
-        lint.report(&operation.pointer, message, help);
-    }
-    for name in declared.iter().filter(|name| !named.contains(name)) {
-        let message = format!("the path `{path}` has no parameter `{name}`");
-        let help = format!("write `{{{name}}}` as a segment of the path, or remove the parameter");
-        lint.report(operation.at("parameters"), message, help);
     }
 }
 

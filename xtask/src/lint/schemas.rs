@@ -6,7 +6,8 @@ use regex::Regex;
 use sallyport_contract::address::Address;
 use serde_json::Value;
 
-use super::{Lint, Node, Part, subset::suggestion};
+use super::{Lint, Node, Part};
+use crate::problem::suggestion;
 
 const PAIRS: [(&str, &str); 4] = [
     ("minimum", "maximum"),

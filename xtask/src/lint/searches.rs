@@ -1,149 +1,115 @@
 //! Rules about searches: what `x-filter` and `x-page` name exists, has a type that fits, and says something of every property.
 
-use serde_json::{Map, Value};
-
-use super::{Lint, Node, Part, subset::suggestion};
-use crate::document::{Document, join};
+use super::Lint;
+use crate::{
+    document::join,
+    model::{Contract, Filter, Format, Kind, Match, Property, Schema},
+    problem::suggestion,
+};
 
 /// Each name in `x-page` and `x-filter` is that of a property or a field of a fitting type, and each property of the body has a
 /// meaning.
 pub(super) fn searches(lint: &mut Lint<'_>) {
-    let open: Vec<&str> = lint.parts(Part::Unspecified).iter().filter_map(|node| node.text("id")).collect();
-    for operation in lint.parts(Part::Operation).into_iter().filter(|operation| operation.has("x-page")) {
-        let search = Search::read(lint.document, &operation);
-        search.page(lint, &operation);
-        for (name, filter) in operation.entries("x-filter") {
-            let at = join(&operation.at("x-filter"), name);
-            match search.properties.get(name) {
-                Some(property) => search.filter(lint, &at, property, filter),
-                None => unknown(lint, at.clone(), "property of the body", name, &search.properties),
-            }
-            if let Some(id) = filter["letter-case"].as_str().filter(|id| !open.contains(id)) {
-                let help = suggestion(id, open.iter().copied(), "name an id of `x-unspecified`");
-                lint.report(at, format!("unknown unspecified behaviour `{id}`"), help);
+    // Other rules report a document that cannot be read as a contract.
+    let Ok(contract) = Contract::read(lint.document) else { return };
+    let open: Vec<&str> = contract.unspecified.iter().map(|open| open.id.as_str()).collect();
+    for operation in &contract.operations {
+        let Some(page) = &operation.page else { continue };
+        let body = operation.body.as_ref().map(|body| body.schema.properties()).unwrap_or_default();
+        let response = |path: &str| {
+            path.split('.')
+                .try_fold(operation.success.json()?, |schema, name| find(schema.properties(), name))
+        };
+        let fields =
+            response(&page.items).and_then(Schema::items).map(Schema::properties).unwrap_or_default();
+        for (keyword, path, kind) in [
+            ("items", &page.items, Kind::Array),
+            ("total", &page.total, Kind::Integer),
+            ("echo/number", &page.echo.number, Kind::Integer),
+            ("echo/size", &page.echo.size, Kind::Integer),
+        ] {
+            if response(path).is_none_or(|schema| schema.kind != kind) {
+                let message = format!("the response has no {} `{path}`", <&str>::from(kind));
+                let help = "write a path of the response, such as `data.total`";
+                lint.report(format!("{}/{keyword}", page.pointer), message, help);
             }
         }
-        let (page, filters) = (&operation.value["x-page"], &operation.value["x-filter"]);
-        let has_meaning =
-            |name: &str| filters.get(name).is_some() || page["number"] == name || page["size"] == name;
-        for (name, _) in search.properties.iter().filter(|(name, _)| !has_meaning(name)) {
+        for (keyword, what, name, known) in [
+            ("number", "integer property of the body", &page.number, body),
+            ("size", "integer property of the body", &page.size, body),
+            ("identity", "integer field of an item", &page.identity, fields),
+        ] {
+            if find(known, name).is_none_or(|schema| schema.kind != Kind::Integer) {
+                unknown(lint, join(&page.pointer, keyword), what, name, known);
+            }
+        }
+        for one in &operation.filters {
+            match find(body, &one.name) {
+                Some(property) => filter(lint, one, property, fields),
+                None => unknown(lint, one.pointer.clone(), "property of the body", &one.name, body),
+            }
+            if let Some(id) = one.letter_case.as_deref().filter(|id| !open.contains(id)) {
+                let help = suggestion(id, open.iter().copied(), "name an id of `x-unspecified`");
+                lint.report(&one.pointer, format!("unknown unspecified behaviour `{id}`"), help);
+            }
+        }
+        let has_meaning = |name: &str| {
+            operation.filters.iter().any(|one| one.name == name)
+                || [&page.number, &page.size].iter().any(|one| *one == name)
+        };
+        for Property { name, .. } in body.iter().filter(|property| !has_meaning(&property.name)) {
             let message = format!("nothing says what `{name}` of the body finds");
             let help = format!(
                 "add `{name}: {{ match: equal, field: … }}`, or `{name}: {{ match: equal, hidden: true }}`"
             );
-            lint.report(operation.at("x-filter"), message, help);
+            lint.report(join(&operation.pointer, "x-filter"), message, help);
         }
     }
 }
 
-/// The schemas that a search names parts of.
-struct Search<'a> {
-    document: &'a Document,
-    properties: Map<String, Value>,
-    /// Of an item of the result.
-    fields: Map<String, Value>,
-    /// Of the response.
-    body: Value,
+fn find<'a>(properties: &'a [Property], name: &str) -> Option<&'a Schema> {
+    properties.iter().find(|property| property.name == name).map(|property| &property.schema)
 }
 
-impl<'a> Search<'a> {
-    fn read(document: &'a Document, operation: &Node<'_>) -> Self {
-        const JSON: &str = "/content/application~1json/schema";
-        let resolved =
-            |value: Option<&Value>| value.map(|value| document.resolve(value)).cloned().unwrap_or_default();
-        let properties = |schema: &Value| {
-            let properties = schema["properties"].as_object().into_iter().flatten();
-            properties.map(|(name, schema)| (name.clone(), document.resolve(schema).clone())).collect()
-        };
-        let request = resolved(operation.value.get("requestBody"));
-        let response = resolved(operation.value.pointer("/responses/200"));
-        let mut search = Self {
-            document,
-            properties: properties(&resolved(request.pointer(JSON))),
-            fields: Map::new(),
-            body: resolved(response.pointer(JSON)),
-        };
-        let items = search.at(operation.value["x-page"]["items"].as_str().unwrap_or_default());
-        search.fields = properties(&resolved(items.as_ref().and_then(|items| items.get("items"))));
-        search
-    }
-
-    /// The schema of a value of the response, such as `data.total`.
-    fn at(&self, path: &str) -> Option<Value> {
-        path.split('.').try_fold(self.body.clone(), |schema, name| {
-            Some(self.document.resolve(schema.get("properties")?.get(name)?).clone())
-        })
-    }
-
-    fn page(&self, lint: &mut Lint<'_>, operation: &Node<'_>) {
-        let (at, page) = (operation.at("x-page"), &operation.value["x-page"]);
-        let text = |pointer: &str| page.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        for (pointer, kind) in [
-            ("/items", "array"),
-            ("/total", "integer"),
-            ("/echo/number", "integer"),
-            ("/echo/size", "integer"),
-        ] {
-            if self.at(text(pointer)).is_none_or(|schema| schema["type"] != kind) {
-                let message = format!("the response has no {kind} `{}`", text(pointer));
-                lint.report(
-                    format!("{at}{pointer}"),
-                    message,
-                    "write a path of the response, such as `data.total`",
-                );
-            }
-        }
-        for (pointer, what, known) in [
-            ("/number", "property of the body", &self.properties),
-            ("/size", "property of the body", &self.properties),
-            ("/identity", "field of an item", &self.fields),
-        ] {
-            if known.get(text(pointer)).is_none_or(|schema| schema["type"] != "integer") {
-                unknown(lint, format!("{at}{pointer}"), &format!("integer {what}"), text(pointer), known);
-            }
+/// A filter of a property, which is compared with one of the fields.
+fn filter(lint: &mut Lint<'_>, filter: &Filter, property: &Schema, fields: &[Property]) {
+    let Filter { pointer: at, field, port, r#match, .. } = filter;
+    for (keyword, name) in [("field", field), ("port", port)] {
+        if let Some(name) = name.as_ref().filter(|name| find(fields, name).is_none()) {
+            unknown(lint, join(at, keyword), "field of an item", name, fields);
         }
     }
-
-    fn filter(&self, lint: &mut Lint<'_>, at: &str, property: &Value, filter: &Value) {
-        for keyword in ["field", "port"] {
-            if let Some(name) = filter[keyword].as_str().filter(|name| !self.fields.contains_key(*name)) {
-                unknown(lint, join(at, keyword), "field of an item", name, &self.fields);
-            }
+    let Some((name, field)) = field.as_ref().and_then(|name| Some((name, find(fields, name)?))) else {
+        return;
+    };
+    let is_same = |other: &Schema| (property.kind, property.format) == (other.kind, other.format);
+    let is_address = |schema: &Schema| schema.endpoint_ports().is_some();
+    let is_ordered = field.kind == Kind::Integer || field.format == Some(Format::DateTime);
+    let fits = match r#match {
+        Match::Equal => property.kind == field.kind,
+        Match::Contains => field.items().is_some_and(is_same),
+        Match::AtLeast | Match::AtMost => is_ordered && is_same(field),
+        Match::Address => is_address(property) || property.items().is_some_and(is_address),
+    };
+    if !fits {
+        let message = format!("the property cannot be compared with `{name}` in this way");
+        lint.report(join(at, "match"), message, "name a field of the same type, or another `match`");
+    }
+    for (keyword, is_there, schema, what) in [
+        ("finds-null", filter.finds_null.is_some(), field, "the field is never null"),
+        ("when-null", filter.when_null.is_some(), property, "the property is never null"),
+    ] {
+        if is_there && !schema.nullable {
+            lint.report(join(at, keyword), format!("`{keyword}` has no effect: {what}"), "remove it");
         }
-        let name = filter["field"].as_str().unwrap_or_default();
-        let Some(field) = self.fields.get(name) else { return };
-        let inner = |schema: &Value| self.document.resolve(&schema["items"]).clone();
-        let is_same =
-            |one: &Value, other: &Value| one["type"] == other["type"] && one["format"] == other["format"];
-        let is_address = |schema: &Value| schema["x-format"] == "ip-endpoint";
-        let is_ordered = field["type"] == "integer" || field["format"] == "date-time";
-        let fits = match filter["match"].as_str() {
-            Some("equal") => property["type"] == field["type"],
-            Some("contains") => field["type"] == "array" && is_same(property, &inner(field)),
-            Some("at-least" | "at-most") => is_ordered && is_same(property, field),
-            Some("address") => is_address(property) || is_address(&inner(property)),
-            _ => true,
-        };
-        if !fits {
-            let message = format!("the property cannot be compared with `{name}` in this way");
-            lint.report(join(at, "match"), message, "name a field of the same type, or another `match`");
-        }
-        for (keyword, schema, what) in [
-            ("finds-null", field, "the field is never null"),
-            ("when-null", property, "the property is never null"),
-        ] {
-            if filter.get(keyword).is_some() && schema["nullable"] != true {
-                lint.report(join(at, keyword), format!("`{keyword}` has no effect: {what}"), "remove it");
-            }
-        }
-        if property["nullable"] == true && filter.get("when-null").is_none() {
-            lint.report(at, "nothing says what null finds", "add `when-null: all`, or remove `nullable`");
-        }
+    }
+    if property.nullable && filter.when_null.is_none() {
+        lint.report(at, "nothing says what null finds", "add `when-null: all`, or remove `nullable`");
     }
 }
 
-fn unknown(lint: &mut Lint<'_>, at: String, what: &str, name: &str, known: &Map<String, Value>) {
-    let names: Vec<&str> = known.keys().map(String::as_str).collect();
+fn unknown(lint: &mut Lint<'_>, at: String, what: &str, name: &str, known: &[Property]) {
+    let names: Vec<&str> = known.iter().map(|property| property.name.as_str()).collect();
     let help = suggestion(name, names.iter().copied(), &format!("expected one of: {}", names.join(", ")));
     lint.report(at, format!("unknown {what} `{name}`"), help);
 }

@@ -12,7 +12,10 @@ use jsonschema::{
 use serde_json::Value;
 
 use super::Lint;
-use crate::document::{Document, join, unescaped};
+use crate::{
+    document::{Document, join, unescaped},
+    problem::suggestion,
+};
 
 static SUBSET: LazyLock<Subset> = LazyLock::new(Subset::read);
 
@@ -260,30 +263,9 @@ fn unknown_keywords(lint: &mut Lint<'_>, error: &ValidationError<'_>) {
     }
 }
 
-/// What to do about an unknown word: the name that is meant, or `otherwise` where none is similar.
-pub(super) fn suggestion<'n>(word: &str, names: impl Iterator<Item = &'n str>, otherwise: &str) -> String {
-    nearest(word, names).map_or_else(|| otherwise.to_owned(), |name| format!("did you mean `{name}`?"))
-}
-
-/// The most similar name; `None` when more than a third of it differs.
-fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let lower = word.to_lowercase();
-    names
-        .map(|name| (strsim::levenshtein(&lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance * 3 <= name.len().max(3))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_most_similar_name_is_suggested() {
-        assert_eq!(nearest("minimun", ["minimum", "maximum"].into_iter()), Some("minimum"));
-        assert_eq!(nearest("xyz", ["minimum", "type"].into_iter()), None);
-    }
 
     #[test]
     fn each_kind_of_part_is_a_definition_of_the_schema() {

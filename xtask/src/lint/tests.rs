@@ -42,10 +42,9 @@ fn each_change_is_rejected_by_exactly_its_rules_at_its_position() {
         if by != rules.split(' ').collect() {
             wrong.push(format!("{edit:?}: {said:#?}"));
         }
-        assert!(
-            found.iter().any(|(_, problem)| problem.pointer.contains(&**pointer)),
-            "{pointer} in {said:#?}"
-        );
+        if !found.iter().any(|(_, problem)| problem.pointer.contains(&**pointer)) {
+            wrong.push(format!("{edit:?}: {pointer} in {said:#?}"));
+        }
         for (_, problem) in found {
             assert_eq!(problem.place, Some(document.place(&problem.pointer)), "{problem}");
             assert!(!problem.help.is_empty(), "{problem}");
@@ -146,7 +145,7 @@ fn a_problem_names_its_cause_and_none_of_its_consequences() {
             "unknown reference",
             "did you mean `#/components/schemas/SearchRequest`?",
         ),
-        ("operationId: «listStaticGroups→extractProxies»", "used first in line", "unique id"),
+        ("operationId: «listStaticGroups→extractProxies»", "duplicate name", "rename"),
         (
             "          x-clause: search.«page-size→page-sise»\n",
             "unknown clause",
@@ -166,10 +165,7 @@ fn a_problem_names_its_cause_and_none_of_its_consequences() {
     ] {
         let problems = run(&edited(edit));
         let found = Problem::list(&problems);
-        let is_consequence = |problem: &Problem| problem.message.contains("[example]");
-        let [problem] = problems.iter().filter(|one| !is_consequence(one)).collect::<Vec<_>>()[..] else {
-            panic!("{edit:?}: {found}")
-        };
+        let [problem] = &problems[..] else { panic!("{edit:?}: {found}") };
         assert!(problem.message.contains(message) && problem.help.contains(help), "{edit:?}: {found}");
     }
 }

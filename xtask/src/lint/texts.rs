@@ -2,8 +2,7 @@
 //!
 //! A clause is quoted to users by the suite, the server and the docs, so that its text must say what the keywords say that
 //! cite it: every limit, default and value of a request that comes from the clause stands in its text, and the text has no
-//! other number and no other value in a list. In descriptions and in the messages of examples, phrases such as `at most 32` and
-//! `from 1 to 100` are compared.
+//! other number and no other value in a list.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use super::{Lint, Part};
 use crate::{
-    document::{join, values},
+    document::join,
     model::{Constraint, Contract, LIMITS, Side},
 };
 
@@ -25,8 +24,6 @@ macro_rules! regex {
 
 // A word, or a number that is no part of the name of a standard, of an address or of a date.
 regex!(WORD, r#"(?:RFC )?[^\s=`,;:()\[\]{}"'!?]+"#);
-// A phrase that gives one or two limits.
-regex!(BOUND, r"(?:at most|at least|up to) (-?\d+)\b|from (-?\d+) to (-?\d+)\b|\b(\d+) (?:bytes|characters)");
 // Entries of one word.
 regex!(LIST, r"[\w-]+(?:, [\w-]+)* or [\w-]+");
 
@@ -83,43 +80,6 @@ pub(super) fn run(lint: &mut Lint<'_>) {
             lint.report(clause.at("text"), message, "change the text, or the keyword that cites the clause");
         }
     }
-    for node in lint.nodes.clone().into_iter().filter(|node| !node.has("$ref")) {
-        if let (Part::Parameter | Part::Schema, Some(text)) = (node.part, node.text("description")) {
-            let schema = lint.schema(node.value).unwrap_or(node.value);
-            let items = schema.get("items").map(|items| lint.document.resolve(items));
-            let keywords = [Some(schema), items].into_iter().flatten().filter_map(Value::as_object).flatten();
-            let limits = keywords.filter(|(keyword, _)| is_limit(keyword)).map(|(_, value)| value);
-            for bound in stray_bounds(text, limits) {
-                let message = format!("the description says {bound} as a limit, which its schema does not");
-                lint.report(node.at("description"), message, "change the description, or the schema");
-            }
-        }
-        // The message of an example names what it is about.
-        let texts = node.value.get("example").into_iter().flat_map(values).filter_map(Value::as_str);
-        for text in texts.filter(|text| BOUND.is_match(text)) {
-            let is_named = |one: &&Constraint| is_of_request(one) && words(text).contains(name(&one.at));
-            let named = constraints.iter().filter(is_named);
-            for bound in stray_bounds(text, named.map(|one| &one.value)) {
-                let message =
-                    format!("the example says {bound} as a limit, which no schema of what it names does");
-                lint.report(node.at("example"), message, "change the example, or the schema");
-            }
-        }
-    }
-}
-
-/// The limits in the phrases of a text that are none of `limits`. A text beside no limit cannot contradict one.
-fn stray_bounds<'t, 'v>(text: &'t str, limits: impl Iterator<Item = &'v Value>) -> Vec<&'t str> {
-    let limits = limits.map(Value::to_string).collect::<Vec<_>>().join(" ");
-    let said =
-        BOUND.captures_iter(text).flat_map(|phrase| phrase.iter().skip(1).flatten().collect::<Vec<_>>());
-    let is_stray = |bound: &&str| !limits.is_empty() && !words(&limits).contains(bound);
-    said.map(|bound| bound.as_str()).filter(is_stray).collect()
-}
-
-/// `ips` of `body ips[]`, and `num` of `query num`.
-fn name(at: &str) -> &str {
-    at.rsplit([' ', '.']).next().unwrap_or_default().trim_end_matches("[]")
 }
 
 /// What is wrong with the text of a clause, given the constraints that cite it and all of them.

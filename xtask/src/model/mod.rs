@@ -7,6 +7,7 @@ mod constraint;
 mod operation;
 mod read;
 mod schema;
+mod search;
 
 use serde::Deserialize;
 
@@ -16,6 +17,7 @@ pub(crate) use operation::{
 };
 pub(crate) use sallyport_contract::citation::Citation;
 pub(crate) use schema::{Format, Kind, Property, Schema};
+pub(crate) use search::{Filter, Match, Page};
 
 /// The contract, in the order of the document.
 #[derive(Clone, Debug)]

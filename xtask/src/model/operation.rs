@@ -7,7 +7,7 @@ use serde::{
     de::{Error as _, IgnoredAny},
 };
 
-use super::{Citation, Schema};
+use super::{Citation, Filter, Page, Schema};
 
 /// One method on one path.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -52,11 +52,11 @@ pub(crate) struct Operation {
     /// Becomes `credentials`.
     #[serde(rename = "security")]
     _security: Option<IgnoredAny>,
-    /// Read by those that a search concerns.
-    #[serde(rename = "x-filter")]
-    _filter: Option<IgnoredAny>,
+    /// What the properties of a search find, in the document's order.
+    #[serde(rename = "x-filter", default)]
+    pub(crate) filters: Vec<Filter>,
     #[serde(rename = "x-page")]
-    _page: Option<IgnoredAny>,
+    pub(crate) page: Option<Page>,
 }
 
 /// Whether an operation may be repeated when its outcome is unknown.

@@ -7,7 +7,7 @@ use serde_path_to_error::Segment;
 use super::{Citation, Contract, Credential, Method, Operation, Response, Schema};
 use crate::{
     document::{Document, join},
-    problem::Problem,
+    problem::{Problem, suggestion},
 };
 
 impl Contract {
@@ -86,6 +86,13 @@ fn credential(document: &Document, at: &str, scheme: &str) -> Result<Credential,
         (Some("apiKey"), Some("query"), _, Some(name)) => Ok(Credential::Query { name }),
         (Some("apiKey"), Some("header"), _, Some(name)) => Ok(Credential::Header { name }),
         (Some("http"), _, Some("bearer"), _) => Ok(Credential::Bearer),
+        _ if document.get(scheme).is_none() => {
+            let name = scheme.rsplit('/').next().unwrap_or_default();
+            let known = document.members("/components/securitySchemes");
+            let known = known.iter().map(|(name, ..)| *name);
+            let help = suggestion(name, known, "define it under components/securitySchemes");
+            Err(document.problem(at, format!("unknown security scheme `{name}`"), help))
+        }
         _ => {
             let help = "use an apiKey in query or header, or http bearer, under components/securitySchemes";
             Err(document.problem(at, format!("unsupported security scheme {scheme}"), help))
@@ -120,6 +127,16 @@ fn part<T: DeserializeOwned>(document: &Document, at: &str) -> Result<T, Problem
     })
 }
 
+/// A `$ref` to nothing, or in a circle.
+fn unknown_reference(document: &Document, at: &str, target: &str) -> Problem {
+    let section = target.trim_start_matches('#').rsplit_once('/').unwrap_or_default().0;
+    let known: Vec<String> =
+        document.members(section).into_iter().map(|(_, at, _)| format!("#{at}")).collect();
+    let help = "reference a part under components, such as \"#/components/schemas/Name\"";
+    let help = suggestion(target, known.iter().map(String::as_str), help);
+    document.problem(join(at, "$ref"), format!("unknown reference `{target}`"), help)
+}
+
 /// The part at `at` with its references followed. A mapping has the pointer of its definition as `$at`, a named schema its name as
 /// `$name`, and what stands in a mapping from names becomes a list. `open` are the definitions around it.
 fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Value, Problem> {
@@ -129,7 +146,10 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
         return Err(document.problem(at, format!("recursive schema {pointer}"), help));
     }
     let members = match document.get(&pointer) {
-        Some(Value::Object(members)) => members,
+        Some(Value::Object(members)) => match members.get("$ref").and_then(Value::as_str) {
+            Some(target) => return Err(unknown_reference(document, &pointer, target)),
+            None => members,
+        },
         Some(Value::Array(_)) => {
             let items = document.items(&pointer).into_iter();
             return items.map(|(at, _)| expanded(document, &at, open)).collect();
@@ -144,8 +164,7 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
         let at = join(&pointer, key);
         let entries = || document.members(&at).into_iter();
         let inner = match key.as_str() {
-            "default" | "enum" | "example" | "security" | "x-clause" | "x-filter" | "x-page"
-            | "x-separators" => value.clone(),
+            "default" | "enum" | "example" | "security" | "x-clause" | "x-separators" => value.clone(),
             "properties" => {
                 let required = members.get("required").and_then(Value::as_array);
                 let is_required =
@@ -157,7 +176,7 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
                 };
                 entries().map(property).collect::<Result<_, Problem>>()?
             }
-            "headers" | "content" | "responses" => {
+            "headers" | "content" | "responses" | "x-filter" => {
                 let named = |(name, at, _): (&str, String, _)| {
                     let mut part = expanded(document, &at, open)?;
                     part.as_object_mut().map(|part| part.insert("$key".to_owned(), json!(name)));

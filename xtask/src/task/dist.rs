@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// Build with this profile; `dev` is quick and large.
     #[arg(long, value_name = "NAME", default_value = "release")]
     profile: String,
+    /// Pack the programs of this folder, and build none.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "profile")]
+    built: Option<PathBuf>,
     /// Build only this program: conformance, server or sallyport; may be repeated [default: all].
     #[arg(long, value_name = "NAME", value_parser = ["conformance", "server", "sallyport"])]
     program: Vec<String>,
@@ -52,7 +55,10 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         let shown = if program == "sallyport" { program.to_owned() } else { format!("sallyport-{program}") };
         let name = format!("{shown}-{version}-{target}");
         let package = format!("sallyport-{folder}");
-        let built = build(root, program, &package, features, arguments)?;
+        let built = match &arguments.built {
+            Some(folder) => folder.join(program),
+            None => build(root, program, &package, features, arguments)?,
+        };
         let staged = out.join(format!(".{name}"));
         let packed = stage(root, program, folder, &built, &staged.join(&name), target == host)
             .and_then(|()| pack(&staged, &name, &out));

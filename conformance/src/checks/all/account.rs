@@ -57,15 +57,6 @@ pub(super) static CHECKS: &[Check] = &[
         ..Check::TEMPLATE
     },
     Check {
-        id: "all.own-account.groups",
-        title: "a listing contains only the groups of its own account",
-        why: "Names of groups reveal what another customer does with its addresses.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::ForeignGroup],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), groups)),
-        ..Check::TEMPLATE
-    },
-    Check {
         id: "all.own-account.groups-empty",
         title: "an account without groups does not list those of another",
         why: "A new customer sees what another one does with its addresses.",
@@ -244,40 +235,6 @@ fn reveals_foreign(probe: &Probe<'_>, response: &Response) -> bool {
         probe.facts().foreign_addresses.iter().filter_map(|text| address(text)).collect();
     let mut shown = items(response).iter().filter_map(|item| address(item.get("ip")?.as_str()?));
     shown.any(|ip| foreign.contains(&ip))
-}
-
-/// Each account may count its groups from 1, so a group with the foreign id is compared with the group of the other account.
-async fn groups(probe: &Probe<'_>) -> Result<(), Stop> {
-    let listing = probe.control(&probe.groups()).await?;
-    let Some(listed) = group_of_foreign_id(probe, &listing) else { return Ok(()) };
-    if probe.facts().second_token.is_none() {
-        let reason = format!(
-            "the listing has a group with the id of {}; supply {}, so that the suite can compare the groups",
-            Fact::ForeignGroup.variable(),
-            Fact::SecondToken
-        );
-        return Err(probe.inconclusive(&reason));
-    }
-    let other = probe.control(&by(probe, Credential::Supplied(Fact::SecondToken), &probe.groups())?).await?;
-    match group_of_foreign_id(probe, &other) {
-        None => {
-            Err(probe.inconclusive("the second account does not list the group of SALLYPORT_FOREIGN_GROUP; supply a group of that account"))
-        }
-        Some(theirs) if theirs == listed => {
-            let actual = "the group that was supplied as foreign is listed";
-            report(probe, "groups of the account alone", actual, &[&listing.exchange, &other.exchange]);
-            Ok(())
-        }
-        Some(_) => {
-            Err(probe.skip("both accounts have a group with the id of SALLYPORT_FOREIGN_GROUP; supply one that only the second account has"))
-        }
-    }
-}
-
-/// The group that has the id of the foreign one.
-fn group_of_foreign_id<'a>(probe: &Probe<'_>, listing: &'a AcceptedResponse) -> Option<&'a Value> {
-    let foreign = probe.facts().foreign_group?;
-    items(&listing.response).iter().find(|item| item.get("groupId").and_then(Value::as_i64) == Some(foreign))
 }
 
 /// Reports groups that listings of two accounts share. Each may count its groups from 1, so whole groups are compared.

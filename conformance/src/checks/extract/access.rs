@@ -5,13 +5,13 @@ use super::EXTRACT;
 use super::extraction::{Extraction, Transport};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::row::{
-    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, three_forms, with,
+    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, with,
 };
 use crate::checks::token::is_valid;
 use crate::contract::Clause;
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
 use crate::target::{Fact, RejectionReason};
-use crate::wire::{Request, is_loopback};
+use crate::wire::Request;
 
 /// A requirement that an account does not meet, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
@@ -105,27 +105,6 @@ pub(super) static CHECKS: &[Check] = &[
         ..EXTRACT
     },
     Check {
-        id: "extract.whitelist.forged",
-        title: "the whitelist applies to the real address of the caller, not to a claimed one",
-        why: "A service that trusts an address in a header lets in everybody who knows a whitelisted address.",
-        clauses: &[Clause::ExtractWhitelist],
-        run: Run::Cases(|_| {
-            let case = |data: (Extraction, (&'static str, &'static str))| {
-                let (form, (header, address)) = (data.0.label(), data.1);
-                let label = match address {
-                    UNUSED_ADDRESS => format!("{form}/{header}"),
-                    _ => format!("{form}/{header}={address}"),
-                };
-                // A rejection is compared with that of the same header with the real address.
-                Case::for_data(label, Cost::extraction(1, 1), data, forged)
-            };
-            let each = three_forms(&transports_and_text(), HEADERS.map(|header| (header, UNUSED_ADDRESS)));
-            let others = OTHER_CLAIMS.map(|claim| (Extraction::PLAIN, claim));
-            each.into_iter().chain(others).map(case).collect()
-        }),
-        ..EXTRACT
-    },
-    Check {
         id: "extract.entitlement.other-protocol",
         title: "an entitlement for one protocol does not cover another",
         why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
@@ -210,7 +189,7 @@ const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 pub(super) const RARE: &str = "headers of fewer services";
 
 /// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
-pub(in crate::checks) fn claiming(request: Request, header: &str, address: &str) -> Request {
+pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
     match header {
         PARAMETERS => {
             ADDRESS_PARAMETERS.iter().fold(request, |request, parameter| request.query(parameter, address))
@@ -233,42 +212,6 @@ fn transports_and_text() -> Vec<Extraction> {
 
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
 pub(super) const UNUSED_ADDRESS: &str = "192.0.2.77";
-
-/// Addresses that services may treat in another way than those of a documentation range: a public one and a private one. All
-/// values are addresses, since a trusted proxy forwards nothing else.
-pub(super) const OTHER_CLAIMS: [(&str, &str); 3] =
-    [(RARE, UNUSED_ADDRESS), (HEADERS[0], "8.8.8.8"), (HEADERS[0], "10.0.0.7")];
-
-/// A whitelisted caller that claims another address must be served. The service may reject the header itself, unless it accepts
-/// the header with the real address.
-async fn forged(
-    probe: &Probe<'_>,
-    (form, (header, address)): (Extraction, (&'static str, &'static str)),
-) -> Result<(), Stop> {
-    let request = |address: &str| claiming(form.request(probe), header, address);
-    let (exchange, is_served) = probe.is_accepted(&request(address)).await?;
-    if is_served {
-        return Ok(());
-    }
-    form.control(probe).await?;
-    let Some(egress) = probe.facts().egress_ip else {
-        return Err(
-            probe.skip(&format!("the service may reject the header itself; supply {}", Fact::EgressIp))
-        );
-    };
-    let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
-    if is_served && is_loopback(probe.base()) && !egress.is_loopback() {
-        return Err(probe.skip(
-            "the service runs on this machine and may trust the suite as a local proxy; test it from another machine",
-        ));
-    }
-    if is_served {
-        let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
-        let actual = format!("rejected for {address} in {header}");
-        probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
-    }
-    Ok(())
-}
 
 /// The responses show which protocols the account is entitled to: some must be accepted, but not all.
 async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {

@@ -5,20 +5,19 @@ use std::net::Ipv4Addr;
 use serde_json::Value;
 
 use super::EXTRACT;
-use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claim};
-use super::content::Judge;
+use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
 use super::extraction::{Extraction, Place, says_error};
 use super::supply::UNKNOWN_REGION;
 use crate::check::{
-    Case, Check, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity,
-    Stop,
+    Case, Check, Cost, Decision, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
+    Severity, Stop, accepted,
 };
-use crate::checks::row::{Edit, Min, Unless, accept, cases, either, set};
+use crate::checks::row::{Edit, Min, cases, either, set};
 use crate::checks::{Requests, schema};
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Request, TransientFailure};
+use crate::wire::{Request, TransientFailure, is_loopback};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -97,33 +96,37 @@ pub(super) static CHECKS: &[Check] = &[
     },
     Check {
         id: "extract.request-ip.forged",
-        title: "`request_ip` is not an address that a caller claims in a header",
-        why: "A service that trusts such a header does not know the real address of its callers, on which the whitelist depends.",
-        clauses: &[Clause::ExtractRequestIp],
+        title: "whitelist and `request_ip` are about the real address of the caller, not one that it claims in a header",
+        why: "A service that trusts such a header lets in everybody who knows a whitelisted address, and turns away callers behind \
+              a proxy that adds one.",
+        clauses: &[Clause::ExtractRequestIp, Clause::ExtractWhitelist],
         run: Run::Cases(|scope| {
-            let extract = &scope.contract.extract;
-            let every: Vec<_> = HEADERS.into_iter().chain([RARE]).collect();
-            let row = |label: String, headers: &[&'static str], judge: &'static [Judge]| {
-                let edits: Vec<_> = headers.iter().map(|header| claim(header, judge[0].address())).collect();
-                accept("", headers.join(", "), edits).labelled(label).giving(1, Unless::Shortage, judge)
-            };
-            let rows = [
-                row("all at once".to_owned(), &every, UNUSED),
-                row("a public address".to_owned(), &HEADERS[..1], &[Judge::NotCaller("8.8.8.8")]),
-            ];
-            let single = HEADERS.map(|header| row(header.to_owned(), &[header], UNUSED));
             // A text response does not have the address.
-            let forms = Extraction::all(extract).into_iter();
-            let forms = forms
-                .filter(|form| !form.is_text() && *form != Extraction::PLAIN)
-                .map(|form| row(format!("all at once, {}", form.label()), &every, UNUSED).in_form(form));
-            // More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
-            let num = 5.min(*extract.num_range.end());
-            let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let scarce = [set(REGIONS, region), set(NUM, num), claim(HEADERS[0], UNUSED_ADDRESS)];
-            let partial = accept("", HEADERS[0], scarce).labelled("a partial result");
-            let partial = partial.giving(5, Unless::Shortage, UNUSED).needing(Fact::ScarceRegion);
-            cases(Clause::ExtractRequestIp, rows.into_iter().chain(single).chain(forms).chain([partial]))
+            let forms = Extraction::all(&scope.contract.extract).into_iter();
+            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN);
+            let forms = forms.map(|form| {
+                let label = format!("all at once, {}", form.label());
+                (label, Claim { form, ..Claim::of(ALL_HEADERS, UNUSED_ADDRESS) })
+            });
+            // Services may treat a public or a private address in another way than those of a documentation range.
+            let others = [
+                ("all at once", ALL_HEADERS, UNUSED_ADDRESS),
+                ("a public address", &HEADERS[..1], "8.8.8.8"),
+                ("a private address", &HEADERS[..1], "10.0.0.7"),
+                (RARE, &[RARE], UNUSED_ADDRESS),
+            ];
+            let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
+            let plain = others.into_iter().chain(single);
+            let plain =
+                plain.map(|(label, headers, address)| (label.to_owned(), Claim::of(headers, address)));
+            let case = |(label, claim): (String, Claim)| {
+                // A rejection is compared with that of the same headers with the real address.
+                Case::for_data(label, Cost::extraction(1, 1), claim, forged)
+            };
+            let partial = Claim { is_partial: true, ..Claim::of(&HEADERS[..1], UNUSED_ADDRESS) };
+            let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
+            let partial = partial.needs([Fact::ScarceRegion]);
+            plain.chain(forms).map(case).chain([partial]).collect()
         }),
         ..EXTRACT
     },
@@ -330,8 +333,84 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected, actual)])
 }
 
-/// An address that no call comes from.
-const UNUSED: &[Judge] = &[Judge::NotCaller(UNUSED_ADDRESS)];
+/// Each header, and the less common ones.
+const ALL_HEADERS: &[&str] = &{
+    let [a, b, c, d, e, f, g, h] = HEADERS;
+    [a, b, c, d, e, f, g, h, RARE]
+};
+
+/// An extraction whose caller claims an address in headers.
+#[derive(Debug, Clone)]
+struct Claim {
+    form: Extraction,
+    headers: &'static [&'static str],
+    address: &'static str,
+    /// Whether more gateways are requested than the region has.
+    is_partial: bool,
+}
+
+/// More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
+const FEW: u32 = 5;
+
+impl Claim {
+    const fn of(headers: &'static [&'static str], address: &'static str) -> Self {
+        Self { form: Extraction::PLAIN, headers, address, is_partial: false }
+    }
+}
+
+/// A whitelisted caller that claims another address must be served, with its real address in the response. The service may reject
+/// the headers themselves, unless it accepts them with the real address.
+async fn forged(probe: &Probe<'_>, claim: Claim) -> Result<(), Stop> {
+    let Claim { form, headers, address, is_partial } = claim;
+    let request = |address: &str| {
+        let region = probe.facts().scarce_region.as_ref().filter(|_| is_partial);
+        let request = region
+            .into_iter()
+            .fold(form.request(probe), |request, region| request.query(REGIONS, region).query(NUM, FEW));
+        headers.iter().fold(request, |request, header| claiming(request, header, address))
+    };
+    let names = headers.join(", ");
+    let egress = probe.facts().egress_ip;
+    let on_this_machine = is_loopback(probe.base());
+    let (exchange, class) = probe.send_once(&request(address)).await?;
+    if let Some(served) = accepted(&exchange, &class) {
+        if served.response.at("/request_ip").and_then(Value::as_str) != Some(address) {
+            return Ok(());
+        }
+        // A service may trust a proxy on its own machine, and the suite may run there in place of that proxy. Then only a known
+        // egress address distinguishes a forged address from a forwarded one.
+        if on_this_machine && egress.is_none() {
+            let reason = format!(
+                "the service runs on this machine and may trust {names} from it; supply {}",
+                Fact::EgressIp
+            );
+            return Err(probe.inconclusive(&reason));
+        }
+        let actual = format!("the address of a forged {names}");
+        probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
+        return Ok(());
+    }
+    form.control(probe).await?;
+    if class.decision() != Decision::Rejected {
+        return Err(probe.skip(&format!("the service returned no gateways: {}", class.description())));
+    }
+    let Some(egress) = egress else {
+        let reason = format!("the service may reject the headers themselves; supply {}", Fact::EgressIp);
+        return Err(probe.skip(&reason));
+    };
+    let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
+    if is_served && on_this_machine && !egress.is_loopback() {
+        return Err(probe.skip(
+            "the service runs on this machine and may trust the suite as a local proxy; test it from another machine",
+        ));
+    }
+    if is_served {
+        let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
+        let actual = format!("rejected for {address} in {names}");
+        probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests {

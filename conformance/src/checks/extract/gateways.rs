@@ -4,16 +4,15 @@
 use std::collections::BTreeSet;
 
 use super::EXTRACT;
-use super::content::{self, Served, gateways, gives_gateways, matching};
-use super::extraction::{Extraction, Transport, named_region};
+use super::content::{self, Judge, Served, gateways, gives_gateways};
+use super::extraction::{Extraction, Transport, named_region, shortage};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop, accepted};
 use crate::checks::State;
 use crate::checks::requests::{Requests, protocol_to_name};
-use crate::checks::row::{controlled_flow, flow};
+use crate::checks::row::{Unless, accept, cases, flow, set};
 use crate::contract::Clause;
-use crate::contract::part::{NUM, REGIONS};
+use crate::contract::part::{COUNTRY, NUM, REGIONS};
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -56,69 +55,68 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractRegion],
         needs: &[Fact::EmptyRegion],
         // A wrong fact is known before other checks spend gateways on it.
-        run: Run::FirstCases(|scope| {
-            let forms = named_region(&scope.contract.extract).into_iter();
-            forms.map(controlled_flow(Cost::requests(2), empty)).collect()
-        }),
+        run: Run::FirstCases(|scope| without_gateways(named_region(&scope.contract.extract), REGIONS)),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.country-alias.empty-region",
+        title: "`country` returns no gateways where `regions` returns none",
+        why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
+        clauses: &[Clause::ExtractCountryAlias],
+        needs: &[Fact::EmptyRegion],
+        run: Run::Cases(|scope| without_gateways(Extraction::all(&scope.contract.extract), COUNTRY)),
         ..EXTRACT
     },
 ];
+
+fn without_gateways(forms: Vec<Extraction>, name: &'static str) -> Vec<Case> {
+    let case = |form: Extraction| {
+        form.share(Case::for_data(form.label(), Cost::requests(2), (form.clone(), name), empty))
+    };
+    forms.into_iter().map(case).collect()
+}
 
 /// Gateways of a case: enough that gateways of another pool are likely to be among them.
 const FEW: u32 = 4;
 
 fn known(scope: &Scope<'_>) -> Vec<Case> {
     let (extract, facts) = (&scope.contract.extract, scope.facts);
+    let (region, protocol) = (extract.regions.default_text(), extract.protocol.default_text());
     // Forms with the default region would replace the chosen one.
     let forms = || Extraction::all(extract).into_iter().filter(Extraction::names_no_region);
     let in_query = || forms().filter(|form| form.transport() == Transport::Query);
     let texts = Extraction::in_text(extract).into_iter();
     let texts = texts.filter(|form| !form.is_bare() && form.names_no_region());
-    // Another region with known gateways, which other checks do not use.
-    let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
-    let mut others = facts.known_gateways.iter().map(|pool| pool.region.clone());
-    let other = others.find(|region| !taken.contains(&&Some(region.clone())));
-    let case = |form: Extraction, named: &str, region: Option<&String>, protocol: Option<&String>| {
-        let label = format!("{}/{named}", form.label());
-        let form = Extraction { protocol: protocol.cloned().or(form.protocol), ..form };
-        Case::for_data(label, Cost::extraction(1, FEW), (form, region.cloned()), belong)
+    let row = |form: Extraction, name: &str, region: &Option<String>| {
+        let edits = [set(NUM, FEW), set(REGIONS, region.clone().unwrap_or_default())];
+        accept(name, "", edits).in_form(form).giving(FEW, Unless::Nothing, &[Judge::Response])
     };
-    let plentiful = forms().chain(texts).map(|form| {
-        case(form, "plentiful", facts.plentiful_region.as_ref(), None).needs([Fact::PlentifulRegion])
+    let plentiful = forms()
+        .chain(texts)
+        .map(|form| row(form, "plentiful", &facts.plentiful_region).needing(Fact::PlentifulRegion));
+    let scarce = in_query().map(|form| row(form, "scarce", &facts.scarce_region).needing(Fact::ScarceRegion));
+    // Every other region with known gateways, since a service may forget about the protocol in one of them.
+    let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+    let others = facts.known_gateways.iter().map(|pool| &pool.region);
+    let others = others.filter(|other| **other != region && !taken.contains(&&Some((*other).clone())));
+    let others: BTreeSet<_> = others.cloned().collect();
+    let others = others.into_iter().take(MAX_OTHERS).enumerate().flat_map(|(at, other)| {
+        let forms = in_query().filter(|form| at == 0 || !form.has_id() && !form.is_text());
+        let name = if at == 0 { "other".to_owned() } else { format!("other {}", at + 1) };
+        forms.map(|form| row(form, &name, &Some(other.clone()))).collect::<Vec<_>>()
     });
-    let scarce = in_query()
-        .map(|form| case(form, "scarce", facts.scarce_region.as_ref(), None).needs([Fact::ScarceRegion]));
-    let others = in_query().map(|form| case(form, "other", other.as_ref(), None));
     // The default region, and the default protocol by its name: only the protocol is judged.
-    let (region, protocol) = (extract.regions.default_text(), extract.protocol.default_text());
-    let default = forms().filter(Extraction::is_bare);
-    let default = default.map(|form| case(form, "default protocol", Some(&region), Some(&protocol)));
-    plentiful.chain(scarce).chain(others).chain(default).collect()
+    let is_entitled = protocol_to_name(extract, facts).is_none();
+    let default = forms().filter(|form| form.is_bare() && is_entitled).map(|form| {
+        let label = format!("{}/default protocol", form.label());
+        let form = Extraction { protocol: Some(protocol.clone()), ..form };
+        row(form, "", &Some(region.clone())).labelled(label)
+    });
+    cases(Clause::ExtractRegion, plentiful.chain(scarce).chain(others).chain(default))
 }
 
-async fn belong(probe: &Probe<'_>, (form, region): (Extraction, Option<String>)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let region = region.ok_or_else(|| {
-        probe.skip_lacking("no such region is known", "gateways of one", Fact::KnownGateways)
-    })?;
-    if form.protocol == Some(extract.protocol.default_text())
-        && protocol_to_name(extract, probe.facts()).is_some()
-    {
-        return Err(probe.skip("the account is not entitled to the default protocol"));
-    }
-    let request = form.request(probe).query(REGIONS, &region).query(NUM, FEW);
-    let (exchange, class) = probe.send_once(&request).await?;
-    let Some(served) = accepted(&exchange, &class) else {
-        return Err(
-            probe.skip(&format!("the service returned no gateways of {region}: {}", class.description()))
-        );
-    };
-    content::judge(probe, &form.name(), &exchange, &served.response);
-    if matching(probe.facts(), &served.response).is_empty() {
-        return Err(probe.skip(&format!("none of the returned gateways is among {}", Fact::KnownGateways)));
-    }
-    Ok(())
-}
+/// Further regions with known gateways that are asked for.
+const MAX_OTHERS: usize = 12;
 
 /// A scarce region has fewer different gateways than the maximum `num`.
 async fn scarce(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
@@ -142,7 +140,11 @@ async fn scarce(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
         if probe.has_discovered(Fact::ScarceRegion) {
             let plain = probe.extract().query(REGIONS, region).query(NUM, max);
             let (plain, _) = probe.send_once(&plain).await?;
-            if plain.result.as_ref().is_ok_and(|response| is_full(content::count(probe, response))) {
+            if plain
+                .result
+                .as_ref()
+                .is_ok_and(|response| is_full(content::count(probe, &plain.request, response)))
+            {
                 return Err(probe.skip("the region that the run found has many gateways by now"));
             }
         }
@@ -157,32 +159,43 @@ async fn scarce(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A shortage may have any status, so the first response counts. Others may return gateways meanwhile, so a second response
-/// must agree.
-async fn empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+/// Neither name of the empty region returns a gateway. A shortage may have any status, so the first response counts. Others may
+/// return gateways meanwhile, so a second response must agree.
+async fn empty(probe: &Probe<'_>, (form, name): (Extraction, &'static str)) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+    let is_alias = name == COUNTRY;
     // The plain extraction decides whether the supplied region is empty, also when it runs again.
-    let decides = form == Extraction::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
+    let decides = !is_alias && form == Extraction::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
     if !decides {
         State::check_empty_region(probe)?;
     }
     form.control(probe).await?;
-    let request = || -> Request { form.request(probe).query(REGIONS, region).giving_nothing() };
-    let (first, _) = probe.send_once(&request()).await?;
+    let request = |name| form.request(probe).without_query(REGIONS).query(name, region).giving_nothing();
+    let (first, _) = probe.send_once(&request(name)).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());
     }
-    if !decides {
+    let (by_regions, _) = shortage::send(probe, &form.request(probe)).await?;
+    let has_gateways = gives_gateways(probe, &by_regions);
+    if has_gateways && !decides {
         State::note_gateway_of_empty_region(probe)?;
     }
-    let (second, _) = probe.send_once(&request()).await?;
-    if gives_gateways(probe, &second) {
+    let mut shown = vec![first, by_regions];
+    if is_alias && has_gateways {
+        let variable = Fact::EmptyRegion.variable();
+        return Err(probe.skip(&format!("the region of {variable} has gateways; correct {variable}")));
+    } else if is_alias {
+        shown.push(probe.send_once(&request(name)).await?.0);
+    }
+    if shown.last().is_some_and(|again| gives_gateways(probe, again)) {
         if decides {
             State::withdraw_empty_region(probe)?;
         }
+        let clause = if is_alias { Clause::ExtractCountryAlias } else { Clause::ExtractRegion };
         let variable = Fact::EmptyRegion.variable();
-        let expected = format!("no gateway of {region}, {}, as supplied by {variable}", form.name());
-        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&first, &second]);
+        let expected =
+            format!("no gateway of {region} in `{name}`, {}, as supplied by {variable}", form.name());
+        probe.finding(clause, &expected, "gateways", &shown.iter().collect::<Vec<_>>());
     }
     Ok(())
 }

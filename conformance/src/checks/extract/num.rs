@@ -1,19 +1,14 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
-use serde_json::Value;
-
 use super::EXTRACT;
-use super::content::{self, Judge};
+use super::content::Judge;
 use super::extraction::{Extraction, named_region};
-use crate::check::{Case, Check, Cost, Decision, Probe, Run, Stop, accepted};
-use crate::checks::Requests;
-use crate::checks::row::{Drop, Max, Min, Unless, accept, cases, each, flow, in_two, reject, set, values};
-use crate::checks::token::rejected_alike;
+use crate::check::{Check, Cost, Run};
+use crate::checks::row::{Drop, Max, Min, Unless, accept, cases, each, in_two, reject, set, values};
 use crate::contract::Clause;
 use crate::contract::part::{NUM, PROTOCOL, REGIONS};
 use crate::grammar::{Spelling, integer_texts};
 use crate::target::Fact;
-use crate::wire::Exchange;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -74,15 +69,10 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A limit below the documented one breaks callers that extract in full batches.",
         clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
         run: Run::Cases(|scope| {
-            let extract = &scope.contract.extract;
-            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-            let simple = [Extraction::PLAIN, Extraction::TEXT];
-            let of_default = flow("default region", Cost::extraction(2, max), maximum_of_default);
-            let forms = Extraction::all(extract).into_iter();
-            let forms = forms.filter(|form| simple.contains(form) || form.is_combined());
-            let cases = forms.map(flow("", Cost::extraction(1, max), maximum));
-            let cases = cases.map(|case| case.needs([Fact::PlentifulRegion]));
-            cases.chain(simple.clone().map(of_default)).collect()
+            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+            let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
+            let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
+            cases(Clause::ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
         }),
         ..EXTRACT
     },
@@ -91,7 +81,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "the smallest `num` is accepted",
         why: "A caller that needs one gateway has to extract and pay for more.",
         clauses: &[Clause::ExtractNumRange],
-        run: Run::Cases(|_| Case::single(Cost::extraction(2, 3), minimum)),
+        run: Run::Cases(|_| {
+            // The controls of all other checks are extractions of the minimum, so this one is the next value.
+            let row = accept("", format!("{NUM} is the smallest value"), [set(NUM, Min(0))]);
+            let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
+            cases(Clause::ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
+        }),
         ..EXTRACT
     },
     Check {
@@ -110,67 +105,3 @@ pub(super) static CHECKS: &[Check] = &[
         ..EXTRACT
     },
 ];
-
-async fn maximum(probe: &Probe<'_>, context: Extraction) -> Result<(), Stop> {
-    let max = *probe.contract().extract.num_range.end();
-    let (exchange, class) = probe.send_briefly(&context.request(probe).query(NUM, max)).await?;
-    if let Some(served) = accepted(&exchange, &class) {
-        content::judge(probe, "", &exchange, &served.response);
-        return Ok(());
-    }
-    if class.decision() != Decision::Rejected && context.is_combined() {
-        return Err(probe.skip("this form returns fewer gateways than the maximum"));
-    }
-    if class.decision() != Decision::Rejected {
-        return Err(content::undecided(probe, &class));
-    }
-    context.control(probe).await?;
-    let expected = format!("accepted: {NUM}={max}, the largest value, {}", context.name());
-    probe.finding(Clause::ExtractNumRange, &expected, class.description(), &[&exchange]);
-    Ok(())
-}
-
-/// The default region may have too few gateways, and no fact says otherwise. But then the response says when to try again, and
-/// differs from the one to a number beyond the range.
-async fn maximum_of_default(probe: &Probe<'_>, context: Extraction) -> Result<(), Stop> {
-    let max = *probe.contract().extract.num_range.end();
-    let base = context.request(probe).without_query(REGIONS);
-    // A shortage may have the status of a busy service, so this does not wait for it to pass.
-    let (exchange, class) = probe.send_once(&base.clone().query(NUM, max)).await?;
-    if let Some(served) = accepted(&exchange, &class) {
-        content::judge(probe, "", &exchange, &served.response);
-        return Ok(());
-    }
-    // Another check judges the form of the header.
-    if class.decision() != Decision::Rejected || content::retry_after(&exchange).is_some() {
-        return Err(probe.skip("the default region has fewer gateways than the maximum"));
-    }
-    let (beyond, _) = probe.send_once(&base.query(NUM, max + 1).as_invalid()).await?;
-    if !rejected_alike(&exchange, &beyond) || complaint(&exchange) != complaint(&beyond) {
-        return Err(
-            probe.skip("the maximum of the default region is rejected for another reason than its size")
-        );
-    }
-    context.control(probe).await?;
-    let expected =
-        format!("accepted: {NUM}={max}, the largest value, in the default region, {}", context.name());
-    let actual = format!("{}, as for {NUM}={}", class.description(), max + 1);
-    probe.finding(Clause::ExtractNumRange, &expected, &actual, &[&exchange, &beyond]);
-    Ok(())
-}
-
-/// What a rejection says, without the numbers in it. A service may have one code for all rejections, a used-up quota among them.
-fn complaint(exchange: &Exchange) -> Option<String> {
-    let response = exchange.result.as_ref().ok()?;
-    let said = response.at("/message").and_then(Value::as_str).map_or_else(|| response.text(), Into::into);
-    Some(said.replace(|c: char| c.is_ascii_digit(), ""))
-}
-
-/// The control of this case is the next value, since the controls of all other checks are extractions of the minimum.
-async fn minimum(probe: &Probe<'_>) -> Result<(), Stop> {
-    let min = *probe.contract().extract.num_range.start();
-    probe.control_once(&probe.extract().query(NUM, min + 1)).await?;
-    let why = format!("{NUM}={min}, the smallest value");
-    probe.accepts(Clause::ExtractNumRange, &why, &probe.extract().query(NUM, min)).await?;
-    Ok(())
-}

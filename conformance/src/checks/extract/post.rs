@@ -8,7 +8,6 @@ use super::extraction::Extraction;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
 use crate::checks::token::UNKNOWN;
 use crate::contract::Clause;
-use crate::contract::part::NUM;
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.post-error-envelope.json",
@@ -16,34 +15,40 @@ pub(super) static CHECKS: &[Check] = &[Check {
     why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
     clauses: &[Clause::ExtractPostErrorEnvelope],
     run: Run::Cases(|_| {
-        let case = |data: Payload| {
-            // Reserves one gateway, since a service that violates the contract may return gateways.
-            Case::for_data(data.0, Cost::extraction(1, 1), data, error)
-        };
-        [
-            ("absent token", false, false, Extraction::PLAIN),
-            ("absent token with a body", false, true, Extraction::PLAIN),
-            ("unknown token", true, false, Extraction::PLAIN),
-            ("unknown token with a body", true, true, Extraction::PLAIN),
-            ("absent token in text", false, false, Extraction::TEXT),
-            ("unknown token in text", true, false, Extraction::TEXT),
-        ]
-        .map(case)
-        .into()
+        let payload = |label, has_token, body| (label, has_token, body, Extraction::PLAIN);
+        let payloads = [
+            payload("absent token", false, NONE),
+            payload("absent token with a body", false, JSON),
+            payload("unknown token", true, NONE),
+            payload("unknown token with a body", true, JSON),
+            // A service may read the body before it looks at the token.
+            payload("a body that is not JSON", true, ("application/json", "num=1")),
+            payload("JSON that does not end", true, ("application/json", "{\"num\": 1")),
+            payload("a form", true, ("application/x-www-form-urlencoded", "num=1")),
+            payload("a text", true, ("text/plain", "num 1")),
+            ("absent token in text", false, NONE, Extraction::TEXT),
+            ("unknown token in text", true, NONE, Extraction::TEXT),
+        ];
+        // Reserves one gateway, since a service that violates the contract may return gateways.
+        let case = |data: Payload| Case::for_data(data.0, Cost::extraction(1, 1), data, error);
+        payloads.map(case).into()
     }),
     ..EXTRACT
 }];
 
-/// A POST: its label, whether it has a token and a body, and the form. It never has a valid token, so the response is an error
-/// whatever the payload should be.
-type Payload = (&'static str, bool, bool, Extraction);
+/// A POST: its label, whether it has a token, the media type and the text of its body, and the form. It never has a valid token, so
+/// the response is an error whatever the payload should be.
+type Payload = (&'static str, bool, (&'static str, &'static str), Extraction);
+
+const NONE: (&str, &str) = ("", "");
+const JSON: (&str, &str) = ("application/json", "{\"num\": 1}");
 
 /// Only responses with a JSON object are judged.
-async fn error(probe: &Probe<'_>, (_, has_token, has_body, form): Payload) -> Result<(), Stop> {
+async fn error(probe: &Probe<'_>, (_, has_token, (media, text), form): Payload) -> Result<(), Stop> {
     let request = if has_token { form.with_token(probe, UNKNOWN) } else { form.without_token(probe) };
     let mut request = request.method("POST").giving_nothing();
-    if has_body {
-        request = request.field(NUM, *probe.contract().extract.num_range.start());
+    if !media.is_empty() {
+        request = request.body(media, text);
     }
     let (exchange, class) = probe.send(&request).await?;
     if matches!(class, ResponseClass::Throttled(_)) {

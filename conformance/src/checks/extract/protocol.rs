@@ -1,10 +1,8 @@
-//! `protocol`: listed values, the default, and invalid values.
+//! `protocol`: the default, and invalid values. Combinations use the valid ones.
 
 use super::EXTRACT;
-use super::content::is_undecided;
 use super::extraction::Extraction;
-use crate::check::{Case, Check, Cost, Decision, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::requests::protocol_to_name;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::row::{cases, each, flow, in_three, values};
 use crate::contract::part::PROTOCOL;
 use crate::contract::{Clause, boundaries};
@@ -23,14 +21,6 @@ pub(super) static CHECKS: &[Check] = &[
             let forms = Extraction::all_without_protocol(&scope.contract.extract).into_iter();
             forms.map(flow("", Cost::extraction(2, 2), default)).collect()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.protocol.listed",
-        title: "each listed `protocol` is accepted",
-        why: "Callers that need one of the documented protocols can't get gateways at all.",
-        clauses: &[Clause::ExtractProtocol],
-        run: Run::Cases(listed),
         ..EXTRACT
     },
     Check {
@@ -60,59 +50,6 @@ async fn default(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
             format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, form.name());
         probe.finding(Clause::ExtractProtocol, &expected, word(unnamed_passes), &[&unnamed, &named]);
     }
-    Ok(())
-}
-
-fn listed(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let forms = || Extraction::in_query(extract).into_iter().filter(|form| form.protocol.is_none());
-    let case = |data: (Extraction, String)| {
-        let label = format!("{}/{}", data.0.label(), data.1);
-        Case::for_data(label, Cost::extraction(1, 1), data, is_served)
-    };
-    let pairs = extract.protocols.iter().flat_map(|name| forms().map(|form| (form, name.clone())));
-    pairs.map(case).collect()
-}
-
-/// A rejection of the default protocol is a violation, since the control shows that the account may use it.
-async fn is_served(probe: &Probe<'_>, (form, protocol): (Extraction, String)) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let default = extract.protocol.default_text();
-    if protocol == default && protocol_to_name(extract, probe.facts()).is_some() {
-        return Err(probe.skip_lacking(
-            "the account is not entitled to the default protocol",
-            "it",
-            Fact::EntitledProtocols,
-        ));
-    }
-    let request = form.request(probe).query(PROTOCOL, &protocol);
-    let (exchange, class) = probe.send(&request).await?;
-    if is_undecided(&class) {
-        return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
-    }
-    if class == ResponseClass::Accepted {
-        return Ok(());
-    }
-    form.control(probe).await?;
-    let is_rejected = class.decision() == Decision::Rejected;
-    let reason = if protocol == default {
-        "is the default and accepted when left out".to_owned()
-    } else if probe.facts().entitled_protocols.contains(&protocol) {
-        match probe.has_discovered(Fact::EntitledProtocols) {
-            true => "was accepted before".to_owned(),
-            false => format!("the account is entitled to by {}", Fact::EntitledProtocols.variable()),
-        }
-    } else if is_rejected {
-        return Err(probe.skip(&format!(
-            "{protocol} was rejected ({}), and the account may lack the entitlement for it; if it has it, add {protocol} to {}",
-            class.description(),
-            Fact::EntitledProtocols.variable()
-        )));
-    } else {
-        return Err(probe.inconclusive(&format!("{protocol}: {}", class.description())));
-    };
-    let expected = format!("accepted: {protocol}, which {reason}, {}", form.name());
-    probe.finding(Clause::ExtractProtocol, &expected, class.description(), &[&exchange]);
     Ok(())
 }
 

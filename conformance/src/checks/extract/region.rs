@@ -2,9 +2,9 @@
 
 use super::EXTRACT;
 use super::content::{self, THROTTLED, entries, gives_gateways, matching};
-use super::extraction::{Extraction, accepts_both, named_region};
+use super::extraction::{Extraction, accepts_both, named_region, shortage};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
-use crate::checks::row::{Drop, Edit, accept, cases, controlled_flow, each, flow, reject, set};
+use crate::checks::row::{Drop, Edit, accept, cases, each, flow, joined, reject, set};
 use crate::checks::{Requests, State};
 use crate::contract::Clause;
 use crate::contract::part::{COUNTRY, NUM, REGIONS};
@@ -32,18 +32,6 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = each(&Extraction::all(extract), [alias]).into_iter();
             let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
             cases(Clause::ExtractCountryAlias, rows)
-        }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.country-alias.empty-region",
-        title: "`country` returns no gateways where `regions` returns none",
-        why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
-        clauses: &[Clause::ExtractCountryAlias],
-        needs: &[Fact::EmptyRegion],
-        run: Run::Cases(|scope| {
-            let forms = Extraction::all(&scope.contract.extract).into_iter();
-            forms.map(controlled_flow(Cost::requests(2), alias_of_empty)).collect()
         }),
         ..EXTRACT
     },
@@ -76,59 +64,29 @@ pub(super) static CHECKS: &[Check] = &[
             let accepted = Extraction::all(extract).into_iter();
             let accepted = accepted.map(flow("accepted", Cost::extraction(2, 2), both_accepted));
             let in_query = || named_region(extract).into_iter();
-            let alike = in_query().map(flow("count", Cost::extraction(6, 3 * SEVERAL_COUNT), as_many));
+            let max = *extract.num_range.end();
+            let alike = |label: &'static str, num: i64| {
+                let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
+                move |form: Extraction| {
+                    Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
+                }
+            };
+            // Where one country stands for all, it has fewer gateways than all of them.
+            let simple = [Extraction::PLAIN, Extraction::TEXT];
+            let most = simple.clone().into_iter().map(alike("count of the largest num", max));
+            let few = in_query().map(alike("count", SEVERAL.min(max)));
+            let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
+            let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
             let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
             let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
             let after = in_query().filter(Extraction::is_bare);
             let after = after.map(flow("after another region", cost, after_another));
-            let after = after.map(|case| case.needs([Fact::KnownGateways, Fact::PlentifulRegion]));
-            accepted.chain(alike).chain(after).collect()
+            let after = after.map(|case| case.needs([Fact::KnownGateways]));
+            accepted.chain(few).chain(most).chain(after_empty).chain(after).collect()
         }),
         ..EXTRACT
     },
 ];
-
-async fn alias_of_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    State::check_empty_region(probe)?;
-    form.control(probe).await?;
-    let base = || form.request(probe).without_query(REGIONS).giving_nothing();
-    // A shortage may have any status, so the first response counts.
-    let (by_regions, _) = probe.send_once(&base().query(REGIONS, region)).await?;
-    let (by_country, class) = probe.send_once(&base().query(COUNTRY, region)).await?;
-    if gives_gateways(probe, &by_regions) {
-        State::note_gateway_of_empty_region(probe)?;
-        return Err(probe.skip(&has_gateways()));
-    }
-    if class == ResponseClass::Accepted && gives_gateways(probe, &by_country) {
-        // The first response may mean that the service is busy.
-        probe.control(&form.request(probe)).await?;
-        let named = || base().query(REGIONS, region);
-        let (mut again, class) = probe.send_until_served(named).await?;
-        if matches!(class, ResponseClass::Throttled(_)) {
-            again = probe.confirm_unavailable(named, || form.request(probe)).await?;
-        }
-        if gives_gateways(probe, &again) {
-            State::note_gateway_of_empty_region(probe)?;
-            return Err(probe.skip(&has_gateways()));
-        }
-        if probe.has_discovered(Fact::EmptyRegion) {
-            let (by_country, _) = probe.send_once(&base().query(COUNTRY, region)).await?;
-            let (by_regions, _) = probe.send_once(&named()).await?;
-            if gives_gateways(probe, &by_regions) || !gives_gateways(probe, &by_country) {
-                State::note_gateway_of_empty_region(probe)?;
-            }
-        }
-        let expected = format!("no gateway, as for {REGIONS} with the same value, {}", form.name());
-        probe.finding(Clause::ExtractCountryAlias, &expected, "gateways", &[&by_regions, &by_country]);
-    }
-    Ok(())
-}
-
-/// Why nothing is judged in a supplied region that is not empty.
-fn has_gateways() -> String {
-    format!("the region that was supplied as empty has gateways; correct {}", Fact::EmptyRegion.variable())
-}
 
 /// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer or none.
 async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -230,48 +188,66 @@ async fn both_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
 }
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
-/// as many as the one with the default.
-async fn as_many(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let default = extract.regions.default_text();
-    let several = || form.request(probe).query(NUM, SEVERAL.min(*extract.num_range.end()));
-    let (sent, named) = twice(probe, || several().query(REGIONS, &default)).await?;
-    let (mut absent, unnamed) = twice(probe, || several().without_query(REGIONS)).await?;
-    let Some(named) = named else {
-        return Err(probe.skip(&format!(
-            "the extraction with {}={default} is not accepted, {}",
-            REGIONS,
-            form.name()
-        )));
+/// as many as the one with the default, before and after it.
+async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<(), Stop> {
+    let default = probe.contract().extract.regions.default_text();
+    let several = || form.request(probe).query(NUM, num);
+    let named = || several().query(REGIONS, &default);
+    let unnamed = || several().without_query(REGIONS);
+    let (sent, with) = twice(probe, named).await?;
+    let (mut absent, without) = twice(probe, unnamed).await?;
+    let Some(with) = with else {
+        let form = form.name();
+        return Err(probe.skip(&format!("the extraction with {REGIONS}={default} is not accepted, {form}")));
     };
-    let is_busy = absent.result.as_ref().is_ok_and(|response| response.status == 503);
-    if is_busy {
-        let (without, with) = (|| several().without_query(REGIONS), || several().query(REGIONS, &default));
-        absent = probe.confirm_unavailable(without, with).await?;
+    if absent.result.as_ref().is_ok_and(|response| response.status == 503) {
+        absent = probe.confirm_unavailable(unnamed, named).await?;
     }
     let exchanges = [&sent, &absent];
-    match unnamed {
-        Some(unnamed) if unnamed < named => {
-            // Others may have extracted meanwhile, so the region may have had fewer for a moment.
-            let (_, once_more) = twice(probe, || several().without_query(REGIONS)).await?;
-            if once_more != Some(unnamed) {
-                return Err(
-                    probe.inconclusive("the number of gateways changed during the case; run it again")
-                );
+    match without {
+        Some(without) if without < with => {
+            // Others may have extracted meanwhile, or the service lends its gateways.
+            if twice(probe, unnamed).await?.1 != Some(without) || twice(probe, named).await?.1 != Some(with) {
+                return Err(probe.skip("the number of gateways of the default region changes"));
             }
             let expected =
-                format!("{}, as with {}={default}, {}", quantity(named, "entry"), REGIONS, form.name());
-            let actual = quantity(unnamed, "entry");
+                format!("{}, as with {REGIONS}={default}, {}", quantity(with, "entry"), form.name());
+            let actual = quantity(without, "entry");
             probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
         }
         None => {
             // The default still returns gateways, so there is no shortage.
-            probe.control(&several().query(REGIONS, &default)).await?;
-            let expected = format!("accepted without {}, {}", REGIONS, form.name());
+            probe.control(&named()).await?;
+            let expected = format!("accepted without {REGIONS}, {}", form.name());
             probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
         }
         Some(_) => {}
     }
+    Ok(())
+}
+
+/// The region of an earlier call does not apply to a later one without `regions`: after a call for the empty region, it still gets
+/// gateways, as the default by its name does.
+async fn after_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+    let default = probe.contract().extract.regions.default_text();
+    State::check_empty_region(probe)?;
+    let mut shown = Vec::new();
+    for _ in 0..2 {
+        form.accepted(probe, &form.request(probe).query(REGIONS, &default)).await?;
+        let (empty, _) = shortage::send(probe, &form.request(probe)).await?;
+        if gives_gateways(probe, &empty) {
+            return State::note_gateway_of_empty_region(probe);
+        }
+        let (absent, _) = probe.send_once(&form.request(probe).without_query(REGIONS)).await?;
+        if gives_gateways(probe, &absent) {
+            return Ok(());
+        }
+        shown.extend([empty, absent]);
+    }
+    form.accepted(probe, &form.request(probe).query(REGIONS, &default)).await?;
+    let expected = format!("gateways without {REGIONS}, as {REGIONS}={default} returned, {}", form.name());
+    let actual = "none, each time that the call before was for the empty region";
+    probe.finding(Clause::ExtractRegionsDefault, &expected, actual, &shown.iter().collect::<Vec<_>>());
     Ok(())
 }
 
@@ -281,13 +257,11 @@ async fn as_many(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
 async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
     let default = extract.regions.default_text();
-    let plentiful = probe.facts().plentiful_region.as_deref().unwrap_or_default();
-    if plentiful == default {
-        return Err(probe.skip(&format!(
-            "{default} itself is the plentiful region; set {} to a country",
-            Fact::PlentifulRegion.variable()
-        )));
-    }
+    let pools = probe.facts().known_gateways.iter().filter(|pool| pool.region != default);
+    let Some(GatewayPool { region: another, .. }) = pools.max_by_key(|pool| pool.gateways.len()) else {
+        let lacks = format!("no gateway of another region than {default} is known");
+        return Err(probe.skip_lacking(&lacks, "some", Fact::KnownGateways));
+    };
     let of_pool = || form.request(probe).query(NUM, i64::from(OF_POOL).min(*extract.num_range.end()));
     let of_one = |response: &Response| {
         let found = matching(probe.facts(), response);
@@ -303,7 +277,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     let mut accepted = Vec::new();
     for named_first in NAMED_FIRST {
         let before = if named_first { Some(named().await?) } else { None };
-        form.accepted(probe, &form.request(probe).query(REGIONS, plentiful)).await?;
+        form.accepted(probe, &form.request(probe).query(REGIONS, another)).await?;
         let absent = form.accepted(probe, &of_pool().without_query(REGIONS)).await?;
         if of_one(&absent.response) != Some(true) {
             return Ok(());
@@ -315,8 +289,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
         });
     }
     let expected = format!(
-        "gateways that are not of one region alone, as {}={default} returned, {} (regions known from {})",
-        REGIONS,
+        "gateways that are not of one region alone, as {REGIONS}={default} returned, {} (regions known from {})",
         form.name(),
         Fact::KnownGateways.variable()
     );
@@ -326,12 +299,11 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     Ok(())
 }
 
-/// Whether there is a region to which all these gateways belong. The default region may contain gateways of all others, so one that
-/// is known to be of it belongs to none of them.
+/// Whether there is a region, other than the default one, to which all these gateways belong.
 fn is_of_one_region(default: &str, found: &[(KnownGateway, Vec<&GatewayPool>)]) -> bool {
-    let is_of = |pools: &[&GatewayPool], region: &str| pools.iter().any(|pool| pool.region == region);
-    let is_only =
-        |region: &str| found.iter().all(|(_, pools)| is_of(pools, region) && !is_of(pools, default));
+    let is_only = |region: &str| {
+        region != default && found.iter().all(|(_, pools)| pools.iter().any(|pool| pool.region == region))
+    };
     found.first().is_some_and(|(_, pools)| pools.iter().any(|pool| is_only(&pool.region)))
 }
 
@@ -348,9 +320,6 @@ const ENOUGH_KNOWN: usize = 10;
 /// More gateways than a region with few of them has.
 const SEVERAL: i64 = 20;
 
-/// [`SEVERAL`] as a cost.
-const SEVERAL_COUNT: u32 = SEVERAL as u32;
-
 /// Sends a request up to two times, since a shortage may pass. Returns the number of entries of a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
     let (mut exchange, mut class) = probe.send_until_served(&request).await?;
@@ -361,6 +330,7 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
     if exchange.result.as_ref().is_ok_and(|response| response.status == 429) {
         return Err(probe.inconclusive(THROTTLED));
     }
-    let count = accepted(&exchange, &class).map(|served| content::count(probe, &served.response));
+    let count = accepted(&exchange, &class);
+    let count = count.map(|served| content::count(probe, &exchange.request, &served.response));
     Ok((exchange, count))
 }

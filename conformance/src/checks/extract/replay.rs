@@ -2,12 +2,12 @@
 
 use super::EXTRACT;
 use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST};
-use super::content::{self, judge_repeated};
+use super::content;
 use super::extraction::{Extraction, Place, Transport};
 use super::request_id::SEVERAL;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::row::{Credential, Edit, Row, cases, reject};
+use crate::checks::row::{Credential, Edit, Row, Then, Unless, accept, cases, reject, set};
 use crate::checks::token::WrongToken;
 use crate::contract::Clause;
 use crate::contract::part::{NUM, REQUEST_ID};
@@ -44,13 +44,18 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractIdempotent],
         run: Run::Cases(|_| {
             let [query, header, bearer] = Transport::ALL;
-            let case = |(first, second): (Transport, Transport)| {
-                let label = format!("{} then {}", first.label(), second.label());
-                let cost = Cost::extraction(2, SEVERAL);
-                let case = Case::for_data(label, cost, (first, second), by_two);
-                Extraction::by(second).share(Extraction::by(first).share(case))
+            let row = |(first, second): (Transport, Transport)| {
+                let moved = || vec![Edit::NoToken, Edit::Token(second, Credential::Own)];
+                let why = format!("sent again with the token in {}", second.name());
+                let row = accept("", "", [set(NUM, SEVERAL), Edit::Id(Place::Query, 0)]);
+                let row = row.labelled(format!("{} then {}", first.label(), second.label()));
+                let row = row.in_form(Extraction::by(first)).giving(SEVERAL, Unless::Control, &[]);
+                // An extraction with the token in the other place is accepted before.
+                let row = row.after(moved()).costing(Cost::extraction(4, SEVERAL + 2));
+                row.then([Then::Again(Clause::ExtractIdempotent, why, moved())])
             };
-            [(query, header), (query, bearer), (header, query), (bearer, query)].map(case).into()
+            let pairs = [(query, header), (query, bearer), (header, query), (bearer, query)];
+            cases(Clause::ExtractIdempotent, pairs.map(row))
         }),
         ..EXTRACT
     },
@@ -104,7 +109,7 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
     let two = || probe.extract().query(NUM, extract.num_range.start() + 1);
     let fresh = two().query(REQUEST_ID, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
-    if content::count(probe, &control.response) < 2 {
+    if content::count(probe, &fresh, &control.response) < 2 {
         return Err(probe.skip("the service returned fewer than two gateways"));
     }
     let fresh = probe.fresh_request_id();
@@ -118,7 +123,7 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
     };
     let second = two().query(REQUEST_ID, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
-    let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, response));
+    let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, &second, response));
     if is_accepted && count > 1 {
         return Ok(());
     }
@@ -144,15 +149,4 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
     let report = if is_doubtful { Probe::warning } else { Probe::finding };
     report(probe, Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
     Ok(())
-}
-
-async fn by_two(probe: &Probe<'_>, (first, second): (Transport, Transport)) -> Result<(), Stop> {
-    let id = probe.fresh_request_id();
-    let [first, again] = [first, second].map(Extraction::by);
-    first.control(probe).await?;
-    again.control(probe).await?;
-    let request = |form: &Extraction| form.request(probe).query(NUM, SEVERAL).query(REQUEST_ID, &id);
-    let before = first.accepted(probe, &request(&first)).await?;
-    let why = format!("sent again with the token in {}", second.name());
-    judge_repeated(probe, Clause::ExtractIdempotent, &why, &before, &request(&again)).await
 }

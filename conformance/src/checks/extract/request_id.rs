@@ -3,14 +3,14 @@
 use super::EXTRACT;
 use super::content::{self, gateways, judge_repeated};
 use super::extraction::{Extraction, Place};
-use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
 use crate::checks::Requests;
-use crate::checks::row::{Drop, Edit, Then, Unless, accept, cases, each, set};
+use crate::checks::row::{Drop, Edit, Max, Then, Unless, accept, cases, each, set, with};
 use crate::contract::Clause::{self, ExtractIdempotent, ExtractRequestIdSource};
 use crate::contract::part::{NUM, REQUEST_ID};
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::{Exchange, Request};
+use crate::wire::Exchange;
 
 /// Entries of the cheapest repetitions. Two extractions of a large pool rarely return the same two.
 const FEW: u32 = 2;
@@ -114,11 +114,17 @@ pub(super) static CHECKS: &[Check] = &[
                 cases(ExtractIdempotent, [row.giving(gateways, Unless::Control, &[]).then(then)])
             };
             let gateways = u32::try_from(OTHERS).unwrap_or(u32::MAX).saturating_add(SEVERAL);
+            // A service may reject an id that is not ASCII. One that accepts it must recognize it.
+            let other_letters = with(|probe, request| {
+                Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
+            });
+            let letters = accept("", "", [set(NUM, SEVERAL), other_letters]).labelled("of other letters");
+            let letters = letters.giving(SEVERAL, Unless::Nothing, &[]);
+            let letters = letters.then([again(ExtractIdempotent, "sent again, an id that is not ASCII", [])]);
             [
-                vec![Case::new("two ids in turns", Cost::extraction(6, 2 + 2 * SEVERAL), in_turns)],
                 row("after other ids", gateways, others.chain([last]).collect()),
-                vec![Case::new("of other letters", Cost::extraction(2, SEVERAL), of_other_letters)],
                 row("after rejections", SEVERAL, rejected.into()),
+                cases(ExtractIdempotent, [letters]),
             ]
             .concat()
         }),
@@ -131,7 +137,11 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[ExtractIdempotent],
         run: Run::Cases(|scope| {
             let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-            Case::single(Cost::extraction(2, max), maximum)
+            // The default region may have too few gateways, and no fact says otherwise.
+            let row = accept("", "", [set(NUM, Max(0)), QUERY]).labelled("");
+            let row =
+                row.giving(max, Unless::Nothing, &[]).then([again(ExtractIdempotent, "sent again", [])]);
+            cases(ExtractIdempotent, [row])
         }),
         ..EXTRACT
     },
@@ -191,11 +201,6 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// An extraction of several entries with a request id, in the plain form.
-fn with_id(probe: &Probe<'_>, id: &str) -> Request {
-    probe.extract().query(NUM, SEVERAL).query(REQUEST_ID, id)
-}
-
 async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Result<(), Stop> {
     let several = form.request(probe).query(NUM, SEVERAL);
     let request = place.carry(several, &probe.fresh_request_id());
@@ -220,50 +225,6 @@ async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Re
 /// Number of calls with other ids between two with the same id.
 const OTHERS: usize = 12;
 
-async fn in_turns(probe: &Probe<'_>) -> Result<(), Stop> {
-    let [first, second] = [(); 2].map(|()| with_id(probe, &probe.fresh_request_id()));
-    let before = [probe.control(&first).await?, probe.control(&second).await?];
-    for (before, request) in before.iter().zip([&first, &second]) {
-        same_as(probe, before, request, "sent again after another id").await?;
-        // A service that rotates through its pool may return the same gateways again, but not after one more extraction.
-        probe.control(&probe.extract()).await?;
-    }
-    Ok(())
-}
-
-/// A service may reject an id that is not ASCII. One that accepts it must recognize it.
-async fn of_other_letters(probe: &Probe<'_>) -> Result<(), Stop> {
-    let request = with_id(probe, &format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id()));
-    let Ok(before) = probe.control(&request).await else {
-        return Err(probe.skip("a request id that is not ASCII is not accepted"));
-    };
-    same_as(probe, &before, &request, "sent again, an id that is not ASCII").await
-}
-
-async fn same_as(
-    probe: &Probe<'_>,
-    before: &AcceptedResponse,
-    request: &Request,
-    why: &str,
-) -> Result<(), Stop> {
-    judge_repeated(probe, ExtractIdempotent, why, before, request).await
-}
-
-/// The default region may have too few gateways, and no fact says otherwise.
-async fn maximum(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let request = with_id(probe, &probe.fresh_request_id()).query(NUM, extract.num_range.end());
-    let first = if probe.facts().has(Fact::PlentifulRegion) {
-        probe.control(&request).await?
-    } else {
-        let (exchange, class) = probe.send_once(&request).await?;
-        accepted(&exchange, &class).ok_or_else(|| {
-            probe.skip(&format!("the default region returned no gateways: {}", class.description()))
-        })?
-    };
-    same_as(probe, &first, &request, "sent again").await
-}
-
 async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> Result<(), Stop> {
     let second = probe.secret(Fact::SecondToken, 0)?;
     let id = probe.fresh_request_id();
@@ -276,7 +237,7 @@ async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> R
     let why = "the second account sends an id that the first one has used";
     let other = place.carry(by_second(), &id);
     if let Some(accepted) = probe.accepts(ExtractIdempotent, why, &other).await? {
-        let count = content::count(probe, &accepted.response);
+        let count = content::count(probe, &other, &accepted.response);
         let min = *probe.contract().extract.num_range.start();
         if i64::try_from(count).is_ok_and(|count| count > min) {
             let actual = format!("{}, as the first account requested", quantity(count, "entry"));
@@ -284,7 +245,7 @@ async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> R
             probe.finding(Clause::AllOwnAccount, "an extraction of its own", &actual, &exchanges);
         }
     }
-    same_as(probe, &before, &first, "sent again by the first account").await
+    judge_repeated(probe, ExtractIdempotent, "sent again by the first account", &before, &first).await
 }
 
 async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -300,7 +261,7 @@ async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
             let Some(served) = probe.accepts(ExtractRequestIdSource, &why, &request).await? else {
                 continue;
             };
-            let count = i64::try_from(content::count(probe, &served.response)).unwrap_or(i64::MAX);
+            let count = i64::try_from(content::count(probe, &request, &served.response)).unwrap_or(i64::MAX);
             sent.push(served.exchange);
             if count > num {
                 let expected = format!("at most {}, {name}", quantity(num, "entry"));

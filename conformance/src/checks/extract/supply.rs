@@ -4,7 +4,8 @@ use super::EXTRACT;
 use super::content::{self, DENIED, Served, gives_gateways, has_retry_after, retry_after};
 use super::extraction::Extraction;
 use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Severity, Stop,
+    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
+    Severity, Stop,
 };
 use crate::checks::token::rejected_alike;
 use crate::checks::{Requests, State};
@@ -133,7 +134,7 @@ pub(super) fn judge_partial<'a>(
     num: i64,
 ) -> Option<&'a Response> {
     let response = exchange.result.as_ref().ok().filter(|_| *class == ResponseClass::Accepted)?;
-    if i64::try_from(content::count(probe, response)).unwrap_or(i64::MAX) >= num {
+    if i64::try_from(content::count(probe, &exchange.request, response)).unwrap_or(i64::MAX) >= num {
         return None;
     }
     content::judge(probe, form, exchange, response);
@@ -174,6 +175,7 @@ async fn shortage(
         let request = form.request(probe).without_query(REGIONS).query(name, region);
         request.query(NUM, num).giving_nothing()
     };
+    let unknown = || short().without_query(name).query(name, UNKNOWN_REGION);
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
     if matches!(class, ResponseClass::Throttled(_)) {
@@ -185,8 +187,16 @@ async fn shortage(
     }
     match class {
         ResponseClass::Accepted => {
+            let says_more = |response: &Response| content::is_partial(probe, response);
+            let is_told = has_retry_after(&exchange) || exchange.result.as_ref().is_ok_and(says_more);
             if gives_gateways(probe, &exchange) {
                 State::note_gateway_of_empty_region(probe)?;
+            } else if !is_told && is_rejected_elsewhere(probe, &unknown()).await? {
+                // A region that no directory has is rejected, so this one is known, and short of gateways.
+                let expected = format!("Retry-After, or the headers of a partial result, {}", form.name());
+                let actual = "a success without gateways that says nothing of either";
+                probe.finding(Clause::ExtractShortageRetryAfter, &expected, actual, &[&exchange]);
+                return Ok(());
             }
             let seen = format!("an empty region returns a success, {}", form.name());
             probe.observe(Unspecified::ExtractShortRegion, &seen);
@@ -211,9 +221,7 @@ async fn shortage(
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
-    if header.is_none()
-        && is_like_unknown(probe, &exchange, &short().without_query(name).query(name, UNKNOWN_REGION)).await?
-    {
+    if header.is_none() && is_like_unknown(probe, &exchange, &unknown()).await? {
         let seen = format!("an empty region gets the same response as an unknown one, {}", form.name());
         probe.observe(Unspecified::ExtractUnknownRegion, &seen);
         return Err(probe.skip("the empty region gets the same response as an unknown one"));
@@ -267,4 +275,10 @@ async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request)
         return Ok(false);
     }
     Ok(rejected_alike(empty, &unknown))
+}
+
+/// Whether a request is rejected, and not for a shortage.
+async fn is_rejected_elsewhere(probe: &Probe<'_>, request: &Request) -> Result<bool, Stop> {
+    let (exchange, class) = probe.send_once(request).await?;
+    Ok(class.decision() == Decision::Rejected && !has_retry_after(&exchange))
 }

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::EXTRACT;
-use super::content::{Judge, is_served_text, judge_separator};
+use super::content::{Judge, Served, is_served_text, judge_separator};
 use super::extraction::{Asked, Extraction, accepts_both};
 use super::protocol::capitalized;
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
@@ -13,6 +13,7 @@ use crate::checks::row::{self, Edit, Max, Row, Unless, accept, cases, each, in_t
 use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
 use crate::contract::{Clause, Extract, Separator, boundaries};
 use crate::grammar::Spelling;
+use crate::response::request_ids;
 use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -144,6 +145,19 @@ pub(super) static CHECKS: &[Check] = &[
             });
             let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
             cases(Clause::ExtractSeparator, rows).into_iter().chain(partial).collect()
+        }),
+        ..EXTRACT
+    },
+    Check {
+        id: "extract.separator.watched",
+        title: "the entries of every text are separated as its request says",
+        why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
+        clauses: &[Clause::ExtractSeparator],
+        run: Run::Passive(|observed| {
+            // In the traffic of others, a known request id may come with another separator, which is unspecified.
+            let is_known = observed.request.is_recorded()
+                && !request_ids(observed.contract, observed.request).is_empty();
+            Served::observed(observed)?.separated().filter(|_| !is_known)
         }),
         ..EXTRACT
     },

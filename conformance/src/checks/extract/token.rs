@@ -1,37 +1,15 @@
 //! The token of an extraction: its transports, and several tokens in one request.
 
 use super::EXTRACT;
-use super::extraction::{Extraction, Transport, rejects};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use super::extraction::{Extraction, Transport};
+use crate::check::{Case, Check, Run, Scope};
 use crate::checks::row::Edit::Token;
-use crate::checks::row::{Credential, Row, accept, cases, each, flow, reject};
-use crate::checks::token::{UNKNOWN, WrongToken};
+use crate::checks::row::{Credential, Edit, Row, accept, cases, each, reject};
+use crate::checks::token::WrongToken;
 use crate::contract::Clause;
 use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.token-equal.agreeing",
-        title: "the same token in two or three places (query, `X-API-Key`, `Authorization`) is accepted",
-        why: "Clients that add the token as a header to every request can't use a URL that already has the token.",
-        clauses: &[Clause::ExtractTokenEqual],
-        run: Run::Cases(|scope| {
-            let [query, header, bearer] = Transport::ALL;
-            let sets: [(_, &[Transport]); 4] =
-                [(query, &[header]), (query, &[bearer]), (query, &[header, bearer]), (header, &[bearer])];
-            let row = |form: &Extraction, (first, others): (Transport, &[Transport])| {
-                let labels: Vec<_> = others.iter().map(|other| other.label()).collect();
-                let why = format!("the same token in {} too", Transport::names(others));
-                let edits: Vec<_> = others.iter().map(|other| Token(*other, Credential::Own)).collect();
-                let row = accept(format!("and in {}", labels.join(" and ")), why, edits);
-                row.in_form(form.sent_in(first))
-            };
-            let forms = Extraction::in_query(&scope.contract.extract);
-            let rows = forms.iter().flat_map(|form| sets.map(|set| row(form, set)));
-            cases(Clause::ExtractTokenEqual, rows)
-        }),
-        ..EXTRACT
-    },
     Check {
         id: "extract.token-equal.differing",
         title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
@@ -72,8 +50,15 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
         clauses: &[Clause::ExtractTokenTransport],
         run: Run::Cases(|scope| {
-            let forms = Extraction::all(&scope.contract.extract).into_iter();
-            forms.map(flow("", Cost::extraction(1, 1), is_accepted)).collect()
+            // The same form with the token in another place is the control: if that is accepted, the token is valid.
+            let row = |form: Extraction| {
+                let elsewhere = form.other_transports().next().unwrap_or(Transport::Query);
+                let moved = [Edit::NoToken, Token(form.transport(), Credential::Own)];
+                let row = accept("", form.name(), moved).labelled(form.label());
+                row.in_form(form.sent_in(elsewhere))
+            };
+            let rows = Extraction::all(&scope.contract.extract).into_iter().map(row);
+            cases(Clause::ExtractTokenTransport, rows)
         }),
         ..EXTRACT
     },
@@ -146,15 +131,17 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             rows.extend([near, link.needing(Fact::LinkCredential)].map(|row| row.in_form(form.clone())));
         }
     }
-    let mut cases = cases(Clause::ExtractTokenEqual, rows);
-    for form in [Extraction::PLAIN, Extraction::TEXT] {
-        for (wrong, tokens) in OTHER_TWO {
+    // Two places have the same token, and the third another one.
+    for (wrong, tokens) in OTHER_TWO {
+        for form in [Extraction::PLAIN, Extraction::TEXT] {
             let label = format!("{}/third in {}", form.label(), wrong.label());
-            let data = (Extraction { tokens, ..form.clone() }, wrong);
-            cases.push(Case::for_data(label, Cost::extraction(2, 1), data, third_differs));
+            let why = format!("a third token, which differs, in {}, {}", wrong.name(), form.name());
+            let row =
+                reject("", why, [Token(wrong, Credential::Wrong(WrongToken::Unknown))]).labelled(&*label);
+            rows.push(row.in_form(Extraction { tokens, ..form }).changing(label, [], 1));
         }
     }
-    cases
+    cases(Clause::ExtractTokenEqual, rows)
 }
 
 /// Each transport with the two others.
@@ -163,29 +150,3 @@ const OTHER_TWO: [(Transport, &[Transport]); 3] = [
     (Transport::Header, &[Transport::Query, Transport::Bearer]),
     (Transport::Bearer, &[Transport::Query, Transport::Header]),
 ];
-
-/// The control has the same token in two transports.
-async fn third_differs(probe: &Probe<'_>, (form, wrong): (Extraction, Transport)) -> Result<(), Stop> {
-    let good = form.request(probe);
-    form.accepted(probe, &good).await?;
-    let why = format!("a third token, which differs, in {}, {}", wrong.name(), form.name());
-    rejects(probe, Clause::ExtractTokenEqual, &why, &wrong.carry(probe, good, UNKNOWN)).await
-}
-
-/// If the service accepts the token in any transport, the token is valid and the form accepted.
-async fn is_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let control = accepted_in_any_transport(probe, &form);
-    let request = form.request(probe);
-    probe.accepts_or_control(Clause::ExtractTokenTransport, &form.name(), &request, control).await?;
-    Ok(())
-}
-
-async fn accepted_in_any_transport(probe: &Probe<'_>, form: &Extraction) -> Result<(), Stop> {
-    let Err(stop) = form.sent_in(Transport::Query).control(probe).await else { return Ok(()) };
-    for transport in [Transport::Header, Transport::Bearer] {
-        if form.sent_in(transport).control(probe).await.is_ok() {
-            return Ok(());
-        }
-    }
-    Err(stop)
-}

@@ -14,7 +14,7 @@ use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
-use crate::wire::{Exchange, Request, Response, RetryAfter, is_loopback};
+use crate::wire::{Exchange, Request, Response, RetryAfter};
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
@@ -48,18 +48,17 @@ impl<'a> Served<'a> {
         count.chain(self.gateways().unwrap_or_default()).collect()
     }
 
-    /// At most `num` entries, and if fewer, the headers that say so. `None` for an invalid `num`, for a text with another separator
-    /// than the default one, which entries may contain, and without an entry of a region that may have none: the response to an
-    /// unknown region is unspecified, and one without gateways may be handled as unknown.
+    /// At most `num` entries, and if fewer, the headers that say so. `None` for an invalid `num`, for a text whose separator
+    /// entries may contain, and without an entry of a region that may have none: the response to an unknown region is unspecified,
+    /// and one without gateways may be handled as unknown.
     pub(in crate::checks) fn count(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
-        let is_separated = self.request.query_value(LB).is_some_and(|lb| lb != extract.lb.default_text());
-        if is_separated && entries(self.response).is_none() {
+        if entries(self.response).is_none() && white_space(extract, self.request).is_none() {
             return None;
         }
         let num: i64 = self.request.query_value(NUM)?.parse().ok()?;
         let num = Some(num).filter(|num| extract.num_range.contains(num))?;
-        let count = i64::try_from(count_of(extract, self.response)).ok()?;
+        let count = i64::try_from(count_of(extract, self.request, self.response)).ok()?;
         if count == 0 && !self.is_of_region_with_gateways() {
             return None;
         }
@@ -92,6 +91,24 @@ impl<'a> Served<'a> {
             Some(_) => None,
         };
         counts.chain(flag).collect()
+    }
+
+    /// The entries of a text are separated as requested. `None` for a separator that entries may contain, and where fewer than two
+    /// entries are expected.
+    pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
+        let extract = &self.contract.extract;
+        let separator = white_space(extract, self.request)?;
+        let entries = expected_entries(extract, self.request, self.response);
+        if entries < 2 || is_envelope(self.response) || says_error(self.response) {
+            return None;
+        }
+        let text = self.response.text();
+        let (pieces, is_broken) = pieces(&text, separator);
+        let is_right = !is_broken && pieces.len() == entries;
+        let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
+        let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
+        let finding = || PassiveFinding::fail(Clause::ExtractSeparator, separator, expected, actual);
+        Some((!is_right).then(finding).into_iter().collect())
     }
 
     fn is_of_region_with_gateways(&self) -> bool {
@@ -169,8 +186,6 @@ pub(in crate::checks) enum Judge {
     Separator,
     /// Both, where the form is not tested before.
     SeparatedText,
-    /// That `request_ip` is not this address, which the caller claimed to have.
-    NotCaller(&'static str),
 }
 
 impl Judge {
@@ -193,26 +208,7 @@ impl Judge {
         if let Self::Separator | Self::SeparatedText = self {
             judge_separator(probe, served).await?;
         }
-        let request_ip = served.response.at("/request_ip").and_then(Value::as_str);
-        if matches!(self, Self::NotCaller(claimed) if request_ip == Some(claimed)) {
-            // A service may trust a proxy on its own machine, and the suite may run there in place of that proxy. Then only a known
-            // egress address distinguishes a forged address from a forwarded one.
-            if is_loopback(probe.base()) && probe.facts().egress_ip.is_none() {
-                let egress = Fact::EgressIp;
-                let reason =
-                    format!("the service runs on this machine and may trust {why} from it; supply {egress}");
-                return Err(probe.inconclusive(&reason));
-            }
-            let (expected, actual) =
-                ("the real address of the caller", format!("the address of a forged {why}"));
-            probe.finding(Clause::ExtractRequestIp, expected, &actual, &[&served.exchange]);
-        }
         Ok(())
-    }
-
-    /// The address that a caller claims to have.
-    pub(in crate::checks) const fn address(self) -> &'static str {
-        if let Self::NotCaller(address) = self { address } else { "" }
     }
 }
 
@@ -258,15 +254,15 @@ pub(in crate::checks) fn gateways(probe: &Probe<'_>, request: &Request, response
     listed(&probe.contract().extract, request, response)
 }
 
-/// The number of entries of a response, in JSON or in text with the default separator.
-pub(in crate::checks) fn count(probe: &Probe<'_>, response: &Response) -> usize {
-    count_of(&probe.contract().extract, response)
+/// The number of entries of the response to a request, in JSON or in text.
+pub(in crate::checks) fn count(probe: &Probe<'_>, request: &Request, response: &Response) -> usize {
+    count_of(&probe.contract().extract, request, response)
 }
 
 /// The form of an entry of a text and the end of the text are unspecified.
-fn count_of(extract: &Extract, response: &Response) -> usize {
+fn count_of(extract: &Extract, request: &Request, response: &Response) -> usize {
     let lines = || {
-        let separator = default_separator(extract).unwrap_or("\n");
+        let separator = separator(extract, request).unwrap_or("\n");
         response.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
     };
     entries(response).map_or_else(|| if is_envelope(response) { 0 } else { lines() }, |entries| entries.len())
@@ -370,7 +366,7 @@ pub(in crate::checks) async fn judge_separator(
     let AcceptedResponse { exchange, response } = served;
     let extract = &probe.contract().extract;
     let separator = separator(extract, &exchange.request).unwrap_or_default();
-    let (text, entries) = (response.text(), expected_entries(extract, served));
+    let (text, entries) = (response.text(), expected_entries(extract, &exchange.request, response));
     if entries < 2 {
         return Err(probe.skip_lacking(
             "a single entry has no separator",
@@ -378,8 +374,7 @@ pub(in crate::checks) async fn judge_separator(
             Fact::PlentifulRegion,
         ));
     }
-    let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
-    let broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
+    let (pieces, broken) = pieces(&text, separator);
     if !broken && pieces.len() == entries {
         return Ok(());
     }
@@ -412,10 +407,23 @@ pub(in crate::checks) async fn judge_separator(
 }
 
 /// The number of entries that a response should have: the requested number, or that of a partial result.
-fn expected_entries(extract: &Extract, served: &AcceptedResponse) -> usize {
-    let num = served.exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
-    let returned = served.response.header(&extract.returned_count).and_then(|count| count.parse().ok());
+fn expected_entries(extract: &Extract, request: &Request, response: &Response) -> usize {
+    let num = request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
+    let returned = response.header(&extract.returned_count).and_then(|count| count.parse().ok());
     returned.map_or(num, |returned: usize| returned.min(num))
+}
+
+/// The separator that a request asks for, if no entry can contain it.
+fn white_space<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
+    let is_listed = request.query_value(LB).is_none_or(|lb| lb != extract.custom_separator);
+    separator(extract, request).filter(|separator| is_listed && separator.trim().is_empty())
+}
+
+/// The pieces of a text, and whether one of them is no entry.
+fn pieces<'a>(text: &'a str, separator: &'a str) -> (Vec<&'a str>, bool) {
+    let pieces: Vec<&str> = trimmed(text, separator).split(separator).collect();
+    let is_broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
+    (pieces, is_broken)
 }
 
 /// The text without one line break, one separator, or both at its end.
@@ -439,7 +447,7 @@ async fn within(
     let Some(served) = accepted(&exchange, &class) else { return Ok(None) };
     let text = served.response.text();
     let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
-    if lines.len() != expected_entries(&probe.contract().extract, &served) {
+    if lines.len() != expected_entries(&probe.contract().extract, &plain, &served.response) {
         return Ok(None);
     }
     let counts = || lines.iter().map(|line| line.matches(separator).count());

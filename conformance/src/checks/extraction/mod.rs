@@ -10,7 +10,9 @@ use content::has_retry_after;
 
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
 use crate::checks::{Requests, State};
-use crate::contract::part::{COUNTRY, LB, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
+use crate::contract::part::{
+    COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
+};
 use crate::contract::{Clause, Extract, OperationId, Separator};
 use crate::wire::{QuerySpelling, Request, Response};
 
@@ -183,7 +185,8 @@ impl Extraction {
     /// protocol, since the account may lack the entitlement for it. It names JSON: a service may forget a rule there.
     fn combined(extract: &Extract) -> [Self; 2] {
         let both = |form, transport| Self { form, ids: &[Place::Query], ..Self::by(transport) };
-        let text = Self { region: Region::Default, ..both(Asked::Text, Transport::Bearer) };
+        let separator = extract.separators.last().cloned();
+        let text = Self { region: Region::Default, separator, ..both(Asked::Text, Transport::Bearer) };
         let protocol = other_protocols(extract).next();
         [text, Self { protocol, ..both(Asked::JsonByName, Transport::Header) }]
     }
@@ -286,7 +289,8 @@ impl Extraction {
         let id = if self.has_id() { ", with a request id" } else { "" };
         let protocol = self.protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}"));
         let region = if self.region == Region::Usual { "" } else { ", with the default region" };
-        format!("{form}{id}{protocol}{region}, the token in {}", Transport::names(self.tokens))
+        let separator = self.separator.as_ref().map_or(String::new(), |of| format!(", with lb={}", of.code));
+        format!("{form}{id}{protocol}{region}{separator}, the token in {}", Transport::names(self.tokens))
     }
 
     /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
@@ -325,10 +329,12 @@ impl Extraction {
     /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
     /// the plain form it is inconclusive.
     pub(in crate::checks) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
-        self.control_with(probe, "", self.request(probe)).await
+        let request = self.request(probe);
+        let request = if self.is_text() { request.query(NUM, SEPARATED) } else { request };
+        self.control_with(probe, "", request).await
     }
 
-    /// Like [`Extraction::control`], for a control request of this form with a change, which `label` names. Errors are the same.
+    /// Like [`Extraction::control`], for a control request of this form with a change that `label` names. Errors are the same.
     pub(in crate::checks) async fn control_with(
         &self,
         probe: &Probe<'_>,
@@ -371,7 +377,7 @@ impl Extraction {
 
     /// The case, which needs [`Extraction::control`].
     pub(in crate::checks) fn share(&self, case: Case) -> Case {
-        self.share_with(case, "", 1)
+        self.share_with(case, "", if self.is_text() { SEPARATED } else { 1 })
     }
 
     /// The case, which needs [`Extraction::control_with`] for some gateways.
@@ -379,6 +385,9 @@ impl Extraction {
         case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
     }
 }
+
+/// Gateways of the control request of a text, which so shows its separator.
+const SEPARATED: u32 = 2;
 
 /// Two requests that mean the same must be accepted. Each is the control of the other: the second one needs none if the first one is
 /// accepted.

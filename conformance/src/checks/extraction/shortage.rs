@@ -8,7 +8,7 @@ use crate::check::{Decision, Probe, ResponseClass, Stop};
 use crate::checks::State;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
-use crate::contract::part::REGIONS;
+use crate::contract::part::{COUNTRY, REGIONS};
 use crate::target::Fact;
 use crate::wire::{Exchange, Request};
 
@@ -16,24 +16,17 @@ use crate::wire::{Exchange, Request};
 const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
-/// Sends an extraction from the empty region.
+/// Sends an extraction from the empty region. One that names its region by the alias alone gets it there.
 pub(in crate::checks) async fn send(
     probe: &Probe<'_>,
     request: &Request,
 ) -> Result<(Exchange, ResponseClass), Stop> {
-    let regions = REGIONS;
+    let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    send_patiently(probe, request.clone().query(regions, region)).await
-}
-
-/// Sends an extraction that takes nothing. Waits out 429 only, since a shortage may have status 503.
-pub(in crate::checks) async fn send_patiently(
-    probe: &Probe<'_>,
-    request: Request,
-) -> Result<(Exchange, ResponseClass), Stop> {
-    let request = request.giving_nothing();
+    let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
     for tries in 1..MAX_TRIES {
         let sent = probe.send_once(&request).await?;
+        // A shortage may have status 503, so only 429 is waited out.
         if !is_throttled(&sent.0) {
             return Ok(sent);
         }
@@ -59,7 +52,7 @@ pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     }
 }
 
-pub(in crate::checks) fn no_shortage(probe: &Probe<'_>) -> Stop {
+fn no_shortage(probe: &Probe<'_>) -> Stop {
     let variable = Fact::EmptyRegion.variable();
     probe.skip(&format!(
         "an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling; \
@@ -68,7 +61,7 @@ pub(in crate::checks) fn no_shortage(probe: &Probe<'_>) -> Stop {
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
-pub(in crate::checks) fn is_throttled(exchange: &Exchange) -> bool {
+fn is_throttled(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.status == 429)
 }
 
@@ -125,7 +118,10 @@ pub(in crate::checks) async fn must_be_short(
     }
     if is_filled {
         let expected = format!("no gateway of the empty region, as for an extraction {}: {why}", base.name());
-        probe.finding(Clause::ExtractRegion, &expected, "gateways", &[&exchange, &again, &plain]);
+        // Where the alias is sent, it is the alias that has no effect.
+        let is_alias = clause == Clause::ExtractCountryAlias;
+        let clause = if is_alias { clause } else { Clause::ExtractRegion };
+        probe.finding(clause, &expected, "gateways", &[&exchange, &again, &plain]);
         return Ok(());
     }
     let status = again.result.as_ref().map_or(0, |response| response.status);

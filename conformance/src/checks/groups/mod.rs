@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::extraction::Place;
 use crate::checks::relation::{lacks_addresses, survey};
-use crate::checks::row::{Base, Credential, Edit, cases, reject};
+use crate::checks::row::{Base, Credential, Edit, accept, cases, reject};
 use crate::checks::token::{UNKNOWN, WrongToken, one_token, other_spellings, rejected_alike};
 use crate::checks::{Requests, schema};
 use crate::contract::part::GROUP_ID;
@@ -64,10 +65,12 @@ pub(super) static CHECKS: &[Check] = &[
     },
     Check {
         id: "groups.headers.request-id",
-        title: "`X-Request-Id` of a listing is not empty",
+        title: "`X-Request-Id` and `requestId` of a listing are not empty",
         why: "Support can't find a call without its id.",
-        clauses: &[Clause::GroupsHeaders],
-        run: Run::Passive(|observed| schema::judge_request_id(observed, Clause::GroupsHeaders)),
+        clauses: &[Clause::GroupsEnvelope, Clause::GroupsHeaders],
+        run: Run::Passive(|observed| {
+            schema::judge_request_id(observed, [Clause::GroupsHeaders, Clause::GroupsEnvelope])
+        }),
         ..GROUPS
     },
     Check {
@@ -75,7 +78,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a listing has its headers also when the caller sends a request id",
         why: "Proxies add an id to every call. A service that adopts it may leave out its own headers.",
         clauses: &[Clause::GroupsHeaders],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), with_callers_id)),
+        run: Run::Cases(|_| {
+            // A passive check judges the headers of all responses; this one is to a request with an id.
+            let why = "a request id of the caller in a header that every call may have";
+            let row = accept("", why, [Edit::Id(Place::Header, 0)]);
+            cases(Clause::GroupsHeaders, [row.of(Base::Groups)])
+        }),
         ..GROUPS
     },
     Check {
@@ -171,29 +179,8 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
         let expected = "every group that has an instance of the account";
         let exchanges: Vec<_> = surveyed.iter().chain([&listing.exchange, &again.exchange]).collect();
         probe.finding(Clause::GroupsEnvelope, expected, &actual, &exchanges);
-        probe.exclude(&excluded(&ids(&again), &missing));
     }
     Ok(())
-}
-
-/// Known faults that a listing excludes in which some groups are missing. Newer groups have higher ids as far as anybody knows.
-const EXCLUDED: [(&str, Excludes); 4] = [
-    ("groups.envelope/last-group-missing", has_highest),
-    ("independent/groups-highest-missing", has_highest),
-    ("independent/groups-newest-missing", has_highest),
-    ("independent/groups-five-at-most", |listed, _| listed.len() != 5),
-];
-
-/// Whether the listed ids, beside the missing ones, exclude a fault.
-type Excludes = fn(&[i64], &[&i64]) -> bool;
-
-fn has_highest(listed: &[i64], missing: &[&i64]) -> bool {
-    listed.iter().max() > missing.iter().copied().max()
-}
-
-fn excluded(listed: &[i64], missing: &[&i64]) -> Vec<&'static str> {
-    let rows = EXCLUDED.iter().filter(|(_, excludes)| excludes(listed, missing));
-    rows.map(|(id, _)| *id).collect()
 }
 
 async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
@@ -214,9 +201,6 @@ async fn known(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.finding(clause, &expected, &actual, &[&listing.exchange]);
     };
     report(Clause::GroupsEnvelope, &missing, "missing");
-    if !missing.is_empty() {
-        probe.exclude(&excluded(&listed, &missing));
-    }
     report(Clause::AllOwnAccount, &others, "listed that are not among them");
     Ok(())
 }
@@ -229,23 +213,6 @@ pub(crate) fn ids_of(items: &Value) -> Vec<i64> {
 
 fn ids(listing: &AcceptedResponse) -> Vec<i64> {
     listing.response.at("/data/items").map(ids_of).unwrap_or_default()
-}
-
-/// A passive check judges the headers of all responses; this case adds a response to a request with an id.
-async fn with_callers_id(probe: &Probe<'_>) -> Result<(), Stop> {
-    probe.control_once(&probe.groups()).await?;
-    let header = &probe.contract().extract.request_id_header.name;
-    let request = probe.groups().header(header, probe.fresh_request_id());
-    let why = "a request id of the caller in a header that every call may have";
-    let Some(accepted) = probe.accepts(Clause::GroupsHeaders, why, &request).await? else { return Ok(()) };
-    let success = &probe.contract().groups.operation.success;
-    let body = accepted.response.json().unwrap_or(&Value::Null);
-    for violation in success.violations(body, |name| accepted.response.header_values(name)) {
-        if violation.clause == Clause::GroupsHeaders {
-            probe.violation(&violation, &accepted.exchange);
-        }
-    }
-    Ok(())
 }
 
 /// Consecutive listings: more than a service has replicas that may disagree.
@@ -298,23 +265,4 @@ fn judge(probe: &Probe<'_>, listing: &AcceptedResponse) -> Result<(usize, bool),
         probe.finding(Clause::GroupsOrder, expected, actual, &[&listing.exchange]);
     }
     Ok((ids.len(), disorder.is_none()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::detection::Matrix;
-
-    #[test]
-    fn a_listing_excludes_faults_that_leave_out_what_it_has() {
-        let matrix = Matrix::embedded().expect("the embedded matrix");
-        for (id, _) in EXCLUDED {
-            assert!(matrix.faults().iter().any(|fault| fault.id == id), "{id} is not known");
-        }
-        let [last, highest, newest, five] = EXCLUDED.map(|(id, _)| id);
-        assert_eq!(excluded(&[1, 2, 3, 9, 10], &[&4]), [last, highest, newest]);
-        assert_eq!(excluded(&[1, 2], &[&3]), [five]);
-        assert_eq!(excluded(&[1, 2, 3, 4, 5], &[&6, &7]), Vec::<&str>::new());
-        assert_eq!(excluded(&[1, 9], &[&3, &4]), [last, highest, newest, five]);
-    }
 }

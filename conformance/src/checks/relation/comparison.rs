@@ -108,7 +108,7 @@ pub(super) fn same(
 }
 
 /// The number of ids, and the first few of them.
-fn few(ids: &[&i64]) -> String {
+pub(super) fn few(ids: &[&i64]) -> String {
     const MAX: usize = 5;
     match ids {
         [] => "none".to_owned(),

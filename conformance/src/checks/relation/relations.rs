@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::comparison::{Difference, same};
+use super::comparison::{Difference, few, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
@@ -17,8 +17,6 @@ pub(crate) enum Relation {
     Survey,
     /// It finds these, and may find others: some of its items were not surveyed.
     Contains,
-    /// It finds no instance that the survey lacks.
-    Known,
     /// Everything that it finds matches its items and filters.
     Matching,
     /// A batch finds the union of what its halves find.
@@ -111,7 +109,7 @@ impl Relation {
 
     /// The clause that a wrong result of a query violates; none if the relation has several questions.
     pub(super) fn clause(self, query: &Query) -> Option<Clause> {
-        let is_one = matches!(self, Self::Survey | Self::Contains | Self::Known | Self::Matching);
+        let is_one = matches!(self, Self::Survey | Self::Contains | Self::Matching);
         is_one.then(|| query.clause())
     }
 
@@ -131,7 +129,7 @@ impl Relation {
         }
         let differences = match self {
             Self::Survey => finds(reader, survey, query).await?,
-            Self::Contains | Self::Known | Self::Matching => self.one_sided(reader, survey, query).await?,
+            Self::Contains | Self::Matching => self.one_sided(reader, survey, query).await?,
             Self::Union | Self::Intersection | Self::Partition | Self::Order | Self::FirstText => {
                 self.combined(reader, survey, query).await?
             }
@@ -158,11 +156,6 @@ impl Relation {
                 let missing: Vec<_> = query.expected(survey).difference(&found.ids()).copied().collect();
                 let example = missing.first().map(|id| format!("{id} is missing"));
                 (missing.len(), format!("{what} finds the instances of known addresses"), example)
-            }
-            Self::Known => {
-                let hidden: Vec<_> = instances().filter(|i| !survey.instances.contains_key(&i.id)).collect();
-                let example = hidden.first().map(|i| format!("{} port {} is found only here", i.ip, i.port));
-                (hidden.len(), format!("{what} finds nothing that its addresses do not find"), example)
             }
             _ => {
                 let mut misfits = misfits(query, &survey.orders, instances());
@@ -314,14 +307,20 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let totals: Vec<_> = pages.iter().map(|page| page.total).collect();
     let what = Query { size: i64::try_from(size).ok().filter(|_| query.size.is_some()), ..query.clone() };
     let what = what.describe(search);
-    let (missing, added) = (expected.difference(&found).count(), found.difference(&expected).count());
+    let missing: Vec<_> = expected.difference(&found).collect();
+    let added: Vec<_> = found.difference(&expected).collect();
     let repeated = ids.len() - found.len();
     let rows = [
         (
             found != expected,
             query.cites.unwrap_or(Clause::SearchPaging),
             format!("pages of {what} have {}", quantity(expected.len(), "instance")),
-            format!("{}: {missing} missing, {added} too many", quantity(found.len(), "instance")),
+            format!(
+                "{}; missing {}, too many {}",
+                quantity(found.len(), "instance"),
+                few(&missing),
+                few(&added)
+            ),
         ),
         (
             lengths != wanted || repeated > 0,

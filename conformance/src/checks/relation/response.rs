@@ -86,7 +86,8 @@ pub(crate) fn counts(
     let size = number(query.size, search.default_page_size);
     let (Some(page), Some(size)) = (page, size) else { return Vec::new() };
     let first = u64::try_from(*search.pages.start()).unwrap_or(1);
-    let so_far = page.saturating_sub(first).saturating_mul(size).saturating_add(count);
+    let before = page.saturating_sub(first).saturating_mul(size);
+    let (so_far, rest) = (before.saturating_add(count), total.saturating_sub(before).min(size));
     let fits = if count == 0 { page != first || total == 0 } else { total >= so_far };
     let ends = count == 0 || count >= size || total == so_far;
     let rows = [
@@ -97,17 +98,14 @@ pub(crate) fn counts(
             count.to_string(),
         ),
         (
+            // One response does not show which of both is wrong. Where the page is, searches for known instances say so.
             !fits || !ends,
             Clause::SearchTotal,
-            format!("a total that fits {} on page {page} of {size}", quantity(count, "instance")),
-            format!("total {total}"),
-        ),
-        (
-            // Either the total or the number of instances is wrong.
-            count > 0 && count < size && total > so_far,
-            Clause::SearchPageSize,
-            format!("{} on page {page} of {total} in all", quantity(size, "instance")),
-            count.to_string(),
+            format!(
+                "{} (page {page}, {size} a page, {total} in all), or another total",
+                quantity(rest, "instance")
+            ),
+            format!("{}, so that total and page contradict each other", quantity(count, "instance")),
         ),
     ];
     rows.into_iter()

@@ -58,7 +58,7 @@ impl Row {
             (_, Some(fact)) if is_of_valid_token(fact) => case.sharing("groups", Cost::requests(1)),
             _ => case,
         };
-        form.share_with(case, name, (*gateways).max(1))
+        if name.is_empty() { form.share(case) } else { form.share_with(case, name, (*gateways).max(1)) }
     }
 
     /// The form must be accepted. Another check tests the transports of the token.
@@ -79,6 +79,9 @@ impl Row {
             Base::Link(_) => probe.control_once(valid).await,
             Base::Extract(_) => {
                 let form = self.control_form();
+                if name.is_empty() {
+                    return form.control(probe).await;
+                }
                 let request = apply(probe, &Ids::default(), form.request(probe), edits)?;
                 form.control_with(probe, name, request).await
             }
@@ -137,7 +140,7 @@ impl Base {
     }
 }
 
-pub(super) fn joined(form: &str, label: &str) -> String {
+pub(in crate::checks) fn joined(form: &str, label: &str) -> String {
     if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
 }
 
@@ -199,6 +202,8 @@ impl Row {
                 let served = accepted(&exchange, &class);
                 if served.is_none() && *unless == Unless::Shortage {
                     self.control(probe, valid).await?;
+                } else if served.is_none() {
+                    return Err(probe.skip(&format!("there is no result to judge: {}", class.description())));
                 }
                 served
             }

@@ -16,7 +16,7 @@ use crate::wire::Request;
 pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
-use engine::joined;
+pub(super) use engine::joined;
 
 /// One case of a rule.
 #[derive(Debug, Clone)]
@@ -188,14 +188,6 @@ pub(super) fn flow(
     move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
 }
 
-/// The same, which needs the control request of the form.
-pub(super) fn controlled_flow(
-    cost: Cost,
-    run: impl for<'p> CaseFn<'p, (Extraction,)> + Copy,
-) -> impl Fn(Extraction) -> Case {
-    move |form| form.clone().share(flow("", cost, run)(form))
-}
-
 /// The cases of rows. A row that names no clause is about this one.
 pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     rows.into_iter().map(|row| row.case(clause)).collect()
@@ -302,6 +294,16 @@ impl Row {
     pub(super) fn sending(mut self, requests: impl IntoIterator<Item = (String, Vec<Edit>)>) -> Self {
         self.requests = requests.into_iter().collect();
         self
+    }
+
+    /// The first request in a case of its own, which a small budget covers, and the others in another.
+    pub(super) fn with_first_alone(mut self) -> Vec<Self> {
+        if self.requests.len() < 2 {
+            return vec![self];
+        }
+        let requests = self.requests.split_off(1);
+        let further = Self { requests, label: format!("{}, further", self.label), ..self.clone() };
+        vec![self, further]
     }
 
     /// The row with one more request, which is judged like the first.

@@ -36,7 +36,7 @@ pub(super) static CHECKS: &[Check] = &[
             let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
                 WAYS.map(|(way, asked)| {
                     let (label, is_ported) = (format!("{family}, {way}"), way == WITH_PORT);
-                    Case::for_data(label, Cost::requests(3), (Some(is_v6), is_ported, asked), foreign_address)
+                    Case::for_data(label, Cost::requests(3), (is_v6, is_ported, asked), foreign_address)
                 })
             });
             cases.collect()
@@ -61,20 +61,6 @@ pub(super) static CHECKS: &[Check] = &[
             .into_iter()
             .map(case)
             .collect()
-        }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.no-reveal.refusals",
-        title: "a batch with an invalid item gets the same rejection with foreign addresses as with unknown ones",
-        why: "A rejection that mentions matches reveals as much about other accounts as a result.",
-        clauses: &[Clause::SearchNoReveal],
-        needs: &[Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
-            let case = |(label, asked): (&'static str, Asked)| {
-                Case::for_data(label, Cost::requests(3), (None, false, asked), foreign_address)
-            };
-            INVALID_WAYS.map(case).into()
         }),
         ..SEARCH
     },
@@ -192,21 +178,16 @@ const WAYS: [(&str, Asked); 8] = [
     }),
 ];
 
-const INVALID_WAYS: [(&str, Asked); 2] = [
-    ("a network", |probe, item| probe.search([item, "203.0.113.0/24"]).as_invalid()),
-    ("port 0", |probe, item| probe.search([item, "203.0.113.250:0"]).as_invalid()),
-];
-
 fn alone(probe: &Probe<'_>, item: &str) -> Request {
     probe.search([item])
 }
 
 async fn foreign_address(
     probe: &Probe<'_>,
-    (is_v6, is_ported, asked): (Option<bool>, bool, Asked),
+    (is_v6, is_ported, asked): (bool, bool, Asked),
 ) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
-    let is_wanted = |(ip, _): &(IpAddr, _)| is_v6.is_none_or(|is_v6| ip.is_ipv6() == is_v6);
+    let is_wanted = |(ip, _): &(IpAddr, _)| ip.is_ipv6() == is_v6;
     let Some((foreign, port)) = foreign.into_iter().find(is_wanted) else {
         return Err(probe.skip("none of the foreign addresses can be read, or is of this address family"));
     };

@@ -7,7 +7,7 @@ use super::rules::{each_invalid, invalid, valid};
 use super::surveyed::surveyed;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
-use crate::checks::row::{Base, Edit, Max, Set, Value, cases, either, field};
+use crate::checks::row::{Base, Edit, Max, Set, Value, cases, either, field, with};
 use crate::checks::token::{WrongToken, one_token, other_spellings};
 use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
@@ -39,7 +39,12 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = MALFORMED.map(|(label, malform)| {
                 invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
             });
-            cases(Clause::SearchJsonBody, rows)
+            // A lenient Content-Type is unspecified, and another language than JSON is not.
+            let others = OTHER_LANGUAGES.map(|(label, media, text)| {
+                let edit = with(move |_, request| Ok(request.body(media, text)));
+                invalid(format!("the body is {label}, as Content-Type says"), [edit]).labelled(label)
+            });
+            cases(Clause::SearchJsonBody, rows.into_iter().chain(others))
         }),
         ..SEARCH
     },
@@ -169,6 +174,14 @@ const MALFORMED: [(&str, Write); 33] = [
     ("an object with an equals sign for a colon", |_, text| text.replacen(':', "=", 1)),
     ("an object behind a prefix against scripts", |_, text| format!(")]}}',\n{text}")),
     ("an object with a NUL behind it", |_, text| format!("{text}\0")),
+];
+
+/// Bodies in other languages: label, media type and text.
+const OTHER_LANGUAGES: [(&str, &str, &str); 4] = [
+    ("a form", "application/x-www-form-urlencoded", "ips=203.0.113.250&page=1"),
+    ("a list in a form", "application/x-www-form-urlencoded", "ips[]=203.0.113.250&ips[]=203.0.113.251"),
+    ("XML", "application/xml", "<search><ips><ip>203.0.113.250</ip></ips></search>"),
+    ("lines of text", "text/plain", "203.0.113.250\n203.0.113.251\n"),
 ];
 
 fn with_page(text: &str, page: &str) -> String {

@@ -174,7 +174,8 @@ fn malformed_cases(clause: Clause, (reason, first, items): Malformed) -> Vec<Cas
         items.iter().map(|item| (format!("the item {item}, {reason}"), field(IPS, vec![item.clone()])));
     let among = each_invalid(format!("{reason}, among valid items"), among);
     let among = among.changing("valid items", [field(IPS, valid_items())], 0);
-    cases(clause, [each_invalid(reason, alone).finding_nothing("one item"), among])
+    let alone = each_invalid(reason, alone).finding_nothing("one item").with_first_alone();
+    cases(clause, alone.into_iter().chain([among]))
 }
 
 fn valid_items() -> Vec<String> {

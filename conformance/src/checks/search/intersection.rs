@@ -4,8 +4,8 @@ use super::SEARCH;
 use super::surveyed::{Account, BATCHES, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
-    FieldValue, Filter, FilterKind, Instance, Query, Relation, Survey, address_of, combinations, excluding,
-    kinds, kinds_of, relate, shown_kinds,
+    Filter, FilterKind, Query, Relation, Survey, address_of, combinations, excluding, kinds, kinds_of,
+    relate, shown_kinds,
 };
 use crate::contract::part::{
     ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS,
@@ -14,32 +14,6 @@ use crate::contract::{Clause, Search, SearchFilter};
 use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.intersection.every",
-        title: "all filters together find exactly the instances that pass each of them",
-        why: "Callers with many filters rarely verify the result, so an ignored filter goes unnoticed.",
-        clauses: &[Clause::SearchIntersection],
-        run: Run::Cases(|_| {
-            let kinds: [(&str, Vec<FilterKind>); 2] = [
-                ("every filter", kinds().collect()),
-                ("every filter but the order", shown_kinds().collect()),
-            ];
-            let cases = kinds.into_iter().flat_map(|(what, kinds)| {
-                BATCHES.map(|name| (format!("{what}, {name}"), 1, (kinds.clone(), name)))
-            });
-            // The values of one instance, none of which is null; its activation time is both bounds.
-            rows(Relation::Survey, cases, |account, (kinds, name)| {
-                let is_full = |instance: &&Instance| {
-                    shown_kinds().all(|kind| kind.is_bound() || *instance.value(kind) != FieldValue::Null)
-                };
-                let full = account.survey.instances.values().filter(is_full);
-                let of = |instance| kinds.iter().map(|kind| account.survey.filter(kind, instance)).collect();
-                let filters = account.passing(full.filter_map(of).next())?;
-                Ok(vec![combined(account, account.batch(name)?, filters, 0)])
-            })
-        }),
-        ..SURVEYED
-    },
     Check {
         id: "search.intersection.second-account",
         title: "each filter applies to the instances of a second account too",
@@ -104,21 +78,7 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchIntersection],
         run: Run::Cases(|_| {
             let pairs = combinations(2).into_iter();
-            combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])), false)
-        }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.intersection.pairs-ports",
-        title: "each combination of two filters applies to items with ports of both address families, too",
-        why: "Filters that apply to only one form of an item return different results for the same instances.",
-        clauses: &[Clause::SearchIntersection],
-        run: Run::Cases(|_| {
-            // Each pair on IPv6 with ports, and on one of the last two batches in turn.
-            let cases = combinations(2).into_iter().enumerate().flat_map(|(index, kinds)| {
-                [BATCHES[2], BATCHES[3 + index % 2]].map(|name| (kinds.clone(), name))
-            });
-            combined_cases(cases, true)
+            combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
         }),
         ..SURVEYED
     },
@@ -130,7 +90,7 @@ pub(super) static CHECKS: &[Check] = &[
         run: Run::Cases(|_| {
             // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
             let sets = combinations(3).into_iter().chain(combinations(4));
-            combined_cases(sets.zip(BATCHES.into_iter().cycle()), true)
+            combined_cases(sets.zip(BATCHES.into_iter().cycle()))
         }),
         ..SURVEYED
     },
@@ -160,11 +120,9 @@ fn small_size(count: usize) -> usize {
     if count.is_multiple_of(size) { size + 1 } else { size }
 }
 
-fn combined_cases(sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>, is_named: bool) -> Vec<Case> {
+fn combined_cases(sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>) -> Vec<Case> {
     let case = |(place, (kinds, name)): (usize, (Vec<FilterKind>, &'static str))| {
-        let filters = SearchFilter::names(&kinds);
-        let label = if is_named { format!("{filters}, {name}") } else { filters };
-        (label, 1, (kinds, name, place))
+        (format!("{}, {name}", SearchFilter::names(&kinds)), 1, (kinds, name, place))
     };
     rows(Relation::Survey, sets.enumerate().map(case), |account, (kinds, name, place)| {
         let batch = account.batch(name)?;

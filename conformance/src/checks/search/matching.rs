@@ -46,14 +46,6 @@ pub(super) static CHECKS: &[Check] = &[
         ..SURVEYED
     },
     Check {
-        id: "search.match-any-port.ports",
-        title: "an address without a port finds everything that its single ports find",
-        why: "A caller who knows only the address never finds the instances on its other ports.",
-        clauses: &[Clause::SearchMatchAnyPort],
-        run: Run::Cases(|_| vec![alone(Relation::Known, "", 8, guessed_ports)]),
-        ..SURVEYED
-    },
-    Check {
         id: "search.match-any-port.subset",
         title: "an address without a port finds every instance of that address and no other",
         why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
@@ -82,27 +74,6 @@ pub(super) static CHECKS: &[Check] = &[
                 let mut batch = account.batch(name)?.citing(Clause::SearchMatchPort);
                 batch.items.reverse();
                 Ok(vec![batch])
-            })
-        }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.match-port.other-port",
-        title: "an item with a port that the address does not have finds nothing",
-        why: "A caller that checks whether its port still exists finds another port of the address.",
-        clauses: &[Clause::SearchMatchPort],
-        run: Run::Cases(|_| {
-            rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 10, v6)), |account, v6| {
-                const MAX_ADDRESSES: usize = 3;
-                let (mut each, mut all) = (Vec::new(), Vec::new());
-                for address in account.held(v6)?.into_iter().take(MAX_ADDRESSES) {
-                    let [absent, wrapped] = absent_ports(account, address);
-                    each.extend(absent.iter().cloned());
-                    all.extend(absent.into_iter().chain(wrapped));
-                }
-                let together = Some(all).filter(|all| all.len() > 1).map(Query::new);
-                // Each absent port alone, and all of them in one batch.
-                Ok(each.into_iter().map(|item| Query::new([item])).chain(together).collect())
             })
         }),
         ..SURVEYED
@@ -188,47 +159,12 @@ fn same_beginning(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
     Ok([second, third, second].map(|last| account.at([first, last])).into())
 }
 
-/// If an item without a port does not find some ports, they can only be guessed: ports of other addresses, the ports next to them,
-/// and the first and the last port.
-fn guessed_ports(account: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
-    const MAX_KNOWN: usize = 6;
-    let Account { survey, search, .. } = account;
-    let known = survey.values(|instance| Some(instance.port)).into_iter().take(MAX_KNOWN);
-    // A service may return any number for a port.
-    let near = known.flat_map(|port| [port, port.saturating_add(1), port.saturating_add(2)]);
-    let ends = [*search.ports.start(), *search.ports.end()];
-    let ports = near.chain(ends).filter(|port| search.ports.contains(port));
-    let ports: BTreeSet<u16> = ports.filter_map(|port| u16::try_from(port).ok()).collect();
-    let items = survey.addresses.iter().flat_map(|ip| ports.iter().map(|port| survey.spelt_with(*ip, *port)));
-    let items: Vec<String> = items.collect();
-    let queries = items.chunks(search.distinct_items).map(|chunk| Query::new(chunk.to_vec()));
-    Ok(queries.map(|query| query.citing(Clause::SearchMatchAnyPort)).collect())
-}
-
 /// Addresses that share a half with this one are other addresses.
 fn with_same_half(ip: &IpAddr) -> [IpAddr; 2] {
     match ip {
         IpAddr::V4(ip) => [0x0001_0000_u32, 0x1].map(|bit| Ipv4Addr::from_bits(ip.to_bits() ^ bit).into()),
         IpAddr::V6(ip) => [1_u128 << 96, 1 << 32].map(|bit| Ipv6Addr::from_bits(ip.to_bits() ^ bit).into()),
     }
-}
-
-/// Items with ports that the address does not have: one next to its ports, one of another address and one with a prefix of its
-/// digits; and those that differ in one bit from one of its ports.
-fn absent_ports(Account { survey, search, .. }: Account<'_>, address: IpAddr) -> [Vec<String>; 2] {
-    let held = survey.instances.values().filter(|instance| instance.ip == address);
-    let held: BTreeSet<i64> = held.map(|instance| instance.port).collect();
-    let is_absent = |port: &i64| search.ports.contains(port) && !held.contains(port);
-    let beside = held.iter().flat_map(|port| [port.saturating_add(1), port.saturating_sub(1)]);
-    let elsewhere = survey.values(|instance| Some(instance.port));
-    let first = beside.clone().find(is_absent);
-    let other = elsewhere.into_iter().find(is_absent);
-    let prefix = held.iter().map(|port| port / 10).find(is_absent);
-    let absent: BTreeSet<i64> = first.into_iter().chain(other).chain(prefix).collect();
-    let port = held.first().copied().unwrap_or_default();
-    let wrapped = [port ^ (1 << 8), port ^ (1 << 15)].into_iter().filter(is_absent);
-    let item = |port: i64| Some(survey.spelt_with(address, u16::try_from(port).ok()?));
-    [absent.into_iter().filter_map(item).collect(), wrapped.filter_map(item).collect()]
 }
 
 /// An address of a family, and the items of all of its ports.

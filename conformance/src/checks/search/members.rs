@@ -4,10 +4,9 @@ use super::SEARCH;
 use super::filters::{accented, exact_cases};
 use super::rules::{Company, FILTERS, SECOND_PAGE, boundary_cases, each_invalid, invalid_members, valid};
 use super::surveyed::{Account, SURVEYED, row, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::Requests;
-use crate::checks::relation::{Query, Relation, Writing, kinds, kinds_of, relate};
-use crate::checks::row::{Edit, Row, Set, Value, cases, field};
+use crate::check::{Case, Check, Run, Scope};
+use crate::checks::relation::{Query, Relation, Writing, kinds, kinds_of};
+use crate::checks::row::{Drop, Edit, Min, Row, Set, Value, cases, field};
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::grammar::{by_reason, json_integers};
@@ -89,8 +88,22 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a search without `page` returns the default page",
         why: "Most callers never send a page. They miss instances if they do not get the first page.",
         clauses: &[Clause::SearchPage],
-        run: Run::Cases(|_| Case::single(Cost::requests(10), page_default)),
-        ..SURVEYED
+        run: Run::Cases(|scope| {
+            // The control has a page, in case the service wrongly requires one.
+            let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
+            let rows = [
+                valid("neither page nor pageSize", [Drop(PAGE)]),
+                valid("a pageSize without page", [Drop(PAGE), size]),
+            ];
+            let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
+            let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
+                let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
+                Ok(vec![query.citing(Clause::SearchPage)])
+            });
+            let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
+            cases(Clause::SearchPage, rows).into_iter().chain(first).collect()
+        }),
+        ..SEARCH
     },
     Check {
         id: "search.page-size.boundaries",
@@ -268,21 +281,4 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
     all.extend(cases(Clause::SearchGroup, [null.labelled("null")]));
     all
-}
-
-async fn page_default(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let plain = probe.any_search().without_field(PAGE);
-    // The control has a page, in case the service wrongly requires one.
-    probe.control_once(&plain.clone().field(PAGE, search.default_page)).await?;
-    if probe.accepts(Clause::SearchPage, "neither page nor pageSize", &plain).await?.is_none() {
-        return Ok(());
-    }
-    let sized = plain.field(PAGE_SIZE, search.default_page_size);
-    if probe.accepts(Clause::SearchPage, "a pageSize without page", &sized).await?.is_none() {
-        return Ok(());
-    }
-    let account = Account::read(probe).await?;
-    let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
-    relate(probe, account.survey, Relation::Default, &[query.citing(Clause::SearchPage)]).await
 }

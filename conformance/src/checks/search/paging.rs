@@ -1,35 +1,16 @@
 //! Results of several pages, and `total`.
 
-use super::SEARCH;
-use super::addresses;
 use super::surveyed::{Account, BATCHES, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::checks::Requests;
 use crate::checks::relation::{
-    FilterKind, Query, Relation, ResultSet, combinations, echo, kinds_of, lacks_addresses, read, shown_kinds,
+    FilterKind, Query, Relation, ResultSet, combinations, kinds_of, lacks_addresses, read, shown_kinds,
 };
-use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS};
-use crate::contract::{Clause, Search, SearchFilter};
+use crate::contract::{Clause, SearchFilter};
 use crate::quantity::quantity;
-use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.paging.echo",
-        title: "`page` and `pageSize` of the response are those of the request, or their defaults",
-        why: "Clients use these values to decide whether to read more pages. Wrong ones end a loop too early or never.",
-        clauses: &[Clause::SearchPage, Clause::SearchPageSize, Clause::SearchPaging],
-        run: Run::Cases(|_| {
-            let case = |(label, choice)| Case::for_data(label, Cost::requests(2), choice, echo_of_choice);
-            let pages = rows(Relation::Page, [("each page of three", 3, ())], |account, ()| {
-                // One more than a third, so that the last page is not full.
-                Ok(account.pages(account.survey.query(), account.survey.page_size(3) + 1))
-            });
-            let pages = pages.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-            PAGE_CHOICES.into_iter().map(case).chain(pages).collect()
-        }),
-        ..SEARCH
-    },
     Check {
         id: "search.paging.end",
         title: "the last page has the remaining instances, and a page past it is empty or rejected",
@@ -131,47 +112,7 @@ pub(super) static CHECKS: &[Check] = &[
         }),
         ..SURVEYED
     },
-    Check {
-        id: "search.total.nothing",
-        title: "`total` is 0 when nothing matches",
-        why: "A caller that waits for new instances takes a `total` above 0 as a sign that they exist.",
-        clauses: &[Clause::SearchTotal],
-        run: Run::Cases(|_| {
-            let case = |(label, count): (&'static str, u8)| {
-                Case::for_data(label, Cost::requests(1), count, total_nothing)
-            };
-            [("one address", 1), ("several addresses", 7)].into_iter().map(case).collect()
-        }),
-        ..SEARCH
-    },
 ];
-
-type PageChoice = fn(&Search) -> (Option<i64>, Option<i64>);
-
-const PAGE_CHOICES: [(&str, PageChoice); 6] = [
-    ("neither", |_| (None, None)),
-    ("page alone", |search| (Some(*search.pages.start()), None)),
-    ("pageSize alone", |search| (None, Some(search.default_page_size + 1))),
-    ("the smallest size", |search| (Some(*search.pages.start()), Some(*search.page_sizes.start()))),
-    ("the largest size", |search| (Some(*search.pages.start()), Some(*search.page_sizes.end()))),
-    ("another size than the default", |search| {
-        (Some(*search.pages.start()), Some(search.default_page_size + 1))
-    }),
-];
-
-async fn echo_of_choice(probe: &Probe<'_>, choice: PageChoice) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let (page, size) = choice(search);
-    for item in [probe.any_item(), UNKNOWN_ADDRESS] {
-        let query = Query { page, size, ..Query::new([item.to_owned()]) };
-        let accepted = probe.control(&query.request(probe)).await?;
-        for wrong in echo(search, &query, &accepted.response) {
-            let shown = wrong.shown.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-            probe.finding(wrong.clause, &wrong.expected, &shown, &[&accepted.exchange]);
-        }
-    }
-    Ok(())
-}
 
 /// A page size for a number of instances.
 type Size = fn(usize) -> usize;
@@ -225,18 +166,6 @@ async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
         let actual = format!("{} occurred twice, and {other} in a second reading", quantity(one, "instance"));
         let exchanges: Vec<_> = first.evidence().into_iter().chain(second.evidence()).collect();
         probe.finding(Clause::SearchPaging, &expected, &actual, &exchanges);
-    }
-    Ok(())
-}
-
-async fn total_nothing(probe: &Probe<'_>, count: u8) -> Result<(), Stop> {
-    let found = read(probe, &probe.search(addresses::several_unknown(count))).await?;
-    if !found.instances.is_empty() {
-        return Err(probe.skip("an address that is reserved for documentation has an instance"));
-    }
-    if found.total() != 0 {
-        let expected = "total 0 for unused addresses";
-        probe.finding(Clause::SearchTotal, expected, &found.total().to_string(), &found.evidence());
     }
     Ok(())
 }

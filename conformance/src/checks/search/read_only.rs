@@ -53,7 +53,7 @@ pub(in crate::checks) struct FirstSearches {
 
 impl FirstSearches {
     const BATCHES: usize = 4;
-    const ADDRESSES: usize = 4;
+    const ADDRESSES: usize = 16;
     /// Something else may have changed a single batch.
     const ENOUGH: usize = 2;
 

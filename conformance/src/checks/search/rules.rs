@@ -113,7 +113,8 @@ pub(super) fn invalid_members(
         let beside = beside.into_iter().map(|(label, member)| {
             row.clone().labelled(format!("{text}, beside {label}")).beside_accepted(member)
         });
-        [row.clone()].into_iter().chain(beside).collect::<Vec<_>>()
+        let beside: Vec<_> = beside.collect();
+        row.with_first_alone().into_iter().chain(beside).collect::<Vec<_>>()
     };
     cases(clause, reasons.into_iter().enumerate().flat_map(rows))
 }

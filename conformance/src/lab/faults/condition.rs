@@ -103,6 +103,15 @@ fn of_region(fact: Fact, known: fn(&Facts) -> Option<&String>) -> When {
     that(move |call| known(call.facts) == Some(&region(call))).needs(Need::Fact(fact))
 }
 
+/// A region of which nothing is known but some gateways, the last one of several.
+pub(crate) fn last_known_region() -> When {
+    of_region(Fact::KnownGateways, |facts| {
+        let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+        let regions = facts.known_gateways.iter().map(|pool| &pool.region);
+        regions.filter(|region| !taken.contains(&&Some((*region).clone()))).max()
+    })
+}
+
 /// The region with a few gateways only is asked for.
 pub(crate) fn scarce_region() -> When {
     of_region(Fact::ScarceRegion, |facts| facts.scarce_region.as_ref())

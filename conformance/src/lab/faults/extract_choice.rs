@@ -16,6 +16,8 @@ pub(crate) fn faults() -> Vec<Fault> {
                 => take_region(Fact::EmptyRegion, |facts| facts.empty_region.as_deref());
             "scarce-region": "Without regions one small region is taken." if anywhere => take_scarce_region();
             "scarce-in-text": "Without regions one small region is taken in text." if anywhere, in_text => take_scarce_region();
+            "large-country": "Without regions one large country is taken." if anywhere
+                => take_region(Fact::PlentifulRegion, |facts| facts.plentiful_region.as_deref());
         }
         "extract.region/" {
             "ignored" + [in_text, by_header, by_bearer, request_id, other_protocol]: "A region is served from everywhere"
@@ -49,6 +51,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "equal-rejected" + [text]: "Two equal regions are rejected" if with(REGIONS), with(COUNTRY), not(differ) => reject;
         }
         "extract.protocol/" {
+            "ignored-in-one-region": "In one region the protocol is ignored." if last_known_region() => ignore(PROTOCOL);
             "https-as-http": "https means http." if is(PROTOCOL, "https") => ignore(PROTOCOL);
             "https-as-socks5": "https means socks5." if is(PROTOCOL, "https") => last_protocol;
             "socks5h": "socks5h means socks5." if is(PROTOCOL, "socks5h") => last_protocol;

@@ -99,8 +99,17 @@ pub(crate) fn faults() -> Vec<Fault> {
             "no-code-in-text": "An error of POST that asks for text has no code." if by_post, in_text => body(remove("/code"));
             "no-message": "An error of POST has no message." if by_post => body(remove("/message"));
             "null-code": "The code of an error of POST is null." if by_post => body(set("/code", Value::Null));
+            "no-code-for-a-form": "An error of POST with a form has no code." if by_post, with_form => body(remove("/code"));
+            "no-code-for-no-json": "An error of POST whose body is not JSON has no code."
+                if by_post, that(|call| !call.body.is_empty() && serde_json::from_slice::<Value>(&call.body).is_err())
+                => body(remove("/code"));
         }
     }
+}
+
+/// The body is a form by its media type.
+fn with_form(call: &Call<'_>) -> bool {
+    call.header("Content-Type").is_some_and(|media| media.contains("form"))
 }
 
 fn by_post(call: &Call<'_>) -> bool {

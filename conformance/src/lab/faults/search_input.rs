@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
 use super::words::*;
@@ -143,6 +144,11 @@ pub(crate) fn faults() -> Vec<Fault> {
             "prefix": "A prefix against scripts is taken off." if no_json_with(")]}'") => body_of_nobody;
             "ends-at-nul": "A body ends at a NUL." if no_json_with("\0") => body_of_nobody;
             "form": "A form-encoded body is accepted." if that(|call| call.body.starts_with(b"ips=")) => body_of_nobody;
+            "media-type-form": "A form is accepted under its own media type."
+                if that(|call| call.header("Content-Type").is_some_and(|media| media.contains("form"))) => body_of_nobody;
+            "xml": "XML is accepted under its own media type." if that(|call| call.body.starts_with(b"<")) => body_of_nobody;
+            "lines-of-text": "Addresses in lines are accepted as plain text."
+                if that(|call| !call.body.starts_with(b"{") && call.body.ends_with(b"\n")) => body_of_nobody;
             "deep-breaks": "A deeply nested body breaks the server."
                 if that(|call| call.body.starts_with(b"[[[[")) => respond(500, json!({"message": "stack"}));
             "no-json-breaks": "A body that is no JSON breaks the server."
@@ -204,6 +210,7 @@ fn ips_of_nobody(call: &mut Call<'_>) {
 fn body_of_nobody(call: &mut Call<'_>) {
     let name = &call.contract.search.ips.name;
     call.set_json(&json!({ name: [NOBODY] }));
+    call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
 }
 
 fn is_json(call: &Call<'_>) -> bool {

@@ -46,11 +46,12 @@ pub(super) async fn notify(program: &PathBuf, record: &RunRecord, changes: &[Cha
 /// Returns how it ended, if that is no success.
 async fn run(program: &PathBuf, event: &str) -> std::io::Result<Option<String>> {
     let mut child = command(program).stdin(Stdio::piped()).spawn()?;
-    let _group = Group::new(&child);
+    let group = Group::new(&child);
     if let Some(mut stdin) = child.stdin.take() {
         // A command that does not read its input is judged by its exit.
         let _ = stdin.write_all(event.as_bytes()).await;
     }
     let status = child.wait().await?;
+    group.leave();
     Ok((!status.success()).then(|| status.to_string()))
 }

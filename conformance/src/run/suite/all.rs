@@ -58,9 +58,14 @@ impl Suite<'_> {
                 () = self.ended() => {}
             }
         }
+        // A response to another request does not show that a finding of the report is fixed.
+        let lost = not_sent.clone().filter(|_| !self.options.requests.is_empty());
         let not_applicable = not_sent.unwrap_or_else(|| passive::not_applicable(!self.plan.is_all()));
         for check in shared.passive.into_checks() {
             let mut result = passive::concluded(check, self.contract, &not_applicable);
+            if let (Outcome::Passed, Some(reason)) = (&result.outcome, &lost) {
+                result.outcome = Outcome::Inconclusive(reason.clone());
+            }
             apply_expectations(&mut result, &self.options.expected, self.today);
             results.add(result);
         }

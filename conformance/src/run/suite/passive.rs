@@ -51,11 +51,11 @@ pub(super) fn not_applicable(is_partial: bool) -> String {
 
 /// The result of a passive check. `not_applicable` is the reason if it judged no exchange.
 pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicable: &str) -> CheckResult {
-    let PassiveCheck { check, seen, findings, has_more } = passive;
+    let PassiveCheck { check, seen, kinds, findings, has_more } = passive;
     if seen == 0 {
         return CheckResult::not_run(check, Outcome::Skipped(not_applicable.to_owned()));
     }
-    let mut result = CheckResult::not_run(check, Outcome::Passed);
+    let mut result = CheckResult { judged: Some(kinds), ..CheckResult::not_run(check, Outcome::Passed) };
     let failing = || findings.values().filter(|noted| noted.finding.severity == Severity::Fail);
     let (failures, flaky) = (failing().count(), failing().filter(|noted| noted.is_flaky).count());
     for noted in findings.into_values() {
@@ -82,8 +82,8 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             control: None,
             case: None,
             facts: check.needs.iter().map(|fact| fact.variable().to_owned()).collect(),
+            response_kind: Some(noted.kind),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
-            excluded: Vec::new(),
         });
     }
     if let Some(last) = result.findings.last_mut().filter(|_| has_more) {

@@ -10,7 +10,7 @@ use http::{
 };
 use http_body_util::BodyExt;
 use hyper::body::{Body as _, Frame};
-use sallyport_contract::check::quoted;
+use sallyport_contract::{check::quoted, table::Schema};
 use serde_json::Value;
 use tokio::task::coop;
 
@@ -26,6 +26,13 @@ use crate::{
 
 /// Maximum size of a body in bytes, about twice the size of the largest batch of addresses in their longest spelling.
 pub const MAX_BYTES: usize = 1 << 20;
+
+/// Maximum number of JSON values in a body: this many times that of the largest valid one, so that a body with some too many gets an error
+/// that says of which.
+const EXCESS_OF_VALUES: usize = 2;
+
+/// The number of the largest valid body whose schema has a list without a limit.
+const DEFAULT_VALUES: usize = 10_000;
 
 /// Number of bytes by which the memory for a body grows.
 const STEP: usize = 16 << 10;
@@ -119,12 +126,18 @@ fn wrong(code: ErrorCode, problem: impl Into<Cow<'static, str>>, clauses: &'stat
     RequestError::new(code, "body", problem).citing(clauses)
 }
 
-/// Parses a body.
+/// Parses a body of this schema, which it is not checked by.
 ///
 /// # Errors
-/// It is not exactly one JSON value, or an object in it has a member twice.
-pub fn parse(bytes: &[u8], clauses: &'static str) -> Result<Value> {
-    let json = Json::parse(bytes).map_err(|error| {
+/// It is not exactly one JSON value, has many more values than a valid body, or an object in it has a member twice.
+pub fn parse(bytes: &[u8], schema: &'static Schema) -> Result<Value> {
+    let clauses = schema.clauses();
+    let max_values = schema.max_values().unwrap_or(DEFAULT_VALUES).saturating_mul(EXCESS_OF_VALUES);
+    let json = Json::parse(bytes, max_values).map_err(|error| {
+        if error.is_data() {
+            let problem = format!("expected at most {max_values} JSON values");
+            return wrong(ErrorCode::BodyTooLarge, problem, clauses);
+        }
         // serde_json's message can quote the body, so only the position is reported.
         let found = match (error.is_eof(), error.line(), error.column()) {
             (true, ..) => "an incomplete one".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, map::Entry};
 
 /// A JSON value, and the first name that an object in it has twice.
@@ -15,40 +15,45 @@ pub struct Json {
 }
 
 impl Json {
-    /// Parses exactly one value. serde_json bounds the depth.
+    /// Parses exactly one value, which has at most `max_values` with those inside it: a short text of many takes a hundred times its
+    /// length in memory. serde_json bounds the depth.
     ///
     /// # Errors
-    /// Anything that is not one JSON value in UTF-8, with line and column.
-    pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
+    /// Anything that is not one JSON value in UTF-8, with line and column. An error of the data is one of too many values.
+    pub fn parse(bytes: &[u8], max_values: usize) -> Result<Self, serde_json::Error> {
+        fn read<'de>(
+            mut json: serde_json::Deserializer<impl serde_json::de::Read<'de>>,
+            left: usize,
+        ) -> Result<Json, serde_json::Error> {
+            let mut reader = Reader { repeated: None, left };
+            let value = reader.deserialize(&mut json)?;
+            json.end()?;
+            Ok(Json { value, repeated: reader.repeated })
+        }
         // Checking the encoding of the whole text is faster than checking each string, but does not give an error's position.
         match str::from_utf8(bytes) {
-            Ok(text) => serde_json::from_str(text),
-            Err(_) => serde_json::from_slice(bytes),
+            Ok(text) => read(serde_json::Deserializer::from_str(text), max_values),
+            Err(_) => read(serde_json::Deserializer::from_slice(bytes), max_values),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut repeated = None;
-        let value = Reader { repeated: &mut repeated }.deserialize(deserializer)?;
-        Ok(Self { value, repeated })
-    }
+struct Reader {
+    repeated: Option<String>,
+    /// How many more values may follow.
+    left: usize,
 }
 
-struct Reader<'a> {
-    repeated: &'a mut Option<String>,
-}
-
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for &mut Reader {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| D::Error::custom("too many values"))?;
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for &mut Reader {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -82,7 +87,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(Reader { repeated: &mut *self.repeated })? {
+        while let Some(item) = items.next_element_seed(&mut *self)? {
             array.push(item);
         }
         Ok(array.into())
@@ -91,7 +96,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            let value = members.next_value_seed(Reader { repeated: &mut *self.repeated })?;
+            let value = members.next_value_seed(&mut *self)?;
             match object.entry(name) {
                 Entry::Vacant(entry) => drop(entry.insert(value)),
                 Entry::Occupied(entry) => drop(self.repeated.get_or_insert_with(|| entry.key().clone())),

@@ -79,7 +79,17 @@ impl From<Violation<'static>> for RequestError {
         let code = match &violation.problem {
             Problem::Missing | Problem::MissingWhen(_) => ErrorCode::Missing,
             Problem::Empty => ErrorCode::Empty,
-            Problem::Unknown(unknown) => return Self::unknown("body field", &unknown.name, &unknown.known),
+            Problem::Unknown(unknown) => {
+                let around =
+                    violation.path.strip_suffix(&unknown.name).unwrap_or_default().trim_end_matches('.');
+                return match around {
+                    "" => Self::unknown("body field", &unknown.name, &unknown.known),
+                    around => Self {
+                        part: Some(violation.location.place(around)),
+                        ..Self::unknown("field", &unknown.name, &unknown.known)
+                    },
+                };
+            }
             Problem::Conflict => ErrorCode::Conflict,
             Problem::Invalid => ErrorCode::Invalid,
         };
@@ -116,6 +126,8 @@ fn looks_like_a_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use sallyport_contract::check::UnknownName;
+
     use super::*;
 
     #[test]
@@ -130,6 +142,31 @@ mod tests {
         let message = |name| RequestError::repeated_field(name).to_string();
         assert_eq!(message("page"), "body field `page`: must be sent only once");
         assert_eq!(message(&"5f".repeat(32)), "body: has a field more than once");
+    }
+
+    #[test]
+    fn an_unknown_name_inside_an_object_has_its_place() {
+        let message = |path: &str, name: &str| {
+            let unknown = UnknownName { name: name.to_owned(), known: vec!["page", "size"] };
+            let violation = Violation {
+                location: Location::Body,
+                path: path.to_owned(),
+                problem: Problem::Unknown(Box::new(unknown)),
+                expected: "".into(),
+                found: "".into(),
+                clauses: "",
+            };
+            RequestError::from(violation).to_string()
+        };
+        assert_eq!(message("color", "color"), "unknown body field `color`; expected one of: page, size");
+        assert_eq!(
+            message("lines[2].pages", "pages"),
+            "body item `lines[2]`: unknown field `pages`; did you mean `page`?"
+        );
+        assert_eq!(
+            message("filter.color", "color"),
+            "body field `filter`: unknown field `color`; expected one of: page, size"
+        );
     }
 
     #[test]

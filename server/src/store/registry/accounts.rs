@@ -1,7 +1,7 @@
 //! Accounts by name.
 
-use super::{RecordKind, RegistryError, Result, Session};
-use crate::{domain::token::Token, names::nearest, printable::counted};
+use super::{RecordKind, RegistryError, Result, Session, shown_name};
+use crate::{names::nearest, printable::counted};
 
 /// The number of an account.
 pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64> {
@@ -12,17 +12,13 @@ pub(super) fn find(session: &mut dyn Session, name: &str) -> Result<i64> {
 }
 
 pub(super) fn unknown(session: &mut dyn Session, name: &str) -> Result<RegistryError> {
-    // The text may be a token by mistake; a token of another service can only be recognised by its length.
-    const MAX_SHOWN: usize = 40;
-    let secret = Token::resembles(name) || name.chars().count() > MAX_SHOWN;
-    let shown = if secret { "of that name".to_owned() } else { format!("named {name:?}") };
     let names: Vec<String> = session.all("SELECT name FROM accounts", &[])?;
     let names: Vec<_> = names.iter().map(String::as_str).collect();
     let advice = match nearest(name, &names) {
         Some(near) => format!("did you mean {near:?}?"),
         None => "`server list account` shows all".to_owned(),
     };
-    Ok(RegistryError::Unknown(format!("unknown account {shown}; {advice}")))
+    Ok(RegistryError::Unknown(format!("unknown account {}; {advice}", shown_name(name))))
 }
 
 /// The records that an account owns, in words such as "2 tokens, 1 group"; `None` if it owns none.

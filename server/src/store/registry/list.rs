@@ -25,6 +25,12 @@ pub struct Condition {
     value: Value<'static>,
 }
 
+impl PartialEq for Condition {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.field, other.field) && self.value == other.value
+    }
+}
+
 impl Condition {
     /// The field has the value that a text of the command line stands for.
     ///

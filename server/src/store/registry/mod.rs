@@ -18,7 +18,7 @@ pub use self::{
 };
 use super::{
     Access, Session, Store, StoreError,
-    record::missing_fields,
+    record::{missing_fields, shown_name},
     record_kind::{Field, RecordKind},
 };
 

@@ -2,13 +2,12 @@
 //! that the hand-written code repeats no path, limit, name or rule.
 
 mod api;
-mod contract;
 mod docs;
 mod postprocess;
 mod search;
 mod vocabulary;
 
-use super::GENERATED;
+use super::{formatted, rust};
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
 
 use docs::Docs;
@@ -16,22 +15,17 @@ use docs::Docs;
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
-    let docs = Docs::read(&model);
-    let api = api::generate(document, &docs)?;
-    let contract = contract::generate(document, &model)?;
+    let api = api::generate(document, &Docs::read(&model))?;
+    let mut api = formatted("client/src/generated.rs", &api);
     // The path of a text variant has a fragment that distinguishes it from the operation; see `lower`.
-    let ids = model.operations.iter().flat_map(|operation| lower::builder_ids(operation).into_iter().skip(1));
-    let api = ids.fold(formatted(api), |text, id| text.replace(&format!("#{id}"), ""));
-    let mut artifacts = vec![
-        Artifact { path: "client/src/generated.rs", contents: api },
-        Artifact { path: "client/src/contract/generated.rs", contents: formatted(contract) },
-    ];
+    for id in model.operations.iter().flat_map(|operation| lower::builder_ids(operation).into_iter().skip(1))
+    {
+        api.contents = api.contents.replace(&format!("#{id}"), "");
+    }
+    let vocabulary = vocabulary::generate(document, &model)?;
+    let mut artifacts = vec![api, rust(document, "client/src/contract/generated.rs", vocabulary)?];
     artifacts.extend(search::emit(document, &model)?);
     Ok(artifacts)
-}
-
-fn formatted(file: syn::File) -> String {
-    format!("{GENERATED}\n\n{}", prettyplease::unparse(&file))
 }
 
 #[cfg(test)]

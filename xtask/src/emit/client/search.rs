@@ -2,84 +2,48 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use serde::Deserialize;
 
-use super::{docs, formatted};
+use super::{docs, rust};
 use crate::{
     artifact::Artifact,
-    document::{Document, join},
+    document::Document,
     emit::{field, name, words},
     lower,
-    model::{Contract, Format, Kind, Operation, Property, Schema},
+    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Schema},
     problem::Problem,
 };
 
-/// What a property of a search finds, as the document declares it.
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct Declaration {
-    r#match: Match,
-    field: Option<String>,
-    finds_null: Option<i64>,
-    letter_case: Option<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Match {
-    Equal,
-    Contains,
-    AtLeast,
-    AtMost,
-    /// What is searched for; the search is made with it.
-    Address,
-}
-
 /// A filter of a search.
-struct Filter<'a> {
+struct Narrowing<'a> {
     property: &'a Property,
-    declared: Declaration,
+    declared: &'a Filter,
     /// Whether `contract` has the enum of the property, because responses hold it as well.
     is_open: bool,
 }
 
 /// The files of the search, if the document has one.
 pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artifact>, Vec<Problem>> {
-    let declared = |operation: &Operation| document.get(&join(&operation.pointer, "x-filter")).is_some();
-    let mut searches = contract.operations.iter().filter(|operation| declared(operation));
+    let mut searches = contract.operations.iter().filter(|operation| !operation.filters.is_empty());
     let Some(search) = searches.next() else { return Ok(Vec::new()) };
-    let report =
-        |pointer: String, message: String, help: &str| vec![document.problem(pointer, message, help)];
     if let Some(second) = searches.next() {
         let help = "give it a type of its own beside `Search`, and emit its setters in xtask/src/emit/client/search.rs";
-        return Err(report(second.pointer.clone(), "found a second search, expected one".to_owned(), help));
+        return Err(vec![document.problem(&second.pointer, "found a second search, expected one", help)]);
     }
     let properties = search.body.as_ref().map(|body| body.schema.properties()).unwrap_or_default();
     let opened = lower::opened_enums(contract);
-    let mut filters = Vec::new();
-    for (name, pointer, value) in document.members(&join(&search.pointer, "x-filter")) {
-        let declared = Declaration::deserialize(value)
-            .map_err(|error| report(pointer, error.to_string(), "see openapi/README.md"))?;
-        let property = properties.iter().find(|property| property.name == name);
-        let Some(property) = property.filter(|_| declared.r#match != Match::Address) else { continue };
+    let declared = search.filters.iter().filter(|filter| filter.r#match != Match::Address);
+    let filters = declared.filter_map(|declared| {
+        let property = properties.iter().find(|property| property.name == declared.name)?;
         let is_open = property.schema.name.as_ref().is_some_and(|name| opened.contains(name));
-        filters.push(Filter { property, declared, is_open });
-    }
-    let identity = document.text(&join(&search.pointer, "x-page"), "identity").unwrap_or("itemId");
+        Some(Narrowing { property, declared, is_open })
+    });
+    let filters: Vec<_> = filters.collect();
+    let identity = search.page.as_ref().map_or("itemId", |page| &page.identity);
     let items = format!("{}s", name::noun(identity).0.replace('_', " "));
-    let parse = |tokens| {
-        let parsed = syn::parse2(tokens).map(formatted);
-        let help = "rename what is not a Rust identifier in the document";
-        parsed.map_err(|error| {
-            report(search.pointer.clone(), format!("the search is not valid Rust: {error}"), help)
-        })
-    };
+    let setters = setters(contract, search, properties, &filters, &items);
     Ok(vec![
-        Artifact {
-            path: "client/src/search/generated.rs",
-            contents: parse(setters(contract, search, properties, &filters, &items))?,
-        },
-        Artifact { path: "client/src/bin/sallyport/generated.rs", contents: parse(flags(&filters, &items))? },
+        rust(document, "client/src/search/generated.rs", setters)?,
+        rust(document, "client/src/bin/sallyport/generated.rs", flags(&filters, &items))?,
     ])
 }
 
@@ -88,7 +52,7 @@ fn setters(
     contract: &Contract,
     search: &Operation,
     properties: &[Property],
-    filters: &[Filter<'_>],
+    filters: &[Narrowing<'_>],
     items: &str,
 ) -> TokenStream {
     let request = search.body.as_ref().and_then(|body| body.schema.name.as_deref()).map(name::pascal);
@@ -130,7 +94,7 @@ fn setters(
 }
 
 /// The flags of the program.
-fn flags(filters: &[Filter<'_>], items: &str) -> TokenStream {
+fn flags(filters: &[Narrowing<'_>], items: &str) -> TokenStream {
     let (mut fields, mut calls) = (Vec::new(), Vec::new());
     for filter in filters {
         let (field, setter, help) = (filter.flag(), filter.setter(), filter.help(items));
@@ -155,7 +119,7 @@ fn flags(filters: &[Filter<'_>], items: &str) -> TokenStream {
     }
 }
 
-impl Filter<'_> {
+impl Narrowing<'_> {
     fn flag(&self) -> proc_macro2::Ident {
         name::snake(&name::noun(&self.property.name).0)
     }

@@ -11,8 +11,30 @@ use crate::{
     problem::Problem,
 };
 
+/// Operations, limits, separators, headers and open enums, for the hand-written code.
+pub(super) fn generate(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+    let parts = [operations(document, contract), separators(document, contract), headers(document, contract)];
+    let (parts, problems): (Vec<_>, Vec<_>) = parts.into_iter().partition(Result::is_ok);
+    if !problems.is_empty() {
+        return Err(problems.into_iter().filter_map(Result::err).flatten().collect());
+    }
+    let parts = parts.into_iter().flatten();
+    let others = [limits(contract), addresses(contract), open_enums(contract), closed_enums(contract)];
+    let parts = parts.chain(others);
+    Ok(quote! {
+        use std::fmt;
+
+        use crate::{
+            generated::types,
+            operation::{Credential, Operation, Retry},
+        };
+
+        #(#parts)*
+    })
+}
+
 /// The properties of each operation, named as the builder that progenitor makes for it.
-pub(super) fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let (mut statics, mut all) = (Vec::new(), Vec::new());
     for operation in &contract.operations {
         for (id, text) in lower::builder_ids(operation).into_iter().zip([false, true]) {
@@ -51,7 +73,7 @@ fn path_prefix(contract: &Contract) -> String {
 }
 
 /// An open enum for each named enum that a response can hold.
-pub(super) fn open_enums(contract: &Contract) -> TokenStream {
+fn open_enums(contract: &Contract) -> TokenStream {
     let mut made = TokenStream::new();
     for name in lower::opened_enums(contract) {
         let Some(schema) = contract.schemas.iter().find(|schema| schema.name.as_ref() == Some(&name)) else {
@@ -123,7 +145,7 @@ pub(super) fn open_enums(contract: &Contract) -> TokenStream {
 }
 
 /// The values of each other named string enum, for messages: its type is progenitor's.
-pub(super) fn closed_enums(contract: &Contract) -> TokenStream {
+fn closed_enums(contract: &Contract) -> TokenStream {
     let opened = lower::opened_enums(contract);
     let mut made = TokenStream::new();
     for schema in &contract.schemas {
@@ -143,7 +165,7 @@ pub(super) fn closed_enums(contract: &Contract) -> TokenStream {
 }
 
 /// The separators of a text response, with the code of each.
-pub(super) fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+fn separators(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut found = contract.schemas.iter().filter(|schema| schema.separators.is_some());
     let Some(schema) = found.next() else { return Ok(TokenStream::new()) };
     if let Some(second) = found.next() {
@@ -201,7 +223,7 @@ pub(super) fn separators(document: &Document, contract: &Contract) -> Result<Tok
 }
 
 /// The bounds of a port in an address, and the clauses of both.
-pub(super) fn addresses(contract: &Contract) -> TokenStream {
+fn addresses(contract: &Contract) -> TokenStream {
     let bodies = contract.operations.iter().filter_map(|operation| operation.body.as_ref());
     let schemas = bodies.flat_map(|body| body.schema.properties()).map(|property| &property.schema);
     let mut found = schemas.filter_map(|schema| {
@@ -220,7 +242,7 @@ pub(super) fn addresses(contract: &Contract) -> TokenStream {
 
 /// A type with a constant for each limit of each request, such as `ExtractProxies::NUM_MAXIMUM`, for the hand-written code and its
 /// docs.
-pub(super) fn limits(contract: &Contract) -> TokenStream {
+fn limits(contract: &Contract) -> TokenStream {
     let mut made = TokenStream::new();
     for operation in &contract.operations {
         let parameters =
@@ -269,7 +291,7 @@ fn constants(part: &str, schema: &Schema) -> Vec<TokenStream> {
 }
 
 /// A struct for the headers of each success response that has any.
-pub(super) fn headers(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
+fn headers(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
     let mut made = TokenStream::new();
     for operation in contract.operations.iter().filter(|operation| !operation.success.headers.is_empty()) {
         let title = name::pascal(&format!("{}_headers", operation.id));

@@ -2,42 +2,39 @@
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
-use serde_json::Value;
 
-use super::{Emitter, names};
+use super::Emitter;
 use crate::{
-    document::join,
-    model::{Kind, Schema},
+    emit::name,
+    model::{Filter, Kind, Match, Schema},
 };
 
 impl Emitter<'_> {
     /// The filters of the operation whose body has this schema, except addresses, which are no conditions on a single field.
-    pub(super) fn filters(&mut self, body: &Schema, ident: &Ident) -> Option<TokenStream> {
+    pub(super) fn filters(&self, body: &Schema, ident: &Ident) -> Option<TokenStream> {
         let is_body = |schema: &Schema| schema.pointer == body.pointer;
         let mut operations = self.contract.operations.iter();
         let operation = operations.find(|one| one.body.as_ref().is_some_and(|body| is_body(&body.schema)))?;
-        let pointer = join(&operation.pointer, "x-filter");
-        let declared = self.document.get(&pointer)?.as_object()?;
         let (mut filters, mut values) = (Vec::new(), Vec::new());
-        for (name, filter) in declared.iter().filter(|(_, filter)| filter["match"] != "address") {
-            let condition = match (filter["match"].as_str(), &filter["finds-null"]) {
-                (Some("equal"), Value::Number(null)) => {
-                    let null = Literal::i64_unsuffixed(null.as_i64().unwrap_or_default());
+        for filter in operation.filters.iter().filter(|filter| filter.r#match != Match::Address) {
+            let Filter { name, field, finds_null, .. } = filter;
+            let condition = match (filter.r#match, finds_null) {
+                (Match::Equal, Some(null)) => {
+                    let null = Literal::i64_unsuffixed(*null);
                     quote!(EqualOrNull(#null))
                 }
-                (Some("equal"), _) => quote!(Equal),
-                (Some("contains"), _) => quote!(Contains),
-                (Some("at-least"), _) => quote!(AtLeast),
-                (Some("at-most"), _) => quote!(AtMost),
-                _ => self.report(&join(&pointer, name), "unsupported `match`", "choose another"),
+                (Match::Equal | Match::Address, _) => quote!(Equal),
+                (Match::Contains, _) => quote!(Contains),
+                (Match::AtLeast, _) => quote!(AtLeast),
+                (Match::AtMost, _) => quote!(AtMost),
             };
             // What items do not show is stored under the name of the property.
-            let field = filter["field"].as_str().unwrap_or(name);
+            let field = field.as_ref().unwrap_or(name);
             filters.push(quote!(Filter { property: #name, field: #field, condition: Condition::#condition }));
             let Some(property) = body.properties().iter().find(|property| property.name == *name) else {
                 continue;
             };
-            let (schema, field) = (&property.schema, names::snake(name));
+            let (schema, field) = (&property.schema, name::snake(name));
             let value = match (property.required || schema.default.is_some(), schema.nullable) {
                 (true, false) => quote!(Some(self.#field.clone())),
                 (true, true) | (false, false) => quote!(self.#field.take()),
@@ -48,7 +45,7 @@ impl Emitter<'_> {
                 _ => quote!(#value.map(Into::into)),
             });
         }
-        Some(quote! {
+        (!operation.filters.is_empty()).then(|| quote! {
             impl #ident {
                 /// The filters, in the order of the document.
                 pub const FILTERS: &'static [crate::domain::search::Filter] = {

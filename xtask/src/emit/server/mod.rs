@@ -4,7 +4,6 @@
 //! hold, or the types cannot express, is a [`Problem`].
 
 mod filters;
-mod names;
 mod operation;
 #[cfg(test)]
 mod tests;
@@ -13,7 +12,7 @@ mod types;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::GENERATED;
+use super::rust;
 use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
 
 const PATH: &str = "server/src/api/generated.rs";
@@ -31,12 +30,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
         Problem::sort(&mut emitter.problems);
         return Err(emitter.problems);
     }
-    let file: syn::File = syn::parse2(tokens).map_err(|error| {
-        let help = "this is a fault of xtask/src/emit/server: report it with the document";
-        vec![document.problem("", format!("the server's code is not Rust: {error}"), help)]
-    })?;
-    let contents = format!("{GENERATED}\n{}", prettyplease::unparse(&file));
-    Ok(vec![Artifact { path: PATH, contents }])
+    Ok(vec![rust(document, PATH, tokens)?])
 }
 
 /// The document while its code is written.

@@ -6,9 +6,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-use super::{Emitter, names, types::doc};
+use super::{Emitter, types::doc};
 use crate::{
-    emit::field,
+    emit::{field, name},
     model::{Header, Operation, Parameter, Response, Side},
 };
 
@@ -16,7 +16,7 @@ impl Emitter<'_> {
     /// The types of an operation and how they belong together.
     pub(super) fn operation(&mut self, operation: &Operation) -> TokenStream {
         let Operation { id, path, method, success, .. } = operation;
-        let ident = names::pascal(id);
+        let ident = name::pascal(id);
         let [request_ident, headers_ident] =
             ["Request", "Headers"].map(|suffix| format_ident!("{ident}{suffix}"));
         let (request, headers) = (self.request(operation), self.success_headers(operation));
@@ -66,14 +66,14 @@ impl Emitter<'_> {
 
     /// The struct of a request, but for its token: a field for each parameter that has a value of its own, and the body.
     fn request(&mut self, operation: &Operation) -> TokenStream {
-        let ident = names::pascal(&format!("{}-Request", operation.id));
+        let ident = name::pascal(&format!("{}-Request", operation.id));
         let (mut fields, mut defaults) = (TokenStream::new(), TokenStream::new());
         for parameter in operation.distinct_parameters() {
             let Parameter { name, schema, required, .. } = parameter;
             let doc = doc(&field::parameter(self.contract, operation, parameter).rustdoc().join("\n"));
             fields.extend(self.field(name, *required, schema, Side::Request, doc));
             if let (Some(Value::String(text)), None) = (&schema.default, &schema.variants) {
-                let constant = names::capitals(&format!("{name}-default"));
+                let constant = name::constant(&format!("{name}-default"));
                 let summary = format!(" What an absent `{name}` stands for.");
                 defaults.extend(quote!(#[doc = #summary] pub const #constant: &'static str = #text;));
             }
@@ -94,13 +94,13 @@ impl Emitter<'_> {
 
     /// The struct of an operation's success headers, and how they are written. A header with a single value has no field.
     fn success_headers(&mut self, operation: &Operation) -> TokenStream {
-        let ident = names::pascal(&format!("{}-Headers", operation.id));
+        let ident = name::pascal(&format!("{}-Headers", operation.id));
         let (mut fields, mut writes) = (TokenStream::new(), TokenStream::new());
         for Header { name, required, description, schema, .. } in &operation.success.headers {
             let value = match schema.variants.as_deref() {
                 Some([Value::String(only)]) if *required => quote!(#only),
                 _ => {
-                    let field = names::snake(name);
+                    let field = name::snake(name);
                     let ty = self.rust_type(schema, Side::Response);
                     let ty = if *required { ty } else { quote!(Option<#ty>) };
                     let doc = doc(description.as_deref().unwrap_or(name));
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         let operations = &self.contract.operations;
         let endpoints = operations.iter().map(|operation| {
             let Operation { id, path, summary, description, .. } = operation;
-            let (ident, function) = (names::pascal(id), names::snake(id));
+            let (ident, function) = (name::pascal(id), name::snake(id));
             let method = format_ident!("{}", operation.method.to_string());
             let texts = [summary, description].map(|text| text.as_deref().unwrap_or_default());
             let doc = doc(&texts.join("\n\n"));
@@ -147,7 +147,7 @@ impl Emitter<'_> {
         });
         let mut paths = HashSet::new();
         let firsts = operations.iter().filter(|operation| paths.insert(&operation.path));
-        let firsts: Vec<_> = firsts.map(|operation| names::pascal(&operation.id)).collect();
+        let firsts: Vec<_> = firsts.map(|operation| name::pascal(&operation.id)).collect();
         let ids = operations.iter().map(|operation| &operation.id);
         let statuses = operations.iter().filter_map(|operation| operation.success.status.parse().ok());
         let statuses = statuses.map(Literal::u16_unsuffixed);

@@ -6,9 +6,9 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote};
 use serde_json::Value;
 
-use super::{Emitter, names};
+use super::Emitter;
 use crate::{
-    emit::field,
+    emit::{field, name},
     model::{Format, Kind, Property, Schema, Side},
 };
 
@@ -23,7 +23,7 @@ impl Emitter<'_> {
         let mut types = TokenStream::new();
         for schema in &self.contract.schemas {
             let Schema { name: Some(name), kind, pointer, .. } = schema else { continue };
-            let ident = names::pascal(name);
+            let ident = name::pascal(name);
             match kind {
                 Kind::String => types.extend(text_enum(schema, &ident)),
                 Kind::Object if requests.contains(pointer.as_str()) => {
@@ -83,7 +83,7 @@ impl Emitter<'_> {
         side: Side,
         doc: TokenStream,
     ) -> TokenStream {
-        let (ident, ty) = (names::snake(name), self.rust_type(schema, side));
+        let (ident, ty) = (name::snake(name), self.rust_type(schema, side));
         let is_present = required || (side == Side::Request && schema.default.is_some());
         let (attribute, ty) = match (is_present, schema.nullable, side) {
             (true, false, _) => (None, ty),
@@ -104,7 +104,7 @@ impl Emitter<'_> {
         let Schema { name, kind, variants, pointer, .. } = schema;
         match (kind, variants.as_deref()) {
             (Kind::Object, _) | (Kind::String, Some(_)) => match name {
-                Some(name) => names::pascal(name).into_token_stream(),
+                Some(name) => name::pascal(name).into_token_stream(),
                 None => {
                     let help = "give it a name under components/schemas";
                     self.report(pointer, "unsupported: an object or an enum without a name", help)
@@ -142,7 +142,7 @@ impl Emitter<'_> {
 /// A string enum.
 fn text_enum(schema: &Schema, ident: &Ident) -> Option<TokenStream> {
     let values = schema.text_variants()?;
-    let variants: Vec<_> = values.iter().map(|value| names::pascal(value)).collect();
+    let variants: Vec<_> = values.iter().map(|value| name::pascal(value)).collect();
     let docs = values.iter().map(|value| format!(" `{}`", value.escape_debug()));
     let doc = doc(schema.description.as_deref().unwrap_or(&ident.to_string()));
     let separators = separators(schema, ident, &variants);
@@ -180,7 +180,7 @@ fn separators(schema: &Schema, ident: &Ident, variants: &[Ident]) -> Option<Toke
 /// How the body of an error response is filled. A further field that is required stops the build.
 fn envelope(properties: &[Property], ident: &Ident) -> TokenStream {
     let values = properties.iter().map(|Property { name, required, .. }| {
-        let field = names::snake(name);
+        let field = name::snake(name);
         match name.as_str() {
             "code" if *required => quote!(#field),
             "code" => quote!(#field: Some(#field)),

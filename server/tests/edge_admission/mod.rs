@@ -9,22 +9,9 @@
 
 mod admin;
 mod caller;
-#[expect(dead_code, reason = "the abuse tests need more kinds of frames")]
-#[path = "../abuse/frames.rs"]
-mod frames;
-#[path = "../nginx/identity.rs"]
-mod identity;
 mod load;
-mod paused_store;
 mod rates;
-#[path = "../support/shared_buffer.rs"]
-mod shared_buffer;
 mod tls;
-#[path = "../support/tls_client.rs"]
-mod tls_client;
-#[expect(dead_code, reason = "the tests of the edge need more")]
-#[path = "../edge_http/wire.rs"]
-mod wire;
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -38,6 +25,7 @@ use sallyport_server::{
 };
 
 use self::wire::{Response, ask};
+use crate::support::{frames, identity, paused_store, shared_buffer, tls_client, wire};
 
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {

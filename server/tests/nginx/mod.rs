@@ -3,15 +3,9 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod caller;
-mod identity;
 #[path = "nginx.rs"]
 mod proxy;
 mod slow;
-#[path = "../support/tls_client.rs"]
-mod tls_client;
-#[expect(dead_code, reason = "the tests of the edge need more")]
-#[path = "../edge_http/wire.rs"]
-mod wire;
 
 use std::{net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 
@@ -28,6 +22,8 @@ use caller::{ask, encrypted, plain, rest};
 use proxy::{Nginx, SITE, installed};
 use tls_client::Stream;
 use wire::Response;
+
+use crate::support::{identity, tls_client, wire};
 
 /// A server with sample data that believes nginx.
 pub(crate) struct Server {

@@ -6,9 +6,6 @@ mod control;
 mod every_fault;
 mod for_users;
 mod program;
-#[path = "../support/program.rs"]
-#[expect(dead_code, reason = "the tests of `tool` use the rest")]
-mod program_run;
 mod scenarios;
 mod transport;
 
@@ -21,6 +18,8 @@ use sallyport_conformance::lab::{
     Backend, Control, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Upstream,
 };
 use serde_json::Value;
+
+use crate::support::program as program_run;
 
 /// A lab in front of the embedded server.
 pub(crate) struct Running {

@@ -5,9 +5,6 @@
 mod clock;
 mod http;
 mod pages;
-#[expect(dead_code, reason = "the tests of the edge need more")]
-#[path = "../edge_http/wire.rs"]
-mod wire;
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -18,6 +15,8 @@ use sallyport_server::{
     sandbox::{Sandbox, SandboxTokens},
 };
 use serde_json::{Value, json};
+
+use crate::support::wire;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_seed_gives_the_same_tokens_again_and_each_has_its_kind() {

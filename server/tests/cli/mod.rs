@@ -4,13 +4,11 @@
 mod commands;
 mod data;
 mod database;
+mod log_lines;
 mod program;
 mod run;
 mod sandbox;
 mod secrets;
-#[path = "../support/server_process.rs"]
-mod server_process;
 mod terminal;
-#[expect(dead_code, reason = "the tests of the edge need more")]
-#[path = "../edge_http/wire.rs"]
-mod wire;
+
+use crate::support::{server_process, shared_buffer, wire};

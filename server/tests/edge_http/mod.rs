@@ -7,9 +7,8 @@
 )]
 
 mod lifecycle;
-#[path = "../edge_admission/paused_store.rs"]
-mod paused_store;
 mod rejections;
 mod responses;
 mod server;
-mod wire;
+
+use crate::support::{paused_store, wire};

@@ -1,8 +1,4 @@
 //! What the log makes of other crates. To the server, this test is one of them.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
-
-#[path = "support/shared_buffer.rs"]
-mod shared_buffer;
 
 use std::{cell::Cell, env, fmt, io, panic, process::Command};
 
@@ -11,7 +7,7 @@ use serde_json::Value;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 
-use self::shared_buffer::SharedBuffer;
+use super::shared_buffer::SharedBuffer;
 
 const SECRET: &str = "sally_api_secret";
 
@@ -39,7 +35,7 @@ fn an_event_of_another_crate_shows_its_place_and_numbers() {
     let lines = logged("trace", Format::Text, say);
     let [trace, error] = lines.as_slice() else { panic!("{lines:?}") };
     assert!(trace.contains(" TRACE elsewhere: log_lines.rs:"), "{trace}");
-    assert!(error.contains(" ERROR log_lines: log_lines.rs:"), "{error}");
+    assert!(error.contains(" ERROR integration::cli::log_lines: log_lines.rs:"), "{error}");
     assert!(error.ends_with(" count=7 less=-7 yes=true"), "{error}");
     assert!(!lines.concat().contains(SECRET), "{lines:?}");
 }
@@ -86,7 +82,7 @@ fn a_panic_shows_its_place_and_constant_words() {
         return;
     }
     let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "a_panic_shows_its_place_and_constant_words", "--nocapture"])
+        .args(["--exact", "cli::log_lines::a_panic_shows_its_place_and_constant_words", "--nocapture"])
         .env(CHILD, SECRET)
         .env("RUST_BACKTRACE", "0")
         .output()
@@ -94,6 +90,6 @@ fn a_panic_shows_its_place_and_constant_words() {
     let log = String::from_utf8(child.stderr).unwrap();
     assert!(child.status.success(), "{log}");
     assert_eq!(log.matches("panicked: ").count(), 2, "{log}");
-    assert!(log.contains("panicked: a constant place=\"server/tests/log_lines.rs:"), "{log}");
+    assert!(log.contains("panicked: a constant place=\"server/tests/cli/log_lines.rs:"), "{log}");
     assert!(!log.contains(SECRET), "{log}");
 }

@@ -11,13 +11,13 @@ mod discovery;
 mod environment;
 mod gateways;
 mod inferred;
+mod memory;
 mod profiles;
 mod protocol;
 mod reference;
+mod rotation;
 mod runs;
 mod secrets;
-#[path = "../support/server.rs"]
-mod server;
-#[path = "../support/steady.rs"]
-mod steady;
 mod wire;
+
+use crate::support::server;

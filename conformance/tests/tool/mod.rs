@@ -11,15 +11,9 @@ mod evidence;
 mod exit_codes;
 mod exposition;
 mod foreign;
-#[path = "../support/formats.rs"]
-mod formats;
 mod observe;
-#[path = "../support/program.rs"]
-mod program;
 mod reports;
-#[path = "../support/server.rs"]
-mod server;
-#[path = "../support/steady.rs"]
-mod steady;
 mod watch;
 mod writing;
+
+use crate::support::{formats, program, server};

@@ -10,18 +10,15 @@
 mod connections;
 mod damaged;
 mod deadlines;
-mod frames;
 mod http1;
 mod http2;
-#[path = "../nginx/identity.rs"]
-mod identity;
 mod log;
 #[path = "../support/server_process.rs"]
 mod server_process;
 mod target;
 mod tls;
-#[path = "../support/tls_client.rs"]
-mod tls_client;
+
+use crate::support::{frames, identity, tls_client};
 
 /// How often something is done: in short, or in the longer form.
 fn rounds(short: usize, long: usize) -> usize {

@@ -2,13 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 mod arguments;
-#[path = "../faulty/mod.rs"]
-mod faulty;
 mod responses;
 mod retries;
 
-use faulty::{FaultyServer, Reply};
 use sallyport_client::Error;
+
+use crate::faulty::{FaultyServer, Reply};
 
 /// The error of a listing to which a server replies so.
 async fn listing_error(reply: Reply) -> Error {

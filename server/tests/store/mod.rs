@@ -18,12 +18,7 @@ mod registry;
 mod request_id;
 mod requests;
 mod search;
-#[path = "../support/server_process.rs"]
-mod server_process;
-#[path = "../support/shared_buffer.rs"]
-mod shared_buffer;
 mod transcripts;
 mod transfer;
-#[expect(dead_code, reason = "the tests of the edge need more")]
-#[path = "../edge_http/wire.rs"]
-mod wire;
+
+use crate::support::{server_process, shared_buffer, wire};

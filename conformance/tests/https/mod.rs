@@ -4,15 +4,12 @@
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
 mod http2;
-#[path = "../../../server/tests/nginx/identity.rs"]
+#[path = "../../../server/tests/support/identity.rs"]
 mod identity;
 mod network;
 #[path = "../../../server/tests/nginx/nginx.rs"]
 #[expect(dead_code, reason = "the server's own tests use the rest")]
 mod nginx;
-#[path = "../support/program.rs"]
-#[expect(dead_code, reason = "the tests of the program use the rest")]
-mod program;
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -26,6 +23,7 @@ use sallyport_server::{Config, RunningServer};
 
 use self::identity::Pair;
 use self::nginx::{Nginx, installed};
+use crate::support::program;
 
 fn config() -> Config {
     Config::loopback(Arc::new(SqliteStore::temporary().expect("a database")))

@@ -1,0 +1,12 @@
+//! The server over real sockets and on real databases, and its program. All in one program, so that tests which wait do so side by
+//! side, and the server is linked once.
+
+mod abuse;
+mod cli;
+mod edge_admission;
+mod edge_http;
+mod nginx;
+mod parsers;
+mod sandbox;
+mod store;
+mod support;

@@ -1,0 +1,11 @@
+//! What the tests of several folders use.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
+
+pub(crate) mod frames;
+pub(crate) mod identity;
+pub(crate) mod paused_store;
+pub(crate) mod server_process;
+pub(crate) mod shared_buffer;
+pub(crate) mod tls_client;
+pub(crate) mod wire;
