@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     for name in clients::GOOD {
         trials.push(Trial::test(format!("good::{name}"), move || conforms(this(name))));
     }
-    for (habits, cases) in bad::ALL {
+    for (habits, cases) in bad::all() {
         trials.push(Trial::test(format!("bad::{habits}"), move || bad::is_caught(habits, cases)));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
@@ -104,7 +104,7 @@ fn our_client() -> Result<(), Failed> {
 /// A habit that is misspelt where it acts would make a usual client.
 fn every_habit_acts() -> Result<(), Failed> {
     let source = include_str!("clients.rs");
-    let names = bad::ALL.iter().map(|(name, _)| *name).chain(clients::GOOD);
+    let names = bad::all().map(|(name, _)| name).chain(clients::GOOD);
     // The list of the good ones names each once more.
     let acts = |name: &&str| {
         source.matches(&format!("\"{name}\"")).count() > usize::from(clients::GOOD.contains(name))

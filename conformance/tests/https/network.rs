@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -27,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::config;
 use super::nginx::{Nginx, free, installed};
-use super::program::{AssertOutput as _, Finish as _, Folder, program, text};
+use super::program::{AssertOutput as _, Finish as _, Folder, program, send, text, wait_until};
 
 /// The host that only the proxy knows.
 const HOST: &str = "service.invalid";
@@ -334,15 +333,9 @@ async fn nginx_that_wants_a_client_certificate_is_understood() {
     reference.close().await;
 }
 
-/// Waits until a file has a text, for a minute at most.
+/// Waits until a file has a text.
 fn wait_for(file: &Path, expected: &str) {
-    for _ in 0..600 {
-        if std::fs::read_to_string(file).is_ok_and(|text| text.contains(expected)) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    panic!("{expected} in {:?}", std::fs::read_to_string(file));
+    wait_until(|| std::fs::read_to_string(file).is_ok_and(|text| text.contains(expected)));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -362,8 +355,7 @@ async fn a_run_waits_for_a_service_that_starts() {
     };
     let (mut interrupted, file) = started("interrupted");
     wait_for(&file, "waiting ");
-    let id = interrupted.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    send(&interrupted, "-INT");
     assert_eq!(interrupted.wait().expect("it ended").code(), Some(4));
     assert!(folder.read("interrupted").contains("the run was interrupted"), "{}", folder.read("interrupted"));
 

@@ -1,15 +1,11 @@
 //! `conformance faults`, `variations` and `proxy` as people use them.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
 use futures::future::BoxFuture;
 use sallyport_conformance::lab::{self, Handler, ProxiedRequest, Proxy, Reply, Upstream};
 use serde_json::Value;
 
 use super::Running;
-use super::program_run::{AssertOutput as _, Folder, TOKEN, program, run, text};
+use super::program_run::{AssertOutput as _, Folder, RunningProgram, TOKEN, program, run, text};
 
 #[test]
 fn faults_are_listed_by_pattern_and_clause() {
@@ -70,11 +66,7 @@ fn duties_of_callers_are_explained() {
 }
 
 /// The program while it serves.
-struct Serving {
-    child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
-    printed: String,
-}
+struct Serving(RunningProgram);
 
 impl Serving {
     fn start(arguments: &[&str]) -> Self {
@@ -82,46 +74,30 @@ impl Serving {
     }
 
     fn start_until(arguments: &[&str], what: &str) -> Self {
-        let mut child =
-            program(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
-        let mut serving = Self { child, lines, printed: String::new() };
-        serving.read_until(what);
-        serving
+        let mut running = RunningProgram::start(&mut program(arguments));
+        running.read_until(what);
+        Self(running)
+    }
+
+    fn printed(&self) -> &str {
+        &self.0.printed
     }
 
     fn read_until(&mut self, what: &str) {
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(60) {
-            let line = self.lines.next().expect("a further line").expect("UTF-8");
-            self.printed.push_str(&line);
-            self.printed.push('\n');
-            if line.contains(what) {
-                return;
-            }
-        }
+        self.0.read_until(what);
     }
 
     /// The word after another one.
     fn word_after(&self, word: &str) -> String {
-        let mut words = self.printed.split_whitespace();
+        let mut words = self.printed().split_whitespace();
         words.find(|found| *found == word).expect("the word");
         words.next().expect("a further word").to_owned()
     }
 
     /// Sends SIGINT, and returns all that was printed.
     fn stop(mut self) -> (Option<i32>, String) {
-        let pid = self.child.id().to_string();
-        let killed = Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
-        assert!(killed.success());
-        for line in self.lines.by_ref() {
-            self.printed.push_str(&line.expect("UTF-8"));
-            self.printed.push('\n');
-        }
-        let mut errors = String::new();
-        let mut stderr = self.child.stderr.take().expect("standard error");
-        stderr.read_to_string(&mut errors).expect("UTF-8");
-        (self.child.wait().expect("it ends").code(), self.printed + &errors)
+        self.0.send("-INT");
+        self.0.finish()
     }
 }
 
@@ -139,7 +115,7 @@ fn fetch(request: impl FnOnce(&reqwest::Client) -> reqwest::RequestBuilder) -> V
 fn the_embedded_server_is_served_with_a_fault_until_ctrl_c() {
     let mut serving = Serving::start(&["proxy", "--embedded", "--fault", "groups.order/descending"]);
     let (base, control) = (serving.word_after("lab"), serving.word_after("control"));
-    let token = serving.printed.split("SALLYPORT_API_KEY=").nth(1).and_then(|rest| rest.split('\n').next());
+    let token = serving.printed().split("SALLYPORT_API_KEY=").nth(1).and_then(|rest| rest.split('\n').next());
     let token = token.expect("the sandbox's own token").to_owned();
     let url = format!("{base}/openapi/v1/static/groups?api_key={token}");
     let body = fetch(|http| http.get(&url));
@@ -165,7 +141,7 @@ fn programs_read_json_and_may_know_the_tokens() {
     let others = ["--scenario", &scenario, "--scenario-port", "busy=0", "--fault", "groups.order/descending"];
     let arguments = [of_embedded.as_slice(), &others].concat();
     let started =
-        |serving: &Serving| -> Value { serde_json::from_str(&serving.printed).expect("one object") };
+        |serving: &Serving| -> Value { serde_json::from_str(serving.printed()).expect("one object") };
     let mut serving = Serving::start_until(&arguments, "baseUrl");
     let first = started(&serving);
     let [base, token, control] =
@@ -175,7 +151,7 @@ fn programs_read_json_and_may_know_the_tokens() {
     assert_eq!(body["code"], 200);
     serving.read_until("{");
     let entry: Value =
-        serde_json::from_str(serving.printed.lines().nth(1).expect("a second line")).expect("JSON");
+        serde_json::from_str(serving.printed().lines().nth(1).expect("a second line")).expect("JSON");
     assert_eq!(entry, fetch(|http| http.get(format!("{control}/log")))["requests"][0]);
     let (code, printed) = serving.stop();
     assert!(code == Some(0) && printed.lines().count() == 2, "{printed}");
@@ -243,7 +219,7 @@ async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() 
             format!("base-url = \"{url}\"\n[facts]\nsecond-api-key = {{ file = \"second.txt\" }}\n"),
         );
         let mut serving = Serving::start(&arguments);
-        assert!(!serving.printed.contains("warning"), "{}", serving.printed);
+        assert!(!serving.printed().contains("warning"), "{}", serving.printed());
         let groups = format!("{}/openapi/v1/static/groups", serving.word_after("lab"));
         fetch(|http| http.get(&groups).query(&[("api_key", token.as_str()), ("api_key", second.expose())]));
         serving.read_until(&format!("      {fault}: "));
@@ -251,30 +227,19 @@ async fn a_configuration_supplies_the_upstream_and_a_fault_says_what_it_lacks() 
         assert!(!printed.contains(second.expose()) && !printed.contains(&token), "{printed}");
 
         // A command gives the account's token, as for `run`.
-        let fault = "extract.whitelist/once";
         folder.write(
             "c.toml",
             format!("base-url = \"{url}\"\napi-key = {{ command = [\"echo\", \"{token}\"] }}\n"),
         );
-        let mut command = program(&["proxy", "--config", config, "--fault", fault]);
-        let mut child =
-            command.env_remove("SALLYPORT_API_KEY").stdout(Stdio::piped()).spawn().expect("it starts");
-        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
-        let printed: Vec<String> =
-            lines.map_while(Result::ok).take_while(|line| !line.contains("try curl")).collect();
-        child.kill().and_then(|()| child.wait()).expect("it ends");
-        assert!(!printed.iter().any(|line| line.contains("without SALLYPORT_API_KEY")), "{printed:?}");
+        let mut command = program(&["proxy", "--config", config, "--fault", "extract.whitelist/once"]);
+        let printed = RunningProgram::start(command.env_remove("SALLYPORT_API_KEY")).read_until("try curl");
+        assert!(!printed.contains("without SALLYPORT_API_KEY"), "{printed}");
 
-        let without = program(&["proxy", "--upstream", &url, "--fault", "extract.whitelist/once"])
-            .env_remove("SALLYPORT_API_KEY")
-            .stdout(Stdio::piped())
-            .spawn();
-        let mut child = without.expect("it starts");
-        let lines = BufReader::new(child.stdout.take().expect("standard output")).lines();
-        let warned = lines.map_while(Result::ok).find(|line| line.contains("changes nothing without"));
-        child.kill().and_then(|()| child.wait()).expect("it ends");
+        let mut without = program(&["proxy", "--upstream", &url, "--fault", "extract.whitelist/once"]);
+        let mut without = RunningProgram::start(without.env_remove("SALLYPORT_API_KEY"));
+        let warned = without.read_until("changes nothing without");
         let wanted = "SALLYPORT_API_KEY and SALLYPORT_NOT_WHITELISTED_API_KEY";
-        assert!(warned.as_ref().is_some_and(|line| line.ends_with(wanted)), "{warned:?}");
+        assert!(warned.trim_end().ends_with(wanted), "{warned}");
     })
     .await
     .expect("a thread");

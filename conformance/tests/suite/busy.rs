@@ -18,14 +18,14 @@ async fn groups_unless(
     CannedServer::start(move |asked| {
         instead(asked).unwrap_or_else(|| match asked.has_token() {
             true => Reply::groups(),
-            false => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
+            false => Reply::rejected(401, 40100, "unknown token"),
         })
     })
     .await
 }
 
 fn throttled(retry_after: &str) -> Reply {
-    Reply::json(429, r#"{"code": 42900, "message": "slow down"}"#).with("Retry-After", retry_after)
+    Reply::rejected(429, 42900, "slow down").with("Retry-After", retry_after)
 }
 
 fn summary(report: &Report) -> String {
@@ -154,7 +154,7 @@ fn extraction(is_served: bool) -> Reply {
             200,
             r#"{"code": 0, "success": true, "msg": "ok", "data": [{"ip": "gw.example", "port": 1080}], "request_ip": "127.0.0.1"}"#,
         ),
-        false => Reply::json(403, r#"{"code": 40305, "message": "the quota is used up"}"#),
+        false => Reply::rejected(403, 40305, "the quota is used up"),
     }
 }
 

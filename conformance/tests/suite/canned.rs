@@ -59,6 +59,11 @@ impl Reply {
         Self::Response { status, headers, body: body.to_owned() }
     }
 
+    /// A rejection with this code.
+    pub(crate) fn rejected(status: u16, code: u32, message: &str) -> Self {
+        Self::json(status, &format!(r#"{{"code": {code}, "message": "{message}"}}"#))
+    }
+
     /// An empty listing of groups.
     pub(crate) fn groups() -> Self {
         Self::json(200, r#"{"code": 200, "message": "ok", "requestId": "r-1", "data": {"items": []}}"#)
@@ -80,6 +85,16 @@ impl Reply {
 }
 
 impl CannedRequest {
+    pub(crate) fn is_extraction(&self) -> bool {
+        self.line.contains("/proxy/extract")
+    }
+
+    /// The value of a query parameter as it was sent, the first one of its name.
+    pub(crate) fn param(&self, name: &str) -> Option<&str> {
+        let pairs = self.line.split(['?', '&', ' ']).filter_map(|pair| pair.split_once('='));
+        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
     /// Whether the request carries one token, the right one, in the query.
     pub(crate) fn has_token(&self) -> bool {
         let target = self.line.split(' ').nth(1).unwrap_or_default();
@@ -97,6 +112,11 @@ impl CannedServer {
             let (head, body) = (request.head.to_owned(), request.body.to_owned());
             write_reply(stream, request, reply(&CannedRequest { number: request.number, line, head, body }))
         }))
+    }
+
+    /// One that responds to extractions so, and to everything else with an empty listing.
+    pub(crate) async fn extracting(reply: impl Fn(&CannedRequest) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start(move |asked| if asked.is_extraction() { reply(asked) } else { Reply::groups() }).await
     }
 
     pub(crate) fn url(&self) -> String {

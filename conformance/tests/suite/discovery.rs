@@ -76,8 +76,7 @@ async fn a_service_without_instances_at_reserved_addresses_gets_three_searches()
 
 #[tokio::test]
 async fn a_rejected_search_ends_the_search_for_addresses() {
-    let (report, searches) =
-        run_with_searches(|_| Reply::json(403, r#"{"code": 403, "message": "closed"}"#)).await;
+    let (report, searches) = run_with_searches(|_| Reply::rejected(403, 403, "closed")).await;
     assert_eq!((report.discovered.len(), searches), (0, 1));
 }
 
@@ -106,7 +105,7 @@ fn discovered_as(fact: Fact, report: &Report) -> Vec<String> {
 }
 
 fn shortage() -> Reply {
-    Reply::json(503, r#"{"code": 50301, "message": "none"}"#).with("Retry-After", "1")
+    Reply::rejected(503, 50301, "none").with("Retry-After", "1")
 }
 
 /// Runs one check that needs an empty region against a service, and counts the extractions that name one.
@@ -127,16 +126,11 @@ type Supply = fn(&Extraction<'_>) -> Reply;
 async fn run_checks(only: &str, gateways: u64, supply: Supply) -> (Report, usize) {
     let named = Arc::new(AtomicUsize::new(0));
     let (count, extractions) = (Arc::clone(&named), AtomicUsize::new(0));
-    let server = CannedServer::start(move |request| {
-        if !request.line.contains("/proxy/extract") {
-            return Reply::groups();
-        }
-        let parameter =
-            |name: &str| request.line.split(['?', '&', ' ']).find_map(|pair| pair.strip_prefix(name));
-        let region = parameter("regions=").or_else(|| parameter("country="));
+    let server = CannedServer::extracting(move |asked| {
+        let region = asked.param("regions").or_else(|| asked.param("country"));
         count.fetch_add(usize::from(region.is_some()), Ordering::SeqCst);
-        let is_socks = request.line.contains("protocol=socks5");
-        let (num, number) = (parameter("num=").unwrap_or("1"), extractions.fetch_add(1, Ordering::SeqCst));
+        let is_socks = asked.param("protocol") == Some("socks5");
+        let (num, number) = (asked.param("num").unwrap_or("1"), extractions.fetch_add(1, Ordering::SeqCst));
         supply(&Extraction { region, is_socks, num, number })
     })
     .await;
@@ -159,9 +153,9 @@ async fn a_service_that_knows_no_regions_costs_one_gateway() {
 async fn an_account_without_the_default_protocol_uses_the_one_that_is_served() {
     let only = "extract.num-range.boundaries extract.envelope.empty-region/*num*";
     let (report, _) = run_checks(only, 25, |asked| match asked.num {
-        _ if !asked.is_socks => Reply::json(403, r#"{"code": 40303, "message": "no entitlement"}"#),
+        _ if !asked.is_socks => Reply::rejected(403, 40303, "no entitlement"),
         "1" if asked.region.is_none() => Reply::gateways(1),
-        _ => Reply::json(400, r#"{"code": 40000, "message": "num or region"}"#),
+        _ => Reply::rejected(400, 40000, "num or region"),
     })
     .await;
     assert_eq!(discovered_as(Fact::EntitledProtocols, &report), ["[\"socks5\"]"]);
@@ -187,7 +181,7 @@ async fn a_shortage_that_does_not_last_shows_no_empty_region() {
 async fn the_first_region_that_is_short_is_taken() {
     let (report, _) = run(25, |asked| match asked.region {
         Some("HMD") => shortage(),
-        Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
+        Some(_) => Reply::rejected(400, 40000, "unknown region"),
         None => Reply::gateways(1),
     })
     .await;
@@ -204,7 +198,7 @@ async fn the_first_region_that_returns_a_few_is_scarce() {
     let (report, _) = run_checks("extract.region.scarce", 4_500, |asked| match asked.region {
         Some("MLT") => Reply::gateways(num(asked).min(7)),
         Some("JPN") | None => Reply::gateways(num(asked)),
-        Some(_) => Reply::json(400, r#"{"code": 40000, "message": "unknown region"}"#),
+        Some(_) => Reply::rejected(400, 40000, "unknown region"),
     })
     .await;
     assert_eq!(discovered_as(Fact::ScarceRegion, &report), ["\"MLT\""]);

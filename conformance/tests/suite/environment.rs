@@ -34,7 +34,7 @@ async fn an_open_environment_serves_every_operation() {
 async fn a_rejected_extraction_does_not_keep_the_other_operations_from_being_judged() {
     // Listings are given to anybody, and nothing else is given to anyone.
     let server = CannedServer::start(|asked| {
-        let rejection = || Reply::json(403, r#"{"code": 40300, "message": "no"}"#);
+        let rejection = || Reply::rejected(403, 40300, "no");
         if asked.line.contains("/groups") { Reply::groups() } else { rejection() }
     })
     .await;
@@ -46,13 +46,9 @@ async fn a_rejected_extraction_does_not_keep_the_other_operations_from_being_jud
 /// Nearly every check of extractions would be inconclusive, after hundreds of requests.
 #[tokio::test]
 async fn an_account_that_may_not_extract_ends_the_run_at_once_with_the_cause() {
-    let rejection = || Reply::json(403, r#"{"code": 40304, "message": "real-name verification is missing"}"#);
+    let rejection = || Reply::rejected(403, 40304, "real-name verification is missing");
     for empty_region in [None, Some("ATA".to_owned())] {
-        let server = CannedServer::start(move |asked| match asked.line.contains("/proxy/extract") {
-            true => rejection(),
-            false => Reply::groups(),
-        })
-        .await;
+        let server = CannedServer::extracting(move |_| rejection()).await;
         let report = server.run_with("*", Facts { empty_region, ..Facts::default() }).await;
         assert_eq!((report.checks.len(), report.verdict), (0, Verdict::AccessDenied));
         let stopped = report.stopped.unwrap_or_default();
@@ -68,11 +64,7 @@ async fn an_account_that_may_not_extract_ends_the_run_at_once_with_the_cause() {
 /// It took a gateway for each case, and nothing named it.
 #[tokio::test]
 async fn a_region_that_is_wrongly_supplied_as_empty_is_named_after_a_few_gateways() {
-    let server = CannedServer::start(|asked| match asked.line.contains("/proxy/extract") {
-        true => Reply::gateways(1),
-        false => Reply::groups(),
-    })
-    .await;
+    let server = CannedServer::extracting(|_| Reply::gateways(1)).await;
     let facts = Facts { empty_region: Some("ATA".to_owned()), ..Facts::default() };
     let report = server.run_with("extract.*empty*", facts).await;
     let told = |outcome: &Outcome| matches!(outcome, Outcome::Skipped(why) if why.contains("SALLYPORT_EMPTY_REGION"));

@@ -23,8 +23,7 @@ struct GenerousServer {
 }
 
 fn asked(asked: &CannedRequest) -> Option<i64> {
-    let (_, query) = asked.line.split(' ').nth(1)?.split_once('?')?;
-    query.split('&').filter_map(|pair| pair.strip_prefix("num=")).next_back()?.parse().ok()
+    asked.param("num")?.parse().ok()
 }
 
 fn clamped(request: &CannedRequest) -> u64 {
@@ -48,16 +47,13 @@ impl GenerousServer {
     async fn start(generosity: Generosity, status: u16) -> Self {
         let handed_out = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&handed_out);
-        let server = CannedServer::start(move |request| {
-            if !request.line.contains("/proxy/extract") {
-                return Reply::groups();
-            }
+        let server = CannedServer::extracting(move |request| {
             let came = generosity(request);
             count.fetch_add(came, Ordering::SeqCst);
             let gateway = |number: u64| (format!("gw{number}.invalid"), 1_000 + number);
             let regular = asked(request).is_some_and(|num| u64::try_from(num) == Ok(came));
             let status = if regular { 200 } else { status };
-            if request.line.contains("return_type=txt") {
+            if request.param("return_type") == Some("txt") {
                 let lines: Vec<_> = (0..came).map(gateway).map(|(ip, port)| format!("{ip}:{port}")).collect();
                 return Reply::json(status, &lines.join("\r\n"));
             }

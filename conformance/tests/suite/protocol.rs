@@ -6,16 +6,10 @@ use super::canned::{CannedServer, Reply};
 
 #[tokio::test]
 async fn extractions_name_the_protocol_of_the_account() {
-    let server = CannedServer::start(|request| {
-        let sends = |pair: &str| request.line.split(['?', '&', ' ']).any(|sent| sent == pair);
-        match () {
-            () if !request.line.contains("/proxy/extract") => Reply::groups(),
-            () if !sends("protocol=socks5") => {
-                Reply::json(403, r#"{"code": 40303, "message": "no entitlement"}"#)
-            }
-            () if sends("num=1") => Reply::gateways(1),
-            () => Reply::json(400, r#"{"code": 40001, "message": "invalid"}"#),
-        }
+    let server = CannedServer::extracting(|asked| match (asked.param("protocol"), asked.param("num")) {
+        (Some("socks5"), Some("1")) => Reply::gateways(1),
+        (Some("socks5"), _) => Reply::rejected(400, 40001, "invalid"),
+        _ => Reply::rejected(403, 40303, "no entitlement"),
     })
     .await;
     let facts = Facts { entitled_protocols: vec!["socks5".to_owned()], ..Facts::default() };

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::detection::{Detection, Unlock};
 use sallyport_conformance::report::{self, Format, Progress, Screen, Style};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::target::{RejectedToken, RejectionReason};
@@ -13,6 +12,7 @@ use sallyport_conformance::{Facts, Observer as _, Options, Outcome, Report, Secr
 use serde_json::{Value, json};
 
 use super::canned::{CannedServer, Reply};
+use crate::support::steady::steady;
 
 /// Valid lists of groups, for requests with the token.
 async fn groups_server(reject: impl Fn() -> Reply + Send + Sync + 'static) -> CannedServer {
@@ -65,7 +65,7 @@ async fn a_server_error_that_does_not_recur_is_a_warning() {
 
 #[tokio::test]
 async fn a_500_whose_code_recurs_is_a_rejection_and_is_not_sent_again_for_long() {
-    let server = groups_server(|| Reply::json(500, r#"{"code": 50001, "message": "no token"}"#)).await;
+    let server = groups_server(|| Reply::rejected(500, 50001, "no token")).await;
     let report = server.run("groups.token.single", |_| {}).await;
     let check = result(&report, "groups.token.single");
     assert_eq!((report.verdict, &check.outcome), (Verdict::Conforms, &Outcome::Warning));
@@ -76,10 +76,10 @@ async fn a_500_whose_code_recurs_is_a_rejection_and_is_not_sent_again_for_long()
 #[tokio::test]
 async fn a_withdrawn_credential_that_is_served_is_a_violation() {
     for (is_served, expected) in [(true, "failed"), (false, "skipped")] {
-        let server = CannedServer::start(move |asked| match asked.line.contains("/proxy/extract") {
+        let server = CannedServer::start(move |asked| match asked.is_extraction() {
             true if asked.has_token() || is_served => Reply::gateways(1),
             false if asked.has_token() => Reply::groups(),
-            _ => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
+            _ => Reply::rejected(401, 40100, "unknown token"),
         })
         .await;
         let token = Secret::new("SALLYPORT_REJECTED_TOKENS", "withdrawn");
@@ -94,17 +94,11 @@ async fn a_withdrawn_credential_that_is_served_is_a_violation() {
 /// Every other check starts from extractions of the smallest number, and takes their rejection for a quota that is used up.
 #[tokio::test]
 async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
-    let server =
-        CannedServer::start(|asked| match asked.line.contains("num=1&") || asked.line.contains("num=1 ") {
-            _ if asked.line.contains("/groups") => Reply::groups(),
-            true => Reply::json(400, r#"{"code": 40000, "message": "num must be from 2 to 100"}"#),
-            false => Reply::json(
-                200,
-                r#"{"code": 0, "success": true, "msg": "", "request_ip": "127.0.0.1",
-                "data": [{"ip": "a.invalid", "port": 1}, {"ip": "b.invalid", "port": 2}]}"#,
-            ),
-        })
-        .await;
+    let server = CannedServer::extracting(|asked| match asked.param("num") {
+        Some("1") => Reply::rejected(400, 40000, "num must be from 2 to 100"),
+        _ => Reply::gateways(2),
+    })
+    .await;
     let report = server.run("extract.num-range.minimum", |_| {}).await;
     assert_eq!(result(&report, "extract.num-range.minimum").outcome, Outcome::Failed, "{:?}", report.checks);
 }
@@ -112,10 +106,9 @@ async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
 /// Where the plain extraction is rejected, one that names the defaults tells whether a quota is used up.
 #[tokio::test]
 async fn a_region_that_is_required_is_no_used_up_quota() {
-    let server = CannedServer::start(|asked| match &asked.line {
-        line if !line.contains("/proxy/extract") => Reply::groups(),
-        line if line.contains("regions=") => Reply::gateways(usize::from(line.contains("num=2")) + 1),
-        _ => Reply::json(400, r#"{"code": 40000, "message": "regions is required"}"#),
+    let server = CannedServer::extracting(|asked| match asked.param("regions") {
+        Some(_) => Reply::gateways(usize::from(asked.param("num") == Some("2")) + 1),
+        None => Reply::rejected(400, 40000, "regions is required"),
     })
     .await;
     let report = server.run("extract.regions-default.global/json/accepted", |_| {}).await;
@@ -125,12 +118,9 @@ async fn a_region_that_is_required_is_no_used_up_quota() {
 /// Headers show that the account can still extract.
 #[tokio::test]
 async fn a_token_that_the_query_does_not_carry_is_no_used_up_quota() {
-    let server = CannedServer::start(|asked| match &asked.line {
-        line if !line.contains("/proxy/extract") => Reply::groups(),
-        line if line.contains("api_key=") => {
-            Reply::json(401, r#"{"code": 40100, "message": "a token is required"}"#)
-        }
-        line => Reply::gateways(usize::from(line.contains("num=2")) + 1),
+    let server = CannedServer::extracting(|asked| match asked.param("api_key") {
+        Some(_) => Reply::rejected(401, 40100, "a token is required"),
+        None => Reply::gateways(usize::from(asked.param("num") == Some("2")) + 1),
     })
     .await;
     let report = server.run("extract.token-transport.each", |_| {}).await;
@@ -184,7 +174,7 @@ async fn consequences_fold_under_their_cause_in_every_format() {
     let server = CannedServer::start(|asked| match asked.line.contains("/groups") {
         true => Reply::groups(),
         false if asked.has_token() => Reply::json(200, BODY),
-        false => Reply::json(401, r#"{"code": 40100, "message": "unknown token"}"#),
+        false => Reply::rejected(401, 40100, "unknown token"),
     })
     .await;
     let facts = Facts { own_addresses: vec!["192.0.2.1".to_owned()], ..Facts::default() };
@@ -248,6 +238,8 @@ async fn a_finding_reads_well() {
     let server = CannedServer::start(|_| Reply::groups()).await;
     let mut report = server.run("groups.token", |_| {}).await;
     steady(&mut report);
+    // The matrix of known faults changes more often than the reports.
+    report.diagnosis.clear();
     let text = report::failures(&report, &Screen::PLAIN) + &report::summary(&report, &Screen::PLAIN);
     insta::assert_snapshot!(text);
     insta::assert_snapshot!(report::check_text(
@@ -265,7 +257,7 @@ async fn an_accepted_invalid_request_is_a_finding_of_its_limit_and_of_nothing_el
         let size = body["pageSize"].as_i64().unwrap_or(20);
         let is_number = body["pageSize"].is_null() || body["pageSize"].is_i64();
         if !asked.has_token() || !is_number || !(1..=1_000).contains(&(size % (1 << 32))) {
-            return Reply::json(400, r#"{"code": 40000, "message": "invalid"}"#);
+            return Reply::rejected(400, 40000, "invalid");
         }
         let (page, is_valid) = (body["page"].as_i64().unwrap_or(1), size < 1 << 32);
         let (items, total) = if is_valid { (json!([]), 0) } else { (json!([{"instanceId": 1}]), 9) };
@@ -347,7 +339,7 @@ async fn what_lies_between_the_responses_of_a_finding_does_not_excuse_it() {
         match has_id {
             true if seen.lock().expect("whole").insert(asked.line.clone()) => Reply::gateways(2),
             true => other_gateways(),
-            false => Reply::json(400, r#"{"code": 40000, "message": "invalid"}"#),
+            false => Reply::rejected(400, 40000, "invalid"),
         }
     })
     .await;
@@ -355,29 +347,4 @@ async fn what_lies_between_the_responses_of_a_finding_does_not_excuse_it() {
     let cases = &result(&report, "extract.idempotent.interleaved").cases;
     let after = cases.iter().find(|case| case.label == "after rejections").expect("the case");
     assert_eq!(after.outcome, Outcome::Failed);
-}
-
-/// Takes out what differs from run to run.
-fn steady(report: &mut Report) {
-    report.contract_sha256 = "0".repeat(64);
-    // The matrix of known faults changes more often than the reports.
-    report.diagnosis.clear();
-    report.target = "http://127.0.0.1:0/".to_owned();
-    report.begun = "2026-01-01T00:00:00Z".to_owned();
-    // The matrix of known faults changes more often than the reports.
-    let unlocks = vec![Unlock { reason: "supply a token to run this".to_owned(), faults: 1 }];
-    report.detection = Detection { known: 10, noticed: 4, clauses: Vec::new(), unlocks };
-    report.suite = "sallyport-conformance".to_owned();
-    report.contract = "1.0.0".to_owned();
-    report.elapsed_ms = 0;
-    report.busy_ms = 0;
-    for check in &mut report.checks {
-        check.elapsed_ms = 0;
-        for evidence in &mut check.evidence {
-            evidence.elapsed_ms = 0;
-        }
-        for exchange in &mut check.exchanges {
-            exchange.elapsed_ms = 0;
-        }
-    }
 }

@@ -105,14 +105,13 @@ async fn a_kept_connection_that_closes_without_a_word_costs_one_attempt() {
     let taken = Arc::new(AtomicU64::new(0));
     let given = Arc::clone(&taken);
     let server = CannedServer::start(move |asked| {
-        let sends = |pair: &str| asked.line.split(['?', '&', ' ']).any(|sent| sent == pair);
-        Reply::Kept(Box::new(match () {
-            () if !asked.line.contains("/proxy/extract") => Reply::groups(),
-            () if sends("num=1") => {
+        Reply::Kept(Box::new(match asked.param("num") {
+            _ if !asked.is_extraction() => Reply::groups(),
+            Some("1") => {
                 given.fetch_add(1, Ordering::Relaxed);
                 Reply::gateways(1)
             }
-            () => Reply::json(400, r#"{"code": 40001, "message": "invalid"}"#),
+            _ => Reply::rejected(400, 40001, "invalid"),
         }))
     })
     .await;

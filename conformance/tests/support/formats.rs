@@ -75,98 +75,40 @@ pub(crate) fn wrong_junit(xml: &str) -> Option<String> {
 
 /// The first thing in a SARIF log that its readers would reject.
 pub(crate) fn wrong_sarif(text: &str) -> Option<String> {
-    wrong_json(text, &sarif())
+    wrong_json(text, include_str!("sarif.json"))
 }
 
 /// The first thing in an HTTP Archive that its readers would reject.
 pub(crate) fn wrong_har(text: &str) -> Option<String> {
-    wrong_json(text, &har())
+    wrong_json(text, include_str!("har.json"))
 }
 
-fn wrong_json(text: &str, schema: &Value) -> Option<String> {
-    let validator = jsonschema::options().should_validate_formats(true).build(schema);
+fn wrong_json(text: &str, schemas: &str) -> Option<String> {
+    let schemas: Value = serde_json::from_str(schemas).expect("JSON");
+    let validator = jsonschema::options().should_validate_formats(true).build(&schema(&json!(""), &schemas));
     let json: Value = match serde_json::from_str(text) {
         Ok(json) => json,
         Err(error) => return Some(error.to_string()),
     };
-    match validator {
-        Ok(validator) => {
-            validator.iter_errors(&json).next().map(|error| format!("{}: {error}", error.instance_path()))
+    let validator = validator.expect("a schema");
+    validator.iter_errors(&json).next().map(|error| format!("{}: {error}", error.instance_path()))
+}
+
+/// A schema in short: the name of one, a list of the schema of its items, or `members`, of which those with `!` are required and beside
+/// which none is allowed.
+fn schema(short: &Value, all: &Value) -> Value {
+    match short {
+        Value::String(name) => schema(&all[name], all),
+        Value::Array(items) => json!({"type": "array", "items": schema(&items[0], all)}),
+        other => {
+            let Some(members) = other["members"].as_object() else { return other.clone() };
+            let required: Vec<_> = members.keys().filter_map(|name| name.strip_suffix('!')).collect();
+            let properties: Value = members
+                .iter()
+                .map(|(name, short)| (name.trim_end_matches('!').to_owned(), schema(short, all)))
+                .collect();
+            json!({"type": "object", "required": required, "properties": properties,
+                   "additionalProperties": false, "patternProperties": {"^_": {}}})
         }
-        Err(error) => Some(format!("the schema: {error}")),
     }
-}
-
-/// An object with these members and no others; those with `!` are required.
-fn object(members: Value) -> Value {
-    let Value::Object(members) = members else { return Value::Null };
-    let required: Vec<_> = members.keys().filter_map(|name| name.strip_suffix('!')).collect();
-    let required = json!(required);
-    let members: serde_json::Map<_, _> =
-        members.into_iter().map(|(name, schema)| (name.trim_end_matches('!').to_owned(), schema)).collect();
-    json!({"type": "object", "required": required, "properties": members, "additionalProperties": false,
-           "patternProperties": {"^_": {}}})
-}
-
-fn array(items: Value) -> Value {
-    json!({"type": "array", "items": items})
-}
-
-fn sarif() -> Value {
-    let (text, bag) = (json!({"type": "string"}), json!({"type": "object"}));
-    let message = object(json!({"text!": text}));
-    let level = json!({"enum": ["none", "note", "warning", "error"]});
-    let place = object(json!({"uri": {"type": "string", "format": "uri-reference"},
-                              "index": {"type": "integer", "minimum": -1}}));
-    let region = object(json!({"startLine": {"type": "integer", "minimum": 1}}));
-    let location = object(json!({
-        "id": {"type": "integer", "minimum": -1}, "message": message,
-        "physicalLocation": object(json!({"artifactLocation!": place, "region": region})),
-        "logicalLocations": array(object(json!({"fullyQualifiedName": text, "kind": text}))),
-    }));
-    let rule = object(json!({"id!": text, "shortDescription": message, "fullDescription": message,
-                             "help": message, "properties": bag}));
-    let suppression = object(json!({"kind!": {"enum": ["inSource", "external"]}, "justification": text,
-                                    "status": {"enum": ["accepted", "underReview", "rejected"]}}));
-    let result = object(json!({
-        "ruleId": text, "ruleIndex": {"type": "integer", "minimum": -1}, "level": level, "message!": message,
-        "locations": array(location.clone()), "relatedLocations": array(location),
-        "partialFingerprints": {"type": "object", "additionalProperties": text},
-        "suppressions": array(suppression), "properties": bag,
-    }));
-    let invocation = object(json!({
-        "executionSuccessful!": {"type": "boolean"}, "startTimeUtc": {"type": "string", "format": "date-time"},
-        "toolExecutionNotifications": array(object(json!({"message!": message, "level": level}))),
-    }));
-    let driver = object(json!({"name!": text, "semanticVersion": text, "rules": array(rule)}));
-    let run = object(json!({
-        "tool!": object(json!({"driver!": driver})), "invocations": array(invocation), "properties": bag,
-        "artifacts": array(object(json!({"location": place}))), "results": array(result),
-    }));
-    object(json!({"$schema": text, "version!": {"const": "2.1.0"}, "runs!": array(run)}))
-}
-
-fn har() -> Value {
-    let (text, number) = (json!({"type": "string"}), json!({"type": "number", "minimum": -1}));
-    let size = json!({"type": "integer", "minimum": -1});
-    let pairs = array(object(json!({"name!": text, "value!": text, "comment": text})));
-    let post = object(json!({"mimeType!": text, "params": pairs, "text": text, "comment": text}));
-    let request = object(json!({
-        "method!": text, "url!": {"type": "string", "format": "uri"}, "httpVersion!": text,
-        "cookies!": {"maxItems": 0}, "headers!": pairs, "queryString!": pairs, "postData": post,
-        "headersSize!": size, "bodySize!": size,
-    }));
-    let content = object(json!({"size!": size, "mimeType!": text, "text": text, "comment": text}));
-    let response = object(json!({
-        "status!": size, "statusText!": text, "httpVersion!": text, "cookies!": {"maxItems": 0},
-        "headers!": pairs, "content!": content, "redirectURL!": text, "headersSize!": size, "bodySize!": size,
-    }));
-    let timings = object(json!({"send!": number, "wait!": number, "receive!": number}));
-    let entry = object(json!({
-        "startedDateTime!": {"type": "string", "format": "date-time"}, "time!": number, "request!": request,
-        "response!": response, "cache!": {"type": "object"}, "timings!": timings, "comment": text,
-    }));
-    let creator = object(json!({"name!": text, "version!": text}));
-    object(json!({"log!": object(json!({"version!": {"const": "1.2"}, "creator!": creator,
-                                        "entries!": array(entry), "comment": text}))}))
 }

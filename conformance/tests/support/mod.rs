@@ -5,3 +5,4 @@
 pub(crate) mod formats;
 pub(crate) mod program;
 pub(crate) mod server;
+pub(crate) mod steady;

@@ -1,7 +1,9 @@
 //! Runs the program, and judges how it ended.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -28,6 +30,97 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
     let sends = ["run", "record", "compare", "replay"].contains(&arguments[0]);
     let full: &[&str] = if sends && !arguments.contains(&"--profile") { &["--profile", "full"] } else { &[] };
     program(&[arguments, full].concat()).finish()
+}
+
+/// The same without a token.
+pub(crate) fn run_without_token(arguments: &[&str]) -> Output {
+    program(arguments).env_remove("SALLYPORT_API_KEY").finish()
+}
+
+/// The program while it runs. Dropped, it is killed.
+pub(crate) struct RunningProgram {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    /// All that was read of its standard output.
+    pub(crate) printed: String,
+}
+
+impl RunningProgram {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let lines = BufReader::new(child.stdout.take().expect("piped"));
+        Self { child, lines, printed: String::new() }
+    }
+
+    /// Reads until a line has this text, and returns what came.
+    pub(crate) fn read_until(&mut self, wanted: &str) -> String {
+        let before = self.printed.len();
+        let mut begin = before;
+        while !self.printed[begin..].contains(wanted) {
+            begin = self.printed.len();
+            if self.lines.read_line(&mut self.printed).expect("a line") == 0 {
+                let errors = self.errors();
+                panic!("{wanted} did not come: {}{errors}", self.printed);
+            }
+        }
+        self.printed[before..].to_owned()
+    }
+
+    pub(crate) fn send(&self, signal: &str) {
+        send(&self.child, signal);
+    }
+
+    /// Waits until it ends. The rest of what it prints is not read, which may keep it waiting.
+    pub(crate) fn ended(&mut self) -> Option<i32> {
+        ended(&mut self.child)
+    }
+
+    /// Reads the rest, and returns the exit code and all that it printed, errors at the end.
+    pub(crate) fn finish(&mut self) -> (Option<i32>, String) {
+        self.lines.read_to_string(&mut self.printed).expect("text");
+        let errors = self.errors();
+        (self.ended(), self.printed.clone() + &errors)
+    }
+
+    fn errors(&mut self) -> String {
+        let mut errors = String::new();
+        let stderr = self.child.stderr.take();
+        stderr.map(|mut stderr| stderr.read_to_string(&mut errors).expect("text"));
+        errors
+    }
+}
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal, such as `-INT`.
+pub(crate) fn send(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
+}
+
+/// The exit code of a program that is about to end. It ends within a second; a machine under load may take longer.
+pub(crate) fn ended(child: &mut Child) -> Option<i32> {
+    let mut status = None;
+    wait_until(|| {
+        status = child.try_wait().expect("its status");
+        status.is_some()
+    });
+    status?.code()
+}
+
+/// Waits for a minute at most.
+pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not come to an end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 pub(crate) trait Finish {

@@ -2,11 +2,13 @@
 
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, code, every_report, program, run, text};
+use super::program::{
+    AssertOutput as _, Finish as _, Folder, RunningProgram, TOKEN, code, every_report, program, run, text,
+    wait_until,
+};
 use super::server::{self, Behaviour, Request, TestServer, closed_port};
 
 const FINDINGS: i32 = 1;
@@ -224,21 +226,13 @@ fn interrupted_by(signal: &str) {
     });
     let folder = Folder::new();
     let reports = every_report(folder.path());
-    let mut command =
-        program(&["run", "--base-url", &target.url(), "--rate", "5", "--retries", "0", &reports]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program runs");
-    let begun = Instant::now();
-    while target.connections() < 3 {
-        assert!(begun.elapsed() < Duration::from_secs(30), "the run never begins");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let interrupted =
-        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill runs");
-    assert!(interrupted.success());
-    let output = child.wait_with_output().expect("it ends");
-    assert!(begun.elapsed() < Duration::from_secs(60));
-    assert!([FINDINGS, INCOMPLETE].contains(&code(&output)), "{}", text(&output));
-    assert!(text(&output).contains("the run was interrupted"), "{}", text(&output));
+    let arguments = ["run", "--base-url", &target.url(), "--rate", "5", "--retries", "0", &reports];
+    let mut running = RunningProgram::start(&mut program(&arguments));
+    wait_until(|| target.connections() >= 3);
+    running.send(signal);
+    let (code, said) = running.finish();
+    assert!([Some(FINDINGS), Some(INCOMPLETE)].contains(&code), "{said}");
+    assert!(said.contains("the run was interrupted"), "{said}");
     let report = folder.json("report.json");
     assert_eq!(report["stopped"], "the run was interrupted");
     assert!(report["checks"].as_array().is_some_and(|checks| checks.len() > 10));

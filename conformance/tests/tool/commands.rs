@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::program::{AssertOutput as _, Finish as _, Folder, program, run, text};
+use super::program::{AssertOutput as _, Finish as _, Folder, program, run, run_without_token, text};
 use super::server::{self, TestServer};
 
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -222,7 +222,7 @@ fn nobody_gets_the_profile_full_without_asking_for_it() {
     assert!(planned(&[]).contains("profile production"), "{}", planned(&[]));
     assert!(planned(&["--profile", "full"]).contains("profile full"));
     // The embedded server bears everything.
-    program(&["plan"]).env_remove("SALLYPORT_API_KEY").finish().assert(0, &["profile full"]);
+    run_without_token(&["plan"]).assert(0, &["profile full"]);
     let folder = Folder::new();
     let config = folder.write("c.toml", "profile = \"full\"\n");
     assert!(planned(&["--config", &config]).contains("profile full"));
@@ -313,9 +313,7 @@ fn quiet_and_verbose_say_less_and_more() {
 #[cfg(feature = "embedded")]
 #[test]
 fn a_run_without_findings_has_a_few_lines_and_the_verdict_first() {
-    let said = text(
-        &program(&["run", "--profile", "smoke"]).env_remove("SALLYPORT_API_KEY").finish().assert(0, &[]),
-    );
+    let said = text(&run_without_token(&["run", "--profile", "smoke"]).assert(0, &[]));
     assert!(said.lines().count() <= 15, "{said}");
     let (_, summary) = said.split_once("\n\n").expect("a summary");
     let labels: Vec<&str> = summary.lines().filter_map(|line| line.get(..16)).map(str::trim).collect();
@@ -368,14 +366,11 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let folder = Folder::new();
     let config = folder.write("conformance.toml", "[facts]\nown-addresses = [\"192.0.2.7\"]\n");
     let of_token = run(&["run", "--only", "groups.order"]);
-    let of_fact = program(&["run", "--config", &config]).env_remove("SALLYPORT_API_KEY").finish();
+    let of_fact = run_without_token(&["run", "--config", &config]);
     for output in [of_token, of_fact] {
         output.assert(2, &["missing base URL for"]);
     }
-    program(&["run", "--only", "groups.order"])
-        .env_remove("SALLYPORT_API_KEY")
-        .finish()
-        .assert(0, &["the embedded server of this program"]);
+    run_without_token(&["run", "--only", "groups.order"]).assert(0, &["the embedded server of this program"]);
 }
 
 /// A configuration that lies in the folder decides nothing, and both commands say so.

@@ -1,61 +1,35 @@
 //! `conformance watch`, over real sockets and files, with intervals of a second.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::exposition::parse;
-use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, text};
+use super::program::{
+    AssertOutput as _, Finish as _, Folder, RunningProgram, TOKEN, program, text, wait_until,
+};
 use super::server::{self, TestServer};
 
-/// A watch under way. Dropped, it is killed.
+/// A watch under way.
 struct Watch {
-    child: Child,
-    lines: BufReader<ChildStdout>,
+    program: RunningProgram,
     address: String,
 }
 
 impl Watch {
     fn start(url: &str, history: &Path, arguments: &[&str]) -> Self {
-        let history = history.to_str().expect("a path in UTF-8");
-        let mut child = program(&["watch", "--base-url", url, "--history", history, "--every", "1s"])
-            .args(["--listen", "127.0.0.1:0"])
-            .args(["--only", "groups.order.ascending", "--only", "groups.envelope.success"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
-        let mut first = String::new();
-        lines.read_line(&mut first).expect("a line");
-        let address = first.split("http://").nth(1).and_then(|rest| rest.split('/').next());
-        let Some(address) = address.map(str::to_owned) else {
-            let mut error = String::new();
-            let _ = child.stderr.take().expect("piped").read_to_string(&mut error);
-            panic!("{first}{error}");
-        };
-        Self { child, lines, address }
-    }
-
-    /// Reads until a line has this text, and returns all that came.
-    fn wait_for(&mut self, wanted: &str) -> String {
-        let mut all = String::new();
-        for _ in 0..200 {
-            let mut line = String::new();
-            if self.lines.read_line(&mut line).expect("a line") == 0 {
-                break;
-            }
-            all.push_str(&line);
-            if line.contains(wanted) {
-                return all;
-            }
-        }
-        panic!("{wanted} did not come: {all}");
+        let mut command = program(&["watch", "--base-url", url, "--every", "1s", "--listen", "127.0.0.1:0"]);
+        command.args(["--only", "groups.order.ascending", "--only", "groups.envelope.success"]);
+        command.arg("--history").arg(history).args(arguments);
+        let mut program = RunningProgram::start(&mut command);
+        let first = program.read_until("http://");
+        let address =
+            first.split("http://").nth(1).and_then(|rest| rest.split('/').next()).expect("an address");
+        let address = address.to_owned();
+        Self { program, address }
     }
 
     fn get(&self, request: &str) -> String {
@@ -76,24 +50,8 @@ impl Watch {
     }
 
     fn signal(&mut self, signal: &str) -> Option<i32> {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().expect("kill").success());
-        let begun = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().expect("its status") {
-                return status.code();
-            }
-            assert!(begun.elapsed() < Duration::from_secs(20), "it does not end");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.program.send(signal);
+        self.program.ended()
     }
 }
 
@@ -121,10 +79,10 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     let (server, is_sorted) = target();
     let folder = Folder::new();
     let mut watch = Watch::start(&server.url(), folder.path(), &[]);
-    let first = watch.wait_for(" clauses judged");
+    let first = watch.program.read_until(" clauses judged");
     assert!(!first.contains("rate"), "{first}");
     is_sorted.store(false, Ordering::SeqCst);
-    let changed = watch.wait_for("rate groups.order: violated in 1 of ");
+    let changed = watch.program.read_until("rate groups.order: violated in 1 of ");
     for part in ["groups.order is violated, and was not before", " and is findings", "95 % interval"] {
         assert!(changed.contains(part), "{changed}");
     }
@@ -134,8 +92,8 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert_eq!(evidence["verdict"], "findings");
     assert!(evidence["checks"].to_string().contains("/openapi/v1/static/groups"), "{evidence}");
     is_sorted.store(true, Ordering::SeqCst);
-    watch.wait_for("groups.order is no longer violated");
-    watch.wait_for(" clauses judged");
+    watch.program.read_until("groups.order is no longer violated");
+    watch.program.read_until(" clauses judged");
 
     let metrics = watch.get("GET /metrics");
     let (head, body) = metrics.split_once("\r\n\r\n").expect("a head");
@@ -176,10 +134,9 @@ fn a_watch_reports_changes_and_rates_serves_them_and_goes_on_after_a_restart() {
     assert!(kept.contains("\"groups.order\":") && kept.contains("<!doctype html>"), "{kept}");
     assert!(!kept.contains(&TOKEN[..8]));
     let mut again = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
-    let shown = again.wait_for("rate groups.order");
+    let shown = again.program.read_until("rate groups.order");
     assert!(!shown.contains("of 1 run"), "{shown}");
-    let status = again.child.wait().expect("it ends");
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(again.program.ended(), Some(0));
 }
 
 #[test]
@@ -195,17 +152,14 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
     let history = folder.path().join("history");
     let mut watch = Watch::start(&server.url(), &history, &["--on-change", &script, "--runs", "3"]);
-    watch.wait_for(" clauses judged");
+    watch.program.read_until(" clauses judged");
     assert!(!Path::new(&event).exists(), "nothing has changed");
     is_sorted.store(false, Ordering::SeqCst);
-    watch.child.wait().expect("it ends");
+    let (_, warned) = watch.program.finish();
     // What it has started goes on behind it.
     folder.write("event $(id).json.end", "");
     let late = format!("{event}.late");
-    assert!((0..100).any(|_| Path::new(&late).exists() || {
-        std::thread::sleep(Duration::from_millis(100));
-        false
-    }));
+    wait_until(|| Path::new(&late).exists());
     let written = folder.read("event $(id).json");
     let (json, environment) = written.split_once('\n').expect("two parts");
     let json: serde_json::Value = serde_json::from_str(json).expect("JSON");
@@ -214,8 +168,6 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
     assert!(json["report"].as_str().is_some_and(|path| Path::new(path).exists()), "{json}");
     assert!(!environment.contains("SALLYPORT_") && !written.contains(&TOKEN[..8]), "{written}");
     assert!(!folder.path().join("forged").exists() && names(folder.path()).len() == 5, "a shell ran");
-    let mut warned = String::new();
-    watch.child.stderr.take().expect("piped").read_to_string(&mut warned).expect("text");
     assert!(warned.contains("warning: --on-change") && warned.contains("exit status: 7"), "{warned}");
 }
 
@@ -250,13 +202,13 @@ fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
     let folder = Folder::new();
     for _ in 0..2 {
         let mut watch = Watch::start(&slow.url(), folder.path(), &[]);
-        watch.wait_for(" clauses judged");
+        watch.program.read_until(" clauses judged");
         std::thread::sleep(Duration::from_millis(1_100));
         assert_eq!(watch.signal("-KILL"), None);
     }
     let mut watch = Watch::start(&slow.url(), folder.path(), &["--runs", "1"]);
-    watch.wait_for(" clauses judged");
-    watch.child.wait().expect("it ends");
+    watch.program.read_until(" clauses judged");
+    watch.program.ended();
     let names = names(folder.path()).into_iter().filter(|name| name.ends_with(".jsonl"));
     let runs: usize = names.map(|name| folder.read(&name).lines().count()).sum();
     assert!(runs >= 3, "{runs} runs were kept");
@@ -267,14 +219,7 @@ fn an_interrupt_ends_a_run_under_way() {
     let hanging = TestServer::start(server::hang);
     let folder = Folder::new();
     let mut watch = Watch::start(&hanging.url(), folder.path(), &[]);
-    // A machine under load needs longer to start the program.
-    for _ in 0..100 {
-        if hanging.connections() > 0 {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    assert!(hanging.connections() > 0);
+    wait_until(|| hanging.connections() > 0);
     assert_eq!(watch.signal("-INT"), Some(0));
     assert!(!every_file(&folder).contains("begun"), "a run that was cut short is no sample");
 }
@@ -284,7 +229,7 @@ fn a_history_belongs_to_one_program_and_one_target() {
     let (server, _) = target();
     let folder = Folder::new();
     let mut watch = Watch::start(&server.url(), folder.path(), &[]);
-    watch.wait_for(" clauses judged");
+    watch.program.read_until(" clauses judged");
     let rejected = |url: &str, listen: &str, message: &str| {
         let mut watch =
             program(&["watch", "--base-url", url, "--listen", listen, "--runs", "1", "--history"]);
@@ -347,9 +292,7 @@ fn reports_are_kept_up_to_a_number() {
     for (most, left) in [("2", 2), ("0", 0)] {
         let folder = Folder::new();
         let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "4", "--keep-reports", most]);
-        let mut shown = String::new();
-        watch.lines.read_to_string(&mut shown).expect("text");
-        watch.child.wait().expect("it ends");
+        let (_, shown) = watch.program.finish();
         let named: Vec<&str> = shown
             .lines()
             .filter_map(|line| line.strip_prefix("          report ")?.rsplit_once('/'))
@@ -364,6 +307,6 @@ fn reports_are_kept_up_to_a_number() {
     let folder = Folder::new();
     is_sorted.store(true, Ordering::SeqCst);
     let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
-    watch.child.wait().expect("it ends");
+    watch.program.finish();
     assert!(reports(folder.path()).is_empty(), "a pass needs no evidence");
 }

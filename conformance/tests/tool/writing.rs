@@ -1,12 +1,14 @@
 //! Reports and lines that cannot be written, and signals while they wait for a reader.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::program::{AssertOutput as _, Finish as _, Folder, code, program, run, text};
+use super::program::{
+    AssertOutput as _, Finish as _, Folder, RunningProgram, code, ended, program, run, send, text, wait_until,
+};
 use super::server::{self, TestServer, closed_port};
 
 const RUN: [&str; 5] = ["run", "--profile", "full", "--only", "groups.order"];
@@ -77,30 +79,10 @@ fn a_reader_that_is_gone_misses_nothing() {
     }
 }
 
-/// Sends SIGTERM, and returns the exit code. It ends within a second; a machine under load may take longer.
+/// Sends SIGTERM, and returns the exit code.
 fn terminated(mut child: Child) -> Option<i32> {
-    let killed = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
-    assert!(killed.expect("kill runs").success());
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(20) {
-        if let Some(status) = child.try_wait().expect("its status") {
-            return status.code();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let _ = child.kill();
-    panic!("it does not end");
-}
-
-/// Waits for a line, and returns the others.
-fn read_until(child: &mut Child, wanted: &str) -> BufReader<std::process::ChildStdout> {
-    let mut lines = BufReader::new(child.stdout.take().expect("piped"));
-    let mut line = String::new();
-    while !line.contains(wanted) {
-        line.clear();
-        assert!(lines.read_line(&mut line).expect("a line") > 0, "{wanted} did not come");
-    }
-    lines
+    send(&child, "-TERM");
+    ended(&mut child)
 }
 
 #[test]
@@ -115,28 +97,20 @@ fn a_signal_ends_a_command_whose_report_nobody_reads() {
         if arguments[0] == "client" && !cfg!(feature = "embedded") {
             continue;
         }
-        let mut child = program(arguments).stdout(Stdio::piped()).spawn().expect("it starts");
-        let lines = read_until(&mut child, " verdict ");
+        let mut running = RunningProgram::start(&mut program(arguments));
+        running.read_until(" verdict ");
         std::thread::sleep(Duration::from_millis(200));
-        let code = terminated(child).expect("it ends by itself");
+        running.send("-TERM");
+        let code = running.ended().expect("it ends by itself");
         assert!(expected.contains(&code), "{arguments:?}: {code}");
-        drop(lines);
     }
     // The same when the signal has ended the run before.
     let hanging = TestServer::start(server::hang);
     let url = hanging.url();
     let arguments = [RUN.as_slice(), &["--base-url", &url, "--report", &report]].concat();
     let child = program(&arguments).stdout(Stdio::null()).spawn().expect("it starts");
-    wait_for(|| hanging.connections() > 0);
+    wait_until(|| hanging.connections() > 0);
     assert_eq!(terminated(child), Some(4));
-}
-
-fn wait_for(what: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !what() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it never begins");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A pipe that has room for a number of bytes.
@@ -163,8 +137,8 @@ fn a_signal_ends_a_command_whose_lines_nobody_reads() {
         let (reader, writer) = filled_pipe(room);
         let child = program(arguments).stdout(writer).spawn().expect("it starts");
         match arguments[0] {
-            "proxy" => wait_for(|| TcpStream::connect(listening).is_ok()),
-            _ => wait_for(|| target.connections() > 0),
+            "proxy" => wait_until(|| TcpStream::connect(listening).is_ok()),
+            _ => wait_until(|| target.connections() > 0),
         }
         std::thread::sleep(Duration::from_secs(1));
         assert_eq!(terminated(child), Some(0), "{arguments:?}");

@@ -25,7 +25,8 @@ static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 /// What the ids of its faults and variations begin with where those of the lab stand beside them.
 pub const PREFIX: &str = "independent/";
 
-/// The faults by clause: `  ID: SENTENCE` after a line with the clause.
+/// The faults by clause: `  ID: SENTENCE` after a line with the clause, and what the fault does behind `=>` (`server/edit.rs`) where it
+/// changes a member of a response.
 const FAULTS: &str = include_str!("faults.txt");
 
 /// Its conforming variations: `ID: SENTENCE`, and the decisions behind `=` where they are not one with that name.
@@ -64,7 +65,8 @@ impl World for Independent {
         let id = fault.id.strip_prefix(PREFIX).unwrap_or(&fault.id);
         // The first text of an address can only be told from the last where a spelling matters.
         let matters = fault.clause == Clause::SearchIpsFirstText;
-        Upstream::new(Server::new(id, matters.then_some("stored-spelling").into_iter().collect()))
+        let decisions = matters.then_some("stored-spelling").into_iter().collect();
+        Upstream::new(Server::new(id, edit(id), decisions))
     }
 
     fn has_failed(&self) -> bool {
@@ -89,7 +91,7 @@ fn backend(decisions: Decisions) -> Arc<Backend> {
         contract: Contract::embedded().expect("the embedded contract is complete"),
         token: Secret::new("API_KEY", world::MAIN),
         facts: facts::facts(&decisions),
-        upstream: Upstream::new(Server::new("", decisions)),
+        upstream: Upstream::new(Server::new("", None, decisions)),
     })
 }
 
@@ -115,16 +117,31 @@ fn faults() -> Vec<KnownFault> {
     let mut clause = None;
     let mut faults = Vec::new();
     for line in rows(FAULTS) {
-        match line.strip_prefix("  ").and_then(|row| row.split_once(": ")) {
-            Some((id, breaks)) => faults.push(KnownFault {
-                id: format!("{PREFIX}{id}"),
-                clause: clause.expect("a fault stands below its clause"),
-                breaks: breaks.to_owned(),
-            }),
-            None => clause = Some(Clause::from_id(line).unwrap_or_else(|| panic!("unknown clause `{line}`"))),
-        }
+        let Some((id, breaks, _)) = fault_row(line) else {
+            clause = Some(Clause::from_id(line).unwrap_or_else(|| panic!("unknown clause `{line}`")));
+            continue;
+        };
+        faults.push(KnownFault {
+            id: format!("{PREFIX}{id}"),
+            clause: clause.expect("a fault stands below its clause"),
+            breaks: breaks.to_owned(),
+        });
     }
     faults
+}
+
+/// The id of a fault, its sentence, and what it does; none for the line of a clause.
+fn fault_row(line: &'static str) -> Option<(&'static str, &'static str, Option<&'static str>)> {
+    let (id, rest) = line.strip_prefix("  ")?.split_once(": ")?;
+    let (breaks, edit) = rest.split_once(" => ").map_or((rest, None), |(breaks, edit)| (breaks, Some(edit)));
+    Some((id, breaks, edit))
+}
+
+/// What the row of a fault, or of the rule that it breaks in one circumstance, says that it does.
+fn edit(id: &str) -> Option<&'static str> {
+    let rule = id.split('@').next().unwrap_or(id);
+    let of = |wanted: &str| rows(FAULTS).filter_map(fault_row).find(|(id, ..)| *id == wanted)?.2;
+    of(id).or_else(|| of(rule))
 }
 
 /// A fault whose rule no source of the server asks for would be a fault in name only, and so would a decision.
@@ -140,7 +157,7 @@ pub fn every_fault_has_a_place() {
         let (rule, tag) = id.split_once('@').map_or((id, None), |(rule, tag)| (rule, Some(tag)));
         // A rule may be put together from two or three parts.
         let mut ends = rule.match_indices('-').map(|(at, _)| &rule[at + 1..]);
-        (quoted(rule) || ends.any(quoted)) && tag.is_none_or(quoted)
+        (edit(id).is_some() || quoted(rule) || ends.any(quoted)) && tag.is_none_or(quoted)
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");
@@ -156,12 +173,10 @@ impl Handler for Server {
             }
             let request = seen.into();
             let response = catch_unwind(AssertUnwindSafe(|| self.response(&request)));
-            let mut reply: Reply = response
-                .unwrap_or_else(|_| {
-                    HAS_PANICKED.store(true, Ordering::Relaxed);
-                    server::Reply::text(500, "the server has a bug")
-                })
-                .into();
+            let mut reply = response.unwrap_or_else(|_| {
+                HAS_PANICKED.store(true, Ordering::Relaxed);
+                Reply::json_with(500, &"the server has a bug".into())
+            });
             if self.decides("chunked") {
                 reply.framing = Framing::Pieces(700);
             }

@@ -67,19 +67,19 @@ impl Server {
     /// An item as the contract describes it, but for faults.
     pub(super) fn item(&self, sent: &str, tags: &Tags) -> Option<Item> {
         let sent = if self.decides("spaces-accepted") { sent.trim() } else { sent };
-        let found = self.strict_item(sent, tags);
-        if let Some(item) = &found {
-            let refused = item.ip.is_ipv6() && self.on("search-ipv6-refused", tags)
-                || item.ip.is_ipv6() && item.port.is_some() && self.on("search-ipv6-port-refused", tags)
-                || item.ip.is_ipv6()
-                    && sent.chars().any(|c| c.is_ascii_uppercase())
-                    && self.on("search-capitals-refused", tags)
-                || item.ip.is_ipv6() && sent.contains("::") && self.on("search-short-ipv6-refused", tags)
-                || item.ip.is_ipv6() && !sent.contains("::") && self.on("search-full-ipv6-refused", tags)
-                || item.ip.is_ipv4() && item.port.is_some() && self.on("search-ipv4-port-refused", tags);
-            return found.filter(|_| !refused);
-        }
-        self.lax_item(sent, tags)
+        let Some(item) = self.strict_item(sent, tags) else { return self.lax_item(sent, tags) };
+        let (is_v6, has_port) = (item.ip.is_ipv6(), item.port.is_some());
+        let is_short = sent.contains("::");
+        let has_capitals = sent.chars().any(|c| c.is_ascii_uppercase());
+        let refusals = [
+            (is_v6, "search-ipv6-refused"),
+            (is_v6 && has_port, "search-ipv6-port-refused"),
+            (is_v6 && has_capitals, "search-capitals-refused"),
+            (is_v6 && is_short, "search-short-ipv6-refused"),
+            (is_v6 && !is_short, "search-full-ipv6-refused"),
+            (!is_v6 && has_port, "search-ipv4-port-refused"),
+        ];
+        if self.breaks_any(tags, refusals) { None } else { Some(item) }
     }
 
     fn strict_item(&self, sent: &str, tags: &Tags) -> Option<Item> {
@@ -105,43 +105,37 @@ impl Server {
         let padded = text.starts_with('0') && !self.decides("leading-zeros-accepted");
         let value: Option<i128> = text.parse().ok().filter(|_| digits && (!padded || text == "0"));
         if let Some(port @ 1..=65_535) = value {
-            let refused = port == 65_535 && self.on("search-port-65535-refused", tags)
-                || port == 1 && self.on("search-port-1-refused", tags)
-                || port < 1024 && self.on("search-port-below-1024-refused", tags)
-                || port > 32_767 && self.on("search-port-above-32767-refused", tags);
-            return (!refused).then_some(port as u16);
+            let refusals = [
+                (port == 65_535, "search-port-65535-refused"),
+                (port == 1, "search-port-1-refused"),
+                (port < 1024, "search-port-below-1024-refused"),
+                (port > 32_767, "search-port-above-32767-refused"),
+            ];
+            return if self.breaks_any(tags, refusals) { None } else { Some(port as u16) };
         }
         let signed: Option<i128> = text.parse().ok();
         let leading: String = text.chars().take_while(char::is_ascii_digit).collect();
-        let wrapped = value.map(|value| value % 65_536).filter(|low| *low > 0);
+        let within = |from: i128, to: i128| value.is_some_and(|value| (from..=to).contains(&value));
+        let is_far = within(2_000_000_001, i128::MAX);
+        let low = value.map(|value| value % 65_536).filter(|low| *low > 0 && within(65_536, i128::MAX));
+        let plus = text.strip_prefix('+').and_then(|port| port.parse().ok()).filter(|port| *port < 65_536);
+        let is_word = leading.is_empty() && !text.is_empty() && signed.is_none();
+        let beginning = leading.parse().ok().filter(|port| !digits && (1..65_536).contains(port));
         let rules = [
-            ("search-port-unchecked", signed.map(|port| port.rem_euclid(65_536)).or(Some(8080))),
-            ("search-port-0", (value == Some(0)).then_some(0)),
-            ("search-port-0-any", (value == Some(0)).then_some(8080)),
-            ("search-port-65536", (value == Some(65_536)).then_some(65_535)),
-            (
-                "search-port-up-to-99999",
-                value.filter(|port| (65_536..=99_999).contains(port)).map(|_| 65_535),
-            ),
-            ("search-port-wraps", wrapped.filter(|_| value.is_some_and(|value| value > 65_535))),
-            ("search-port-far", value.filter(|port| *port > 2_000_000_000).map(|_| 65_535)),
-            ("search-port-negative", signed.filter(|port| *port < 0).map(|port| (-port).min(65_535))),
-            (
-                "search-port-plus",
-                text.strip_prefix('+').and_then(|port| port.parse().ok()).filter(|port| *port < 65_536),
-            ),
-            ("search-port-empty", text.is_empty().then_some(8080)),
-            (
-                "search-port-word",
-                (leading.is_empty() && !text.is_empty() && signed.is_none()).then_some(8080),
-            ),
-            (
-                "search-port-leading-digits",
-                leading.parse().ok().filter(|port| !digits && (1..65_536).contains(port)),
-            ),
+            ("unchecked", signed.map(|port| port.rem_euclid(65_536)).or(Some(8080))),
+            ("0", within(0, 0).then_some(0)),
+            ("0-any", within(0, 0).then_some(8080)),
+            ("65536", within(65_536, 65_536).then_some(65_535)),
+            ("up-to-99999", within(65_536, 99_999).then_some(65_535)),
+            ("wraps", low),
+            ("far", is_far.then_some(65_535)),
+            ("negative", signed.filter(|port| *port < 0).map(|port| (-port).min(65_535))),
+            ("plus", plus),
+            ("empty", text.is_empty().then_some(8080)),
+            ("word", is_word.then_some(8080)),
+            ("leading-digits", beginning),
         ];
-        let port = self.first_broken(tags, rules);
-        u16::try_from(port?).ok()
+        u16::try_from(self.first_broken_part("search-port", tags, rules)?).ok()
     }
 
     /// Faults that take what is not an address for one.
@@ -155,6 +149,7 @@ impl Server {
         let three = |text: &str| text.bytes().filter(|byte| *byte == b'.').count() == 3;
         let parts: Vec<&str> = sent.split('.').collect();
         let bytes = |parts: &[&str]| parts.iter().all(|part| part.parse::<u8>().is_ok());
+        let is_prefix = sent.len() > 1 && parts.last() == Some(&"") && bytes(&parts[..parts.len() - 1]);
         let short =
             (parts.len() < 4 && parts.len() > 1 && bytes(&parts)).then(|| lax_v4(sent, false)).flatten();
         let big = three(sent).then(|| {
@@ -163,13 +158,11 @@ impl Server {
         });
         let host_name =
             sent.contains(|c: char| c.is_ascii_alphabetic()) && !sent.contains([':', '/', '%', ' ', '*']);
-        let fullwidth: String = sent
-            .chars()
-            .map(|c| match c as u32 {
-                at @ 0xff10..=0xff19 => char::from(b'0' + (at - 0xff10) as u8),
-                _ => c,
-            })
-            .collect();
+        let narrow = |c: char| match c as u32 {
+            at @ 0xff10..=0xff19 => char::from(b'0' + (at - 0xff10) as u8),
+            _ => c,
+        };
+        let fullwidth: String = sent.chars().map(narrow).collect();
         let groups: Vec<&str> = sent.split(':').collect();
         let is_hex = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_group = |group: &str| u16::from_str_radix(group, 16).is_ok();
@@ -198,10 +191,7 @@ impl Server {
             ("search-zone-with-port-accepted", zone.filter(|_| is_bracketed)),
             ("search-three-parts-accepted", of_v4(short.filter(|_| parts.len() == 3))),
             ("search-two-parts-accepted", of_v4(short.filter(|_| parts.len() == 2))),
-            (
-                "search-prefix-with-dot",
-                any_if(sent.len() > 1 && parts.last() == Some(&"") && bytes(&parts[..parts.len() - 1])),
-            ),
+            ("search-prefix-with-dot", any_if(is_prefix)),
             ("search-trailing-dot", sent.strip_suffix('.').and_then(strict_v4)),
             ("search-decimal-accepted", of_v4((parts.len() == 1).then(|| lax_v4(sent, false)).flatten())),
             ("search-hexadecimal-accepted", of_v4(sent.contains("0x").then(|| lax_v4(sent, true)).flatten())),

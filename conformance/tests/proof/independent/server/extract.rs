@@ -1,10 +1,8 @@
 //! Extraction: which gateways a call gets.
 
-use serde_json::json;
-
-use super::behaviour::Tags;
+use super::behaviour::{Tags, with_tags};
 use super::extract_input::Parameters;
-use super::world::{Gateway, SCARCE};
+use super::world::{EMPTY_REGION, Gateway, SCARCE};
 use super::{Reject, Reply, Request, Server, StoredExtraction};
 
 /// What an extraction comes to.
@@ -35,15 +33,7 @@ impl Server {
         if self.decides("post-works") {
             return self.extract(request, tags);
         }
-        let rules = [
-            ("extract-post-error-without-message", Some(json!({ "code": 40_500 }))),
-            ("extract-post-error-without-code", Some(json!({ "message": "use GET" }))),
-            ("extract-post-error-msg", Some(json!({ "code": 40_500, "msg": "use GET" }))),
-        ];
-        match self.first_broken(&tags, rules) {
-            Some(body) => Reply::json(405, &body),
-            None => self.extract_error(&Reject::new(405, 40_500, "use GET"), &tags),
-        }
+        self.extract_error(&Reject::new(405, 40_500, "use GET"), &tags)
     }
 
     fn attempt(&self, request: &Request, tags: &mut Tags) -> Result<Extraction, Reject> {
@@ -60,13 +50,21 @@ impl Server {
         self.admit(account, request, parameters.protocol, tags)?;
         let key = parameters.request_id.as_ref().map(|id| self.kept_key(account, id, tags));
         if let Some(key) = &key
-            && let Some(kept) = self.kept(key, &parameters, request, tags)?
+            && let Some(gateways) = self.kept(key, &parameters, request, tags)?
         {
-            return Ok(Extraction { parameters, gateways: kept, is_repeat: true });
+            return Ok(Extraction { parameters, gateways, is_repeat: true });
         }
         let gateways = self.choose(&parameters, tags)?;
-        if let Some(key) = key {
-            self.keep(&key, &parameters, &gateways, tags);
+        let rules = [
+            (gateways.len() < parameters.num, "extract-partial-not-remembered"),
+            (true, "extract-not-remembered"),
+        ];
+        if let Some(key) = key.filter(|_| !self.breaks_any(tags, rules)) {
+            let kept =
+                StoredExtraction { parameters: parameters.key(), gateways: gateways.clone(), times: 0 };
+            let mut memory = self.memory();
+            memory.extractions.insert(key.clone(), kept);
+            memory.ids.push(key);
         }
         Ok(Extraction { parameters, gateways, is_repeat: false })
     }
@@ -80,27 +78,24 @@ impl Server {
         };
         let mut own = tags.clone();
         let caller = self.extract_account(request, &mut own);
-        let without_token = caller.is_err() && self.on("extract-replay-before-token", &own);
-        let refused = caller.is_ok_and(|account| self.admit(account, request, "http", &own).is_err());
-        let without_access = refused && self.on("extract-replay-before-access", &own);
+        let is_unknown = caller.is_err();
+        let is_refused = caller.is_ok_and(|account| self.admit(account, request, "http", &own).is_err());
+        let rules =
+            [(is_unknown, "extract-replay-before-token"), (is_refused, "extract-replay-before-access")];
         let parameters = self.parameters(request, &own).ok()?;
-        (without_token || without_access).then_some(Extraction {
-            parameters,
-            gateways: kept.gateways,
-            is_repeat: true,
-        })
+        let is_replayed = self.breaks_any(&own, rules);
+        is_replayed.then_some(Extraction { parameters, gateways: kept.gateways, is_repeat: true })
     }
 
     fn kept_key(&self, account: usize, id: &str, tags: &Tags) -> String {
-        let mut key = format!("{account} {id}");
-        if self.on("extract-request-id-of-all-accounts", tags) {
-            key = format!("0 {id}");
+        let is_in_header = tags.iter().any(|tag| matches!(*tag, "bearer" | "x-api-key"));
+        match () {
+            () if self.on("extract-request-id-of-all-accounts", tags) => format!("0 {id}"),
+            () if is_in_header && self.on("extract-request-id-by-transport", tags) => {
+                format!("header {account} {id}")
+            }
+            () => format!("{account} {id}"),
         }
-        let header = tags.iter().any(|tag| matches!(*tag, "bearer" | "x-api-key"));
-        if header && self.on("extract-request-id-by-transport", tags) {
-            key = format!("header {key}");
-        }
-        key
     }
 
     /// The gateways of an earlier call with the same request id.
@@ -111,33 +106,34 @@ impl Server {
         request: &Request,
         tags: &Tags,
     ) -> Result<Option<Vec<Gateway>>, Reject> {
-        let position = {
-            let memory = self.memory();
-            memory.ids.iter().position(|known| known == key).map(|at| memory.ids.len() - at)
+        let (StoredExtraction { parameters: earlier, mut gateways, times }, ago) = {
+            let mut memory = self.memory();
+            let place = memory.ids.iter().position(|known| known == key);
+            let ago = place.map_or(0, |place| memory.ids.len() - place);
+            let Some(kept) = memory.extractions.get_mut(key) else { return Ok(None) };
+            kept.times += 1;
+            (kept.clone(), ago)
         };
-        let Some(mut kept) = self.memory().extractions.get(key).cloned() else { return Ok(None) };
-        kept.times += 1;
-        self.memory().extractions.insert(key.into(), kept.clone());
-        let by_header = request.first("request_id").is_none();
-        let forgotten = self.on("extract-repeat-is-new", tags)
-            || by_header && self.on("extract-repeat-by-header-is-new", tags)
-            || kept.times > 1 && self.on("extract-repeat-second-is-new", tags)
-            || position.is_some_and(|ago| ago > 3) && self.on("extract-repeat-forgotten-after-three", tags)
-            || kept.gateways.len() > 1 && self.on("extract-repeat-of-many-is-new", tags);
-        if forgotten {
+        let rules = [
+            (true, "extract-repeat-is-new"),
+            (request.first("request_id").is_none(), "extract-repeat-by-header-is-new"),
+            (times > 1, "extract-repeat-second-is-new"),
+            (ago > 3, "extract-repeat-forgotten-after-three"),
+            (gateways.len() > 1, "extract-repeat-of-many-is-new"),
+        ];
+        if self.breaks_any(tags, rules) {
             return Ok(None);
         }
         if self.on("extract-repeat-refused", tags) {
             return Err(Reject::new(409, 40_902, "the request id was used"));
         }
-        if kept.parameters != parameters.key() {
+        if earlier != parameters.key() {
             return match () {
-                () if self.decides("other-parameters-first") => Ok(Some(kept.gateways)),
+                () if self.decides("other-parameters-first") => Ok(Some(gateways)),
                 () if self.decides("other-parameters-new") => Ok(None),
                 () => Err(Reject::new(409, 40_903, "other parameters than before")),
             };
         }
-        let mut gateways = kept.gateways;
         if gateways.len() > 1 && self.on("extract-repeat-first-only", tags) {
             gateways.truncate(1);
         }
@@ -151,75 +147,55 @@ impl Server {
         Ok(Some(gateways))
     }
 
-    fn keep(&self, key: &str, parameters: &Parameters, gateways: &[Gateway], tags: &Tags) {
-        let partial = gateways.len() < parameters.num;
-        if partial && self.on("extract-partial-not-remembered", tags)
-            || self.on("extract-not-remembered", tags)
-        {
-            return;
-        }
-        let kept = StoredExtraction { parameters: parameters.key(), gateways: gateways.to_vec(), times: 0 };
-        let mut memory = self.memory();
-        memory.extractions.insert(key.into(), kept);
-        memory.ids.push(key.into());
+    /// The region and the protocol that count.
+    fn pool(&self, parameters: &Parameters, tags: &Tags) -> (String, &'static str) {
+        let (region, protocol) = (parameters.region.as_str(), parameters.protocol);
+        let is_named = region != "GLOBAL";
+        let sticky = (is_named && self.fault.is_of("extract-region-sticks")).then(|| {
+            let mut memory = self.memory();
+            let first = memory.texts.entry("sticky".into()).or_insert_with(|| region.to_owned()).clone();
+            if ["NZL", "ISL", "DEU"].contains(&first.as_str()) { first } else { "USA".into() }
+        });
+        let regions = [
+            ("extract-region-ignored", is_named.then(|| "GLOBAL".to_owned())),
+            ("extract-region-other", (region == "USA").then(|| "DEU".to_owned())),
+            ("extract-region-sticks", sticky),
+        ];
+        let protocols = [
+            ("extract-socks5-gives-http", (protocol == "socks5").then_some("http")),
+            ("extract-http-gives-socks5", (protocol == "http").then_some("socks5")),
+        ];
+        let region = self.first_broken(tags, regions).unwrap_or_else(|| region.to_owned());
+        (region, self.first_broken(tags, protocols).unwrap_or(protocol))
     }
 
     /// New gateways: the next ones of the region, round after round.
     fn choose(&self, parameters: &Parameters, tags: &Tags) -> Result<Vec<Gateway>, Reject> {
-        let mut region = parameters.region.as_str();
-        let mut protocol = parameters.protocol;
-        let mut own = tags.clone();
-        if region == SCARCE {
-            own.push("scarce");
-        }
-        let tags = &own;
-        if region != "GLOBAL" && self.on("extract-region-ignored", tags) {
-            region = "GLOBAL";
-        }
-        if region == "USA" && self.on("extract-region-other", tags) {
-            region = "DEU";
-        }
-        if region != "GLOBAL" && self.on("extract-region-sticks", tags) {
-            let mut memory = self.memory();
-            region = match memory.texts.entry("sticky".into()).or_insert_with(|| region.to_owned()).as_str() {
-                "NZL" => "NZL",
-                "ISL" => "ISL",
-                "DEU" => "DEU",
-                _ => "USA",
+        let tags = &with_tags(tags, [(parameters.region == SCARCE, "scarce")]);
+        let (region, protocol) = self.pool(parameters, tags);
+        let found = self.gateways(&region, protocol);
+        let is_unknown = found.is_none();
+        let mut all = found.unwrap_or_default();
+        let global = || self.gateways("GLOBAL", protocol).unwrap_or_default();
+        let is_empty = region == EMPTY_REGION;
+        if all.is_empty() && is_empty && self.on("extract-empty-region-filled", tags) {
+            all = global();
+        } else if all.is_empty() {
+            let unknown = || Reject::input("unknown region");
+            return match () {
+                () if self.on("extract-shortage-as-empty-success", tags) => Ok(Vec::new()),
+                () if is_unknown && self.decides("unknown-region-partial") => Ok(Vec::new()),
+                () if is_unknown && self.decides("unknown-region-shortage") => Err(shortage()),
+                () if is_unknown => Err(unknown()),
+                () if self.decides("empty-region-partial") => Ok(Vec::new()),
+                () if self.decides("empty-region-unknown") => Err(unknown()),
+                () => Err(shortage()),
             };
-        }
-        if protocol == "socks5" && self.on("extract-socks5-gives-http", tags) {
-            protocol = "http";
-        } else if protocol == "http" && self.on("extract-http-gives-socks5", tags) {
-            protocol = "socks5";
-        }
-        let all: Option<Vec<Gateway>> = {
-            let world = self.world();
-            let found = world.gateways.iter().find(|((name, of), _)| *name == region && *of == protocol);
-            found.map(|(_, gateways)| gateways.clone())
-        };
-        let is_unknown = all.is_none();
-        let mut all = all.unwrap_or_default();
-        if all.is_empty() {
-            if region == "ISL" && self.on("extract-empty-region-filled", tags) {
-                all = self.global(protocol);
-            } else if self.on("extract-shortage-as-empty-success", tags) {
-                return Ok(Vec::new());
-            } else {
-                return match is_unknown {
-                    true if self.decides("unknown-region-partial") => Ok(Vec::new()),
-                    true if self.decides("unknown-region-shortage") => Err(shortage()),
-                    true => Err(Reject::input("unknown region")),
-                    false if self.decides("empty-region-partial") => Ok(Vec::new()),
-                    false if self.decides("empty-region-unknown") => Err(Reject::input("unknown region")),
-                    false => Err(shortage()),
-                };
-            }
         }
         let num = parameters.num;
         if all.len() < num {
             if self.on("extract-short-region-filled", tags) {
-                all.extend(self.global(protocol));
+                all.extend(global());
             } else if self.decides("short-region-shortage") {
                 return Err(shortage());
             }
@@ -236,22 +212,21 @@ impl Server {
         ];
         let rules = rules.map(|(holds, rule, more)| (holds && more != num, rule, more));
         let num = self.first_broken_of(tags, rules).unwrap_or(num);
-        let start = if self.decides("fixed-gateways") {
-            0
-        } else {
+        let mut start = 0;
+        if !self.decides("fixed-gateways") {
             let mut memory = self.memory();
             let cursor = memory.counts.entry(format!("cursor {region} {protocol}")).or_default();
-            let start = *cursor;
+            start = *cursor;
             *cursor = (*cursor + num) % all.len();
-            start
+        }
+        let (count, step) = match self.decides("repeated-gateways") {
+            true => (num, 2),
+            false => (num.min(all.len()), 1),
         };
-        let count = if self.decides("repeated-gateways") { num } else { num.min(all.len()) };
-        let step = if self.decides("repeated-gateways") { 2 } else { 1 };
-        let at = |number: usize| all[(start + number / step) % all.len()].clone();
-        Ok((0..count).map(at).collect())
+        Ok((0..count).map(|number| all[(start + number / step) % all.len()].clone()).collect())
     }
 
-    fn global(&self, protocol: &'static str) -> Vec<Gateway> {
-        self.world().gateways[&("GLOBAL", protocol)].clone()
+    fn gateways(&self, region: &str, protocol: &'static str) -> Option<Vec<Gateway>> {
+        self.world().gateways.get(&(region, protocol)).cloned()
     }
 }

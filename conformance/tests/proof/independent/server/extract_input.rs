@@ -21,6 +21,16 @@ impl Parameters {
     }
 }
 
+const CRLF: &str = "\r\n";
+
+/// The separators by `lb`, without the custom one.
+const SEPARATORS: [(&str, &str); 5] = [("1", CRLF), ("2", "/br"), ("3", "\r"), ("4", "\n"), ("5", "\t")];
+
+/// The value of a row by its name.
+fn named<T: Copy>(rows: &[(&str, T)], name: &str) -> Option<T> {
+    rows.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+}
+
 /// The leading integer of a text, as `parseInt` reads it.
 fn leading_integer(text: &str) -> Option<i64> {
     let text = text.trim_start();
@@ -28,25 +38,27 @@ fn leading_integer(text: &str) -> Option<i64> {
     text[..end.map_or(text.len(), |(at, _)| at)].parse().ok()
 }
 
-fn is_integer(text: &str) -> bool {
+/// A text of digits, perhaps behind a minus.
+fn integer(text: &str) -> Option<i128> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 impl Server {
     /// Circumstances that the query shows before it is judged.
     pub(super) fn extract_tags(&self, request: &Request, tags: &mut Tags) {
-        let has_id = request.first("request_id").is_some() || request.header("x-request-id").is_some();
-        let has_region = request.first("regions").is_some() || request.first("country").is_some();
+        let has = |name: &str| request.first(name).is_some();
+        let is = |name: &str, value: &str| request.first(name) == Some(value);
+        let has_region = has("regions") || has("country");
         let more = [
-            (request.first("return_type") == Some("txt"), "txt"),
-            (request.first("protocol") == Some("socks5"), "socks5"),
-            (has_id, "request-id"),
-            (request.first("country").is_some(), "country"),
+            (is("return_type", "txt"), "txt"),
+            (is("protocol", "socks5"), "socks5"),
+            (has("request_id") || request.header("x-request-id").is_some(), "request-id"),
+            (has("country"), "country"),
             (has_region, "region"),
             (!has_region, "no-region"),
-            (request.first("num") == Some("1"), "num-1"),
-            (request.first("lb").is_some(), "lb"),
+            (is("num", "1"), "num-1"),
+            (has("lb"), "lb"),
             (request.header("x-forwarded-for").is_some(), "forwarded"),
         ];
         *tags = with_tags(tags, more);
@@ -56,21 +68,17 @@ impl Server {
         const KNOWN: [&str; 10] =
             ["api_key", "num", "regions", "country", "protocol", "return_type", "lb", "sb", "request_id", ""];
         for (name, value) in &request.query {
-            let unsupported = matches!(name.as_str(), "session" | "state" | "province" | "city");
-            if self.decides("unknown-rejected") && !KNOWN.contains(&name.as_str())
-                || self.decides("unsupported-rejected") && unsupported
+            let name = name.as_str();
+            let is_known = KNOWN.contains(&name);
+            let is_unsupported = matches!(name, "session" | "state" | "province" | "city");
+            let is_optional = !matches!(name, "api_key" | "num" | "sb");
+            let is_repeated = is_known && request.all(name).len() > 1;
+            if self.decides("unknown-rejected") && !is_known
+                || self.decides("unsupported-rejected") && is_unsupported
+                || !self.decides("repeated-first") && is_repeated
+                || self.decides("empty-optional-rejected") && is_optional && value.is_empty()
             {
-                return Err(Reject::input(format!("unknown parameter `{name}`")));
-            }
-            if !self.decides("repeated-first")
-                && KNOWN.contains(&name.as_str())
-                && request.all(name).len() > 1
-            {
-                return Err(Reject::input(format!("`{name}` must be given once")));
-            }
-            let optional = !matches!(name.as_str(), "api_key" | "num" | "sb");
-            if self.decides("empty-optional-rejected") && optional && value.is_empty() {
-                return Err(Reject::input(format!("`{name}` must not be empty")));
+                return Err(Reject::input(format!("`{name}`: unknown, repeated or empty")));
             }
         }
         if request.body.is_empty() && self.on("extract-needs-body", tags) {
@@ -84,11 +92,8 @@ impl Server {
         let region = self.region(optional("regions"), optional("country"), tags)?;
         let protocol = self.protocol(optional("protocol"), tags)?;
         let is_text = self.is_text(optional("return_type"), tags)?;
-        let separator = if is_text || self.decides("unused-separator-checked") {
-            self.separator(request, tags)?
-        } else {
-            String::new()
-        };
+        let has_separator = is_text || self.decides("unused-separator-checked");
+        let separator = if has_separator { self.separator(request, tags)? } else { String::new() };
         let request_id = self.request_id(optional("request_id"), request.header("x-request-id"), tags);
         if request_id.as_ref().is_some_and(|id| id.len() > 36) && self.decides("request-id-36") {
             return Err(Reject::input("the request id is too long"));
@@ -99,207 +104,182 @@ impl Server {
     fn num(&self, sent: Option<&str>, tags: &Tags) -> Result<usize, Reject> {
         let wrong = || Reject::input("`num`: expected an integer from 1 to 100");
         let Some(text) = sent else {
-            return match () {
-                () if self.on("extract-num-missing-one", tags) => Ok(1),
-                () if self.on("extract-num-missing-ten", tags) => Ok(10),
-                () => Err(wrong()),
-            };
+            let rules = [("extract-num-missing-one", Some(1)), ("extract-num-missing-ten", Some(10))];
+            return self.first_broken(tags, rules).ok_or_else(wrong);
         };
-        let value: Option<i64> = is_integer(text).then(|| text.parse().ok()).flatten();
+        let value = integer(text);
         if let Some(value @ 1..=100) = value {
-            if value == 100 && self.on("extract-num-100-refused", tags)
-                || value == 1 && self.on("extract-num-1-refused", tags)
-                || value > 50 && self.on("extract-num-above-50-refused", tags)
-            {
-                return Err(wrong());
-            }
-            return Ok(value as usize);
+            let rules = [
+                (value == 100, "extract-num-100-refused"),
+                (value == 1, "extract-num-1-refused"),
+                (value > 50, "extract-num-above-50-refused"),
+            ];
+            return if self.breaks_any(tags, rules) { Err(wrong()) } else { Ok(value as usize) };
         }
-        let big: Option<i128> = is_integer(text).then(|| text.parse().ok()).flatten();
-        let wrapped =
-            |bits: u32| big.map(|big| big.rem_euclid(1 << bits)).filter(|low| (1..=100).contains(low));
-        let float: Option<f64> = text.trim().parse().ok();
-        let fraction = float.filter(|float| !is_integer(text) && (1.0..101.0).contains(float));
-        let fraction = fraction.map(|float| float as usize);
-        let leading = leading_integer(text).filter(|_| !is_integer(text));
-        let within = |range: std::ops::RangeInclusive<i64>| {
-            value.filter(|value| range.contains(value)).map(|value| value.unsigned_abs() as usize)
+        let found = |value: Option<i128>| value.map(|value| value.unsigned_abs() as usize);
+        let within = |low: i128, high: i128| found(value.filter(|value| (low..=high).contains(value)));
+        let is = |wanted: i128, num: usize| (value == Some(wanted)).then_some(num);
+        let wrapped = |bits: u32| {
+            let low = value.map(|value| value.rem_euclid(1 << bits));
+            found(low.filter(|low| (1..=100).contains(low)))
         };
-        let far = float.is_some_and(|float| float.abs() >= 2e9);
-        let clamped = big.map(|big| big.clamp(1, 100) as usize);
+        let float: f64 = text.trim().parse().unwrap_or(f64::NAN);
+        let fraction = (value.is_none() && (1.0..101.0).contains(&float)).then_some(float as usize);
+        let leading = leading_integer(text).filter(|_| value.is_none()).map(|found| found.clamp(1, 100));
+        let is_word = float.is_nan() && !text.is_empty();
         let hex = text.strip_prefix("0x").and_then(|digits| usize::from_str_radix(digits, 16).ok());
-        let first = |low: Option<i128>| low.map(|low| low as usize);
         let rules = [
-            ("extract-num-unchecked", clamped.or(Some(1))),
-            ("extract-num-zero-as-one", (value == Some(0)).then_some(1)),
-            ("extract-num-zero-empty", (value == Some(0)).then_some(0)),
-            ("extract-num-empty-as-one", text.is_empty().then_some(1)),
-            ("extract-num-101", (value == Some(101)).then_some(101)),
-            ("extract-num-up-to-1000", within(101..=1000)),
-            ("extract-num-clamped-high", value.filter(|value| *value > 100).map(|_| 100)),
-            ("extract-num-clamped-low", value.filter(|value| *value < 1).map(|_| 1)),
-            ("extract-num-absolute", within(-100..=-1)),
-            ("extract-num-wraps-8", first(wrapped(8))),
-            ("extract-num-wraps-16", first(wrapped(16))),
-            ("extract-num-wraps-32", first(wrapped(32))),
-            ("extract-num-wraps-64", first(wrapped(64))),
-            ("extract-num-fraction", fraction.filter(|_| text.contains('.'))),
-            ("extract-num-exponent", fraction.filter(|_| text.contains(['e', 'E']))),
-            ("extract-num-far-as-100", (far && float.is_some_and(|float| float > 0.0)).then_some(100)),
-            ("extract-num-far-negative-as-1", (far && float.is_some_and(|float| float < 0.0)).then_some(1)),
-            ("extract-num-parse-int", leading.map(|found| found.clamp(1, 100) as usize)),
-            ("extract-num-word-as-one", (float.is_none() && !text.is_empty()).then_some(1)),
-            ("extract-num-hex", hex),
+            ("unchecked", Some(value.map_or(1, |value| value.clamp(1, 100) as usize))),
+            ("zero-as-one", is(0, 1)),
+            ("zero-empty", is(0, 0)),
+            ("empty-as-one", text.is_empty().then_some(1)),
+            ("101", is(101, 101)),
+            ("up-to-1000", within(101, 1000)),
+            ("clamped-high", within(101, i64::MAX.into()).map(|_| 100)),
+            ("clamped-low", within(i64::MIN.into(), 0).map(|_| 1)),
+            ("absolute", within(-100, -1)),
+            ("wraps-8", wrapped(8)),
+            ("wraps-16", wrapped(16)),
+            ("wraps-32", wrapped(32)),
+            ("wraps-64", wrapped(64)),
+            ("fraction", fraction.filter(|_| text.contains('.'))),
+            ("exponent", fraction.filter(|_| text.contains(['e', 'E']))),
+            ("far-as-100", (float >= 2e9).then_some(100)),
+            ("far-negative-as-1", (float <= -2e9).then_some(1)),
+            ("parse-int", leading.map(|found| found as usize)),
+            ("word-as-one", is_word.then_some(1)),
+            ("hex", hex),
         ];
-        self.first_broken(tags, rules).ok_or_else(wrong)
+        self.first_broken_part("extract-num", tags, rules).ok_or_else(wrong)
     }
 
     fn region(&self, regions: Option<&str>, country: Option<&str>, tags: &Tags) -> Result<String, Reject> {
-        if regions.is_none() && country.is_none() {
-            if self.on("extract-default-region-refused", tags) {
-                return Err(Reject::input("`regions` is required"));
-            }
-            let last = self.memory().texts.get("last region").cloned();
-            let rules = [
-                ("extract-default-region-scarce", Some("NZL".to_owned())),
-                ("extract-default-region-plentiful", Some("USA".to_owned())),
-                ("extract-default-region-last", last),
-            ];
-            if let Some(region) = self.first_broken(tags, rules) {
-                return Ok(region);
-            }
+        let sent = regions.or(country);
+        let are_equal = regions.is_some() && regions == country;
+        let is_alias = regions.is_none() && country.is_some();
+        let rules = [
+            (sent.is_none(), "extract-default-region-refused"),
+            (sent == Some("GLOBAL"), "extract-global-refused"),
+            (are_equal, "extract-country-equal-refused"),
+            (is_alias, "extract-country-refused"),
+        ];
+        if self.breaks_any(tags, rules) {
+            return Err(Reject::input("`regions` or `country` is required or unknown"));
         }
-        if regions.or(country) == Some("GLOBAL") && self.on("extract-global-refused", tags) {
-            return Err(Reject::input("unknown region"));
+        let last = self.memory().texts.get("last region").cloned();
+        let rules = [
+            ("extract-default-region-scarce", Some("NZL".to_owned()).filter(|_| sent.is_none())),
+            ("extract-default-region-plentiful", Some("USA".to_owned()).filter(|_| sent.is_none())),
+            ("extract-default-region-last", last.filter(|_| sent.is_none())),
+            ("extract-country-ignored", is_alias.then(|| "GLOBAL".to_owned())),
+        ];
+        if let Some(region) = self.first_broken(tags, rules) {
+            return Ok(region);
         }
-        if let (Some(one), Some(other)) = (regions, country) {
-            if one == other && self.on("extract-country-equal-refused", tags) {
-                return Err(Reject::input("give `regions` or `country`"));
-            }
-            let global = one == "GLOBAL" || other == "GLOBAL";
-            let prefix = one.starts_with(other) || other.starts_with(one);
+        if let (Some(one), Some(other), false) = (regions, country, are_equal) {
+            let is_global = one == "GLOBAL" || other == "GLOBAL";
+            let is_prefix = one.starts_with(other) || other.starts_with(one);
             let rules = [
                 (true, "extract-country-unequal-regions-win", one),
                 (true, "extract-country-unequal-country-wins", other),
-                (global, "extract-country-unequal-global", if one == "GLOBAL" { other } else { one }),
+                (is_global, "extract-country-unequal-global", if one == "GLOBAL" { other } else { one }),
                 (other == "GLOBAL", "extract-country-unequal-country-global", one),
-                (prefix, "extract-country-unequal-prefix", one),
+                (is_prefix, "extract-country-unequal-prefix", one),
             ];
-            if one != other {
-                let winner = self.first_broken_of(tags, rules).map(str::to_owned);
-                return winner.ok_or_else(|| Reject::input("`regions` and `country` differ"));
-            }
+            let winner = self.first_broken_of(tags, rules).map(str::to_owned);
+            return winner.ok_or_else(|| Reject::input("`regions` and `country` differ"));
         }
-        if regions.is_none() && country.is_some() {
-            if self.on("extract-country-ignored", tags) {
-                return Ok("GLOBAL".into());
-            }
-            if self.on("extract-country-refused", tags) {
-                return Err(Reject::input("unknown parameter `country`"));
-            }
-        }
-        let region = regions.or(country).unwrap_or("GLOBAL").to_owned();
+        let region = sent.unwrap_or("GLOBAL").to_owned();
         self.memory().texts.insert("last region".into(), region.clone());
         Ok(region)
     }
 
     fn protocol(&self, sent: Option<&str>, tags: &Tags) -> Result<&'static str, Reject> {
-        match sent {
-            None if self.on("extract-default-protocol-socks5", tags) => Ok("socks5"),
-            None if self.on("extract-default-protocol-refused", tags) => {
-                Err(Reject::input("`protocol` is required"))
-            }
-            None | Some("http") => Ok("http"),
-            Some("socks5") if self.on("extract-socks5-refused", tags) => Err(Reject::input("`protocol`")),
-            Some("socks5") => Ok("socks5"),
-            Some(other) => {
-                let known = |text: &str| match text {
-                    "http" => Some("http"),
-                    "socks5" => Some("socks5"),
-                    _ => None,
-                };
-                let lower = other.to_ascii_lowercase();
-                let rules = [
-                    ("extract-https-accepted", (other == "https").then_some("http")),
-                    ("extract-protocol-unknown-as-http", (other != "https").then_some("http")),
-                    ("extract-protocol-any-case", known(&lower)),
-                    ("extract-protocol-trimmed", known(other.trim())),
-                    ("extract-protocol-socks", (other == "socks").then_some("socks5")),
-                    ("extract-protocol-socks4", other.starts_with("socks4").then_some("socks5")),
-                    ("extract-protocol-prefix", other.starts_with("socks5").then_some("socks5")),
-                    ("extract-protocol-list", other.split(',').find_map(known)),
-                ];
-                let found = self.first_broken(tags, rules);
-                found.ok_or_else(|| Reject::input("`protocol`: expected http or socks5"))
-            }
+        const PROTOCOLS: [(&str, &str); 2] = [("http", "http"), ("socks5", "socks5")];
+        let known = |text: &str| named(&PROTOCOLS, text);
+        let wrong = || Reject::input("`protocol`: expected http or socks5");
+        let refusals = [
+            (sent.is_none(), "extract-default-protocol-refused"),
+            (sent == Some("socks5"), "extract-socks5-refused"),
+        ];
+        if self.breaks_any(tags, refusals) {
+            return Err(wrong());
         }
+        let Some(sent) = sent else {
+            let is_socks5 = self.on("extract-default-protocol-socks5", tags);
+            return Ok(if is_socks5 { "socks5" } else { "http" });
+        };
+        let rules = [
+            (sent == "https", "extract-https-accepted", Some("http")),
+            (sent != "https", "extract-protocol-unknown-as-http", Some("http")),
+            (true, "extract-protocol-any-case", known(&sent.to_ascii_lowercase())),
+            (true, "extract-protocol-trimmed", known(sent.trim())),
+            (sent == "socks", "extract-protocol-socks", Some("socks5")),
+            (sent.starts_with("socks4"), "extract-protocol-socks4", Some("socks5")),
+            (sent.starts_with("socks5"), "extract-protocol-prefix", Some("socks5")),
+            (true, "extract-protocol-list", sent.split(',').find_map(known)),
+        ];
+        let rules = rules.map(|(holds, rule, protocol)| (rule, protocol.filter(|_| holds)));
+        known(sent).or_else(|| self.first_broken(tags, rules)).ok_or_else(wrong)
     }
 
     fn is_text(&self, sent: Option<&str>, tags: &Tags) -> Result<bool, Reject> {
+        const TYPES: [(&str, bool); 2] = [("json", false), ("txt", true)];
+        let wrong = || Reject::input("`return_type`: expected json or txt");
         match sent {
-            None if self.on("extract-default-return-type-txt", tags) => Ok(true),
-            None if tags.contains(&"lb") && self.on("extract-return-type-txt-by-lb", tags) => Ok(true),
-            Some("txt") if self.on("extract-txt-gives-json", tags) => Ok(false),
-            Some("json") if self.on("extract-json-refused", tags) => Err(Reject::input("`return_type`")),
-            None | Some("json") => Ok(false),
-            Some("txt") => Ok(true),
+            None => {
+                let has_lb = tags.contains(&"lb");
+                let rules =
+                    [(true, "extract-default-return-type-txt"), (has_lb, "extract-return-type-txt-by-lb")];
+                Ok(self.breaks_any(tags, rules))
+            }
+            Some("txt") => Ok(!self.on("extract-txt-gives-json", tags)),
+            Some("json") if self.on("extract-json-refused", tags) => Err(wrong()),
+            Some("json") => Ok(false),
             Some(other) => {
                 let lower = other.to_ascii_lowercase();
                 let rules = [
-                    ("extract-return-type-unknown-as-json", Some(false)),
-                    ("extract-return-type-unknown-as-txt", Some(true)),
-                    ("extract-return-type-text", (lower == "text").then_some(true)),
-                    ("extract-return-type-xml", (lower == "xml").then_some(false)),
-                    (
-                        "extract-return-type-any-case",
-                        matches!(&*lower, "json" | "txt").then_some(lower == "txt"),
-                    ),
+                    ("unknown-as-json", Some(false)),
+                    ("unknown-as-txt", Some(true)),
+                    ("text", (lower == "text").then_some(true)),
+                    ("xml", (lower == "xml").then_some(false)),
+                    ("any-case", named(&TYPES, &lower)),
                 ];
-                let is_text = self.first_broken(tags, rules);
-                is_text.ok_or_else(|| Reject::input("`return_type`: expected json or txt"))
+                self.first_broken_part("extract-return-type", tags, rules).ok_or_else(wrong)
             }
         }
     }
 
     fn separator(&self, request: &Request, tags: &Tags) -> Result<String, Reject> {
-        const CRLF: &str = "\r\n";
-        let lb = request.first("lb").filter(|lb| !lb.is_empty());
-        let Some(lb) = lb else {
+        let Some(lb) = request.first("lb").filter(|lb| !lb.is_empty()) else {
             return Ok(if self.on("extract-lb-default-lf", tags) { "\n" } else { CRLF }.into());
         };
         if lb == "6" {
             return self.custom_separator(request, tags);
         }
         let rules = [
-            (lb == "1", "extract-lb-1-lf", "\n"),
-            (lb == "1", "extract-lb-1-lfcr", "\n\r"),
-            (lb == "2", "extract-lb-2-br-element", "<br/>"),
-            (lb == "2", "extract-lb-2-newline", "\n"),
-            (lb == "2", "extract-lb-2-backslash", "\\br"),
-            (lb == "3", "extract-lb-3-lf", "\n"),
-            (lb == "3", "extract-lb-3-crlf", CRLF),
-            (lb == "4", "extract-lb-4-crlf", CRLF),
-            (lb == "4", "extract-lb-4-cr", "\r"),
-            (lb == "5", "extract-lb-5-space", " "),
-            (lb == "5", "extract-lb-5-literal", "\\t"),
+            ("1", "extract-lb-1-lf", "\n"),
+            ("1", "extract-lb-1-lfcr", "\n\r"),
+            ("2", "extract-lb-2-br-element", "<br/>"),
+            ("2", "extract-lb-2-newline", "\n"),
+            ("2", "extract-lb-2-backslash", "\\br"),
+            ("3", "extract-lb-3-lf", "\n"),
+            ("3", "extract-lb-3-crlf", CRLF),
+            ("4", "extract-lb-4-crlf", CRLF),
+            ("4", "extract-lb-4-cr", "\r"),
+            ("5", "extract-lb-5-space", " "),
+            ("5", "extract-lb-5-literal", "\\t"),
         ];
-        if let Some(separator) = self.first_broken_of(tags, rules) {
+        let rules = rules.map(|(of, rule, separator)| (of == lb, rule, separator));
+        let known = named(&SEPARATORS, lb);
+        let ignored = [(known.is_some(), "extract-lb-ignored", CRLF)];
+        if let Some(separator) = self.first_broken_of(tags, rules.into_iter().chain(ignored)).or(known) {
             return Ok(separator.into());
         }
-        let known = match lb {
-            "1" => Some(CRLF),
-            "2" => Some("/br"),
-            "3" => Some("\r"),
-            "4" => Some("\n"),
-            "5" => Some("\t"),
-            _ => None,
-        };
-        if let Some(known) = known {
-            let ignored = self.on("extract-lb-ignored", tags);
-            return Ok(if ignored { CRLF } else { known }.into());
-        }
-        let number: Option<i128> = is_integer(lb).then(|| lb.parse().ok()).flatten();
-        let wraps = |bits: u32| number.is_some_and(|number| (1..=6).contains(&number.rem_euclid(1 << bits)));
+        let number = integer(lb);
+        let is_code = |number: i128| (1..=6).contains(&number);
+        let wraps = |bits: u32| number.is_some_and(|number| is_code(number.rem_euclid(1 << bits)));
+        let leading = leading_integer(lb).is_some_and(|lb| is_code(lb.into()));
         let rules = [
             (true, "extract-lb-unknown-as-default"),
             (number == Some(0), "extract-lb-0"),
@@ -308,98 +288,86 @@ impl Server {
             (number.is_none(), "extract-lb-word"),
             (wraps(8), "extract-lb-wraps-8"),
             (wraps(32), "extract-lb-wraps-32"),
-            (lb.len() > 1 && matches!(lb.as_bytes()[0], b'1'..=b'6'), "extract-lb-first-character"),
-            (
-                number.is_none() && leading_integer(lb).is_some_and(|lb| (1..=6).contains(&lb)),
-                "extract-lb-parse-int",
-            ),
+            (lb.len() > 1 && lb.starts_with(['1', '2', '3', '4', '5', '6']), "extract-lb-first-character"),
+            (number.is_none() && leading, "extract-lb-parse-int"),
             (number.is_none_or(|number| number > 1_000_000), "extract-lb-far"),
         ];
-        let is_taken = rules.into_iter().any(|(holds, rule)| holds && self.on(rule, tags));
-        if is_taken { Ok(CRLF.into()) } else { Err(Reject::input("`lb`: expected 1 to 6")) }
+        if self.breaks_any(tags, rules) {
+            Ok(CRLF.into())
+        } else {
+            Err(Reject::input("`lb`: expected 1 to 6"))
+        }
     }
 
     fn custom_separator(&self, request: &Request, tags: &Tags) -> Result<String, Reject> {
         let sb = match request.first("sb") {
-            None if self.on("extract-sb-missing-as-crlf", tags) => "\r\n",
+            None if self.on("extract-sb-missing-as-crlf", tags) => CRLF,
             None if tags.contains(&"num-1") && self.on("extract-sb-missing-for-one", tags) => "",
             Some("") if self.on("extract-sb-empty-joined", tags) => "",
-            Some("") if self.on("extract-sb-empty-as-crlf", tags) => "\r\n",
+            Some("") if self.on("extract-sb-empty-as-crlf", tags) => CRLF,
             None | Some("") => return Err(Reject::input("`sb` is required when `lb` is 6")),
             Some(sb) => sb,
         };
         let bytes = sb.len();
         let encoded =
             request.raw_query.split('&').find_map(|pair| pair.strip_prefix("sb=")).unwrap_or_default();
-        let is_long = match () {
-            () if bytes > 32 && self.on("extract-sb-unlimited", tags) => false,
-            () if bytes > 32 && self.on("extract-sb-counts-characters", tags) => sb.chars().count() > 32,
-            () if bytes > 32 && self.on("extract-sb-counts-utf16", tags) => sb.encode_utf16().count() > 32,
-            () if bytes > 32 && self.on("extract-sb-33", tags) => bytes > 33,
-            () if bytes > 32 && self.on("extract-sb-up-to-64", tags) => bytes > 64,
-            () if bytes > 32 && self.on("extract-sb-length-wraps", tags) => bytes % 256 > 32,
-            () if self.on("extract-sb-32-refused", tags) => bytes >= 32,
-            () if self.on("extract-sb-counts-encoded", tags) => encoded.len() > 32,
-            () => bytes > 32,
-        };
-        if is_long {
-            if self.on("extract-sb-truncated", tags) {
-                let end = (0..=32).rev().find(|end| sb.is_char_boundary(*end)).unwrap_or(0);
-                return Ok(sb[..end].into());
-            }
+        let limits = [
+            (bytes > 32, "extract-sb-unlimited", false),
+            (bytes > 32, "extract-sb-counts-characters", sb.chars().count() > 32),
+            (bytes > 32, "extract-sb-counts-utf16", sb.encode_utf16().count() > 32),
+            (bytes > 32, "extract-sb-33", bytes > 33),
+            (bytes > 32, "extract-sb-up-to-64", bytes > 64),
+            (bytes > 32, "extract-sb-length-wraps", bytes % 256 > 32),
+            (true, "extract-sb-32-refused", bytes >= 32),
+            (true, "extract-sb-counts-encoded", encoded.len() > 32),
+        ];
+        let is_long = self.first_broken_of(tags, limits).unwrap_or(bytes > 32);
+        if is_long && self.on("extract-sb-truncated", tags) {
+            return Ok(sb[..sb.floor_char_boundary(32)].into());
+        }
+        if is_long || sb.trim().is_empty() && self.on("extract-sb-blank-refused", tags) {
             return Err(Reject::input("`sb`: expected at most 32 bytes"));
         }
-        if sb.trim().is_empty() && self.on("extract-sb-blank-refused", tags) {
-            return Err(Reject::input("`sb` must not be blank"));
-        }
-        let escapes = sb.replace("\\n", "\n").replace("\\t", "\t");
-        let html = sb.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let latin: String = sb.bytes().map(char::from).collect();
-        let ascii: String = sb.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
         let twice = percent_encoding::percent_decode(sb.as_bytes()).decode_utf8_lossy().into_owned();
-        let cut = sb.split([';', '#', '&']).next().unwrap_or_default().to_owned();
         let rules = [
-            ("extract-sb-ignored", "\r\n".to_owned()),
-            ("extract-sb-trimmed", sb.trim().to_owned()),
-            ("extract-sb-first-character", sb.chars().take(1).collect()),
-            ("extract-sb-first-16", sb.chars().take(16).collect()),
-            ("extract-sb-escapes", escapes),
-            ("extract-sb-html", html),
-            ("extract-sb-latin-1", latin),
-            ("extract-sb-ascii", ascii),
-            ("extract-sb-not-decoded", encoded.to_owned()),
-            ("extract-sb-decoded-twice", twice),
-            ("extract-sb-lower-case", sb.to_lowercase()),
-            ("extract-sb-without-newlines", sb.replace(['\r', '\n'], "")),
-            ("extract-sb-cut", cut),
+            ("ignored", CRLF.to_owned()),
+            ("trimmed", sb.trim().to_owned()),
+            ("first-character", sb.chars().take(1).collect()),
+            ("first-16", sb.chars().take(16).collect()),
+            ("escapes", sb.replace("\\n", "\n").replace("\\t", "\t")),
+            ("html", sb.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")),
+            ("latin-1", sb.bytes().map(char::from).collect()),
+            ("ascii", sb.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect()),
+            ("not-decoded", encoded.to_owned()),
+            ("decoded-twice", twice),
+            ("lower-case", sb.to_lowercase()),
+            ("without-newlines", sb.replace(['\r', '\n'], "")),
+            ("cut", sb.split([';', '#', '&']).next().unwrap_or_default().to_owned()),
         ];
         let rules = rules.map(|(rule, changed)| (rule, Some(changed).filter(|changed| changed != sb)));
-        Ok(self.first_broken(tags, rules).unwrap_or_else(|| sb.into()))
+        Ok(self.first_broken_part("extract-sb", tags, rules).unwrap_or_else(|| sb.into()))
     }
 
     fn request_id(&self, query: Option<&str>, header: Option<&str>, tags: &Tags) -> Option<String> {
         let header = header.filter(|header| !header.is_empty());
-        let mut found = query.or(header);
-        if query.is_none() && header.is_some() && self.on("extract-request-id-header-ignored", tags) {
-            found = None;
-        }
-        if query.is_some() && header.is_some() && self.on("extract-request-id-header-wins", tags)
-            || query.is_some() && self.on("extract-request-id-query-ignored", tags)
-        {
-            found = header;
-        }
-        if found.is_none() && self.on("extract-request-id-shared-when-missing", tags) {
-            return Some("none".into());
-        }
-        let id = found?.to_owned();
-        let first = |count: usize| id.chars().take(count).collect::<String>();
+        let is_alone = query.is_none() && header.is_some();
+        let are_both = query.is_some() && header.is_some();
         let rules = [
-            (query.is_some(), "extract-request-id-joined", header.map(|header| format!("{id} {header}"))),
-            (id.len() > 8, "extract-request-id-first-8", Some(first(8))),
-            (id.len() > 16, "extract-request-id-first-16", Some(first(16))),
-            (true, "extract-request-id-any-case", Some(id.to_lowercase())),
+            (is_alone, "extract-request-id-header-ignored", None),
+            (are_both, "extract-request-id-header-wins", header),
+            (query.is_some(), "extract-request-id-query-ignored", header),
+            (query.or(header).is_none(), "extract-request-id-shared-when-missing", Some("none")),
         ];
-        let rules = rules.map(|(applies, rule, other)| (rule, other.filter(|_| applies)));
+        let id = self.first_broken_of(tags, rules).unwrap_or(query.or(header))?.to_owned();
+        let first =
+            |count: usize| Some(id.chars().take(count).collect::<String>()).filter(|_| id.len() > count);
+        let joined = query.and(header).map(|header| format!("{id} {header}"));
+        let rules = [
+            ("extract-request-id-joined", joined),
+            ("extract-request-id-first-8", first(8)),
+            ("extract-request-id-first-16", first(16)),
+            ("extract-request-id-any-case", Some(id.to_lowercase())),
+        ];
         Some(self.first_broken(tags, rules).unwrap_or(id))
     }
 }

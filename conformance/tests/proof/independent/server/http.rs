@@ -1,11 +1,11 @@
-//! The wire: requests as the server reads them, and replies as it puts them together.
+//! Requests as the server reads them, and replies as it puts them together.
 
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
-use hyper::header::{HeaderName, HeaderValue};
-use hyper::{HeaderMap, StatusCode};
-use sallyport_conformance::lab::{self, Framing, ProxiedRequest};
+use hyper::StatusCode;
+use hyper::header::HeaderValue;
+use sallyport_conformance::lab::{ProxiedRequest, Reply};
 use serde_json::Value;
 
 /// Whoever calls, since the server listens on loopback alone.
@@ -21,14 +21,6 @@ pub(crate) struct Request {
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
-}
-
-/// A reply.
-#[derive(Debug, Clone)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Vec<u8>,
 }
 
 impl From<ProxiedRequest> for Request {
@@ -50,7 +42,7 @@ impl From<ProxiedRequest> for Request {
 impl Request {
     /// The values of a query parameter, in their order.
     pub(crate) fn all(&self, name: &str) -> Vec<&str> {
-        self.query.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
+        all(&self.query, name)
     }
 
     /// The first value of a query parameter.
@@ -60,7 +52,7 @@ impl Request {
 
     /// The values of a header, in their order.
     pub(crate) fn header_all(&self, name: &str) -> Vec<&str> {
-        self.headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
+        all(&self.headers, name)
     }
 
     /// The first value of a header.
@@ -69,36 +61,29 @@ impl Request {
     }
 }
 
-impl Reply {
-    pub(crate) fn json(status: u16, value: &Value) -> Self {
-        Self::bytes(status, "application/json", value.to_string().into_bytes())
-    }
-
-    pub(crate) fn text(status: u16, text: &str) -> Self {
-        Self::bytes(status, "text/plain; charset=utf-8", text.as_bytes().to_vec())
-    }
-
-    pub(crate) fn bytes(status: u16, media: &str, body: Vec<u8>) -> Self {
-        Self { status, headers: vec![("Content-Type".into(), media.into())], body }
-    }
-
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.into(), value.into()));
-        self
-    }
+fn all<'a>(pairs: &'a [(String, String)], name: &str) -> Vec<&'a str> {
+    pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
 }
 
-impl From<Reply> for lab::Reply {
-    fn from(Reply { status, headers, body }: Reply) -> Self {
-        let mut sent = HeaderMap::new();
-        for (name, value) in &headers {
-            let name = name.parse::<HeaderName>().expect("a name of the server's own");
-            // A request id that came as a header may hold what no header can carry back.
-            if let Ok(value) = HeaderValue::try_from(value) {
-                sent.append(name, value);
-            }
-        }
-        let status = StatusCode::from_u16(status).expect("a status of the server's own");
-        Self { status, headers: sent, body: body.into(), framing: Framing::Whole }
-    }
+pub(crate) fn json(status: u16, value: &Value) -> Reply {
+    Reply::json_with(status, value)
+}
+
+pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Reply {
+    bytes(status, "text/plain; charset=utf-8", text)
+}
+
+pub(crate) fn bytes(status: u16, media: &str, body: impl Into<Bytes>) -> Reply {
+    let reply = Reply { body: body.into(), ..json(status, &Value::Null) };
+    with(reply, "content-type", media)
+}
+
+/// The reply with a header. A request id that came as a header may hold what no header can carry back.
+pub(crate) fn with(mut reply: Reply, name: &'static str, value: &str) -> Reply {
+    reply.set_header(name, value);
+    reply
+}
+
+pub(crate) fn with_status(reply: Reply, status: u16) -> Reply {
+    Reply { status: StatusCode::from_u16(status).expect("a status of the server's own"), ..reply }
 }

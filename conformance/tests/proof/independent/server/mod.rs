@@ -1,15 +1,12 @@
 //! A server of the API, written from the contract's prose alone. It shares no code with the suite or the reference
 //! server.
 
-#![expect(
-    clippy::if_same_then_else,
-    clippy::nonminimal_bool,
-    reason = "each fault stands beside the rule that it breaks, one condition a fault"
-)]
+#![allow(clippy::nonminimal_bool, reason = "each fault stands beside the rule that it breaks")]
 
 mod access;
 mod address;
 pub(crate) mod behaviour;
+mod edit;
 mod extract;
 mod extract_input;
 mod extract_output;
@@ -29,8 +26,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 
 use behaviour::{ActiveFault, Decisions, Tags, with_tags};
-pub(crate) use http::{Reply, Request};
-use serde_json::Value;
+pub(crate) use http::Request;
+use hyper::header::HeaderName;
+use sallyport_conformance::lab::Reply;
+use serde_json::{Map, Value, json};
 use world::{Gateway, World};
 
 /// The state of one server; nothing is shared between servers.
@@ -67,13 +66,11 @@ struct Reject {
     status: u16,
     code: i64,
     message: String,
-    /// What a fault adds to the rejection, by name.
-    mark: &'static str,
 }
 
 impl Reject {
     fn new(status: u16, code: i64, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), mark: "" }
+        Self { status, code, message: message.into() }
     }
 
     fn input(message: impl Into<String>) -> Self {
@@ -82,10 +79,10 @@ impl Reject {
 }
 
 impl Server {
-    /// A server with that fault (an empty text for none) and those decisions.
-    pub(crate) fn new(fault: &str, decisions: Decisions) -> Self {
+    /// A server with that fault (an empty text for none), what its row says that it does, and those decisions.
+    pub(crate) fn new(fault: &str, edit: Option<&'static str>, decisions: Decisions) -> Self {
         let world = Mutex::new(world::build(&decisions));
-        Self { fault: ActiveFault::new(fault), decisions, world, memory: Mutex::default() }
+        Self { fault: ActiveFault::new(fault, edit), decisions, world, memory: Mutex::default() }
     }
 
     /// Whether it decides so what the contract leaves open.
@@ -136,43 +133,47 @@ impl Server {
         tags: &Tags,
         rules: impl IntoIterator<Item = (bool, &'static str, T)>,
     ) -> Option<T> {
-        self.first_broken(
-            tags,
-            rules.into_iter().map(|(applies, rule, value)| (rule, applies.then_some(value))),
-        )
+        let rules = rules.into_iter().map(|(applies, rule, value)| (rule, applies.then_some(value)));
+        self.first_broken(tags, rules)
     }
 
-    /// Sets the members of a JSON object whose rule the server breaks here: rule, name and value.
-    fn set_members<R: AsRef<str>>(
+    /// The same for rules whose names begin alike.
+    fn first_broken_part<T>(
         &self,
-        object: &mut Value,
+        first: &str,
         tags: &Tags,
-        rules: impl IntoIterator<Item = (R, &'static str, Value)>,
-    ) {
-        for (rule, name, value) in rules {
-            if object[name] != value && self.on(rule.as_ref(), tags) {
-                object[name] = value;
-            }
-        }
+        rules: impl IntoIterator<Item = (&'static str, Option<T>)>,
+    ) -> Option<T> {
+        rules.into_iter().find_map(|(rule, value)| value.filter(|_| self.on_part(first, rule, tags)))
     }
 
-    /// Renames the members of a JSON object whose rule the server breaks here: rule, name and the other name, which is empty for
-    /// a member that is left out.
-    fn rename_members<R: AsRef<str>>(
-        &self,
-        object: &mut Value,
-        tags: &Tags,
-        rules: impl IntoIterator<Item = (R, &'static str, &'static str)>,
-    ) {
-        let members = object.as_object_mut().expect("an object");
-        for (rule, name, other) in rules {
-            if self.on(rule.as_ref(), tags) {
-                let value = members.remove(name).unwrap_or_default();
-                if !other.is_empty() {
-                    members.insert(other.into(), value);
-                }
-            }
+    /// Whether the server breaks one of these rules that apply.
+    fn breaks_any(&self, tags: &Tags, rules: impl IntoIterator<Item = (bool, &'static str)>) -> bool {
+        rules.into_iter().any(|(applies, rule)| applies && self.on(rule, tags))
+    }
+
+    /// The object of a response with that name, as the fault has it. `known` has what its row may name beside members.
+    fn told(&self, name: &str, mut object: Value, tags: &Tags, known: &Value) -> Value {
+        self.fault.edits(name, tags).for_each(|edit| edit.apply(&mut object, known));
+        object
+    }
+
+    /// The same for a reply.
+    fn told_reply(&self, name: &str, mut reply: Reply, tags: &Tags, known: &Value) -> Reply {
+        if self.fault.edits(name, tags).next().is_none() {
+            return reply;
         }
+        let headers =
+            reply.headers.iter().map(|(name, value)| (name.to_string(), value.to_str().ok().into()));
+        let object = json!({ "status": reply.status.as_u16(), "headers": Map::from_iter(headers) });
+        let object = self.told(name, object, tags, known);
+        reply.headers.clear();
+        for (name, value) in object["headers"].as_object().into_iter().flatten() {
+            let value = edit::shown(value).try_into().expect("a value of the server's own");
+            reply.headers.insert(name.parse::<HeaderName>().expect("a name of the server's own"), value);
+        }
+        let status = object["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
+        http::with_status(reply, status)
     }
 
     fn world(&self) -> MutexGuard<'_, World> {
@@ -202,7 +203,7 @@ impl Server {
             "/openapi/v1/proxy/extract" => "extract",
             "/openapi/v1/static/groups" => "groups",
             "/openapi/v1/static/instances/search" => "search",
-            _ => return Reply::json(404, &serde_json::json!({ "code": 40_400, "message": "unknown path" })),
+            _ => return http::json(404, &json!({ "code": 40_400, "message": "unknown path" })),
         };
         if let Some(reply) = self.throttle(operation) {
             return reply;
@@ -214,31 +215,22 @@ impl Server {
             ("extract", "POST") => self.extract_post(request, tags),
             ("groups", "GET") => self.groups(request, tags),
             ("search", "POST") => self.search(request, tags),
-            _ => Reply::json(405, &serde_json::json!({ "code": 40_500, "message": "method not allowed" })),
+            _ => http::json(405, &json!({ "code": 40_500, "message": "method not allowed" })),
         }
     }
 
     /// 429 at times, as a decision with a good Retry-After, or as a fault without.
     fn throttle(&self, operation: &'static str) -> Option<Reply> {
         let call = self.count("every call");
-        let reply =
-            || Reply::json(429, &serde_json::json!({ "code": 42_900, "message": "rate limit exceeded" }));
+        let reply = http::json(429, &json!({ "code": 42_900, "message": "rate limit exceeded" }));
         if call.is_multiple_of(15) && self.decides("throttled") {
-            return Some(reply().with("Retry-After", "0"));
+            return Some(http::with(reply, "retry-after", "0"));
         }
         let nth = self.count(&format!("throttle {operation}"));
         let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
         let tags = vec![operation];
-        let broken = [
-            ("throttle-without-retry-after", None),
-            ("throttle-retry-after-word", Some("soon")),
-            ("throttle-retry-after-negative", Some("-1")),
-            ("throttle-retry-after-fraction", Some("0.5")),
-            ("throttle-retry-after-unit", Some("1s")),
-            ("throttle-retry-after-iso-date", Some("2026-01-01T00:00:00Z")),
-            ("throttle-retry-after-empty", Some("")),
-        ];
-        let value = self.first_broken_of(&tags, broken.map(|(rule, value)| (at, rule, value)))?;
-        Some(value.map_or_else(reply, |value| reply().with("Retry-After", value)))
+        let is_broken = at && self.fault.edits("throttled", &tags).next().is_some();
+        let reply = http::with(reply, "retry-after", "0");
+        is_broken.then(|| self.told_reply("throttled", reply, &tags, &Value::Null))
     }
 }

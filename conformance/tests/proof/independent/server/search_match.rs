@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use super::address::Item;
 use super::behaviour::{Tags, tags_of_instance};
+use super::search::other;
 use super::search_input::Query;
-use super::world::{Instance, MAIN_AT, SECOND_AT, World};
+use super::world::{Instance, MAIN_AT, World};
 use super::{Reject, Server};
 
 fn wrong() -> Reject {
@@ -20,69 +21,53 @@ impl Server {
     pub(super) fn items(&self, body: &Map<String, Value>, tags: &Tags) -> Result<Vec<Item>, Reject> {
         let raw = match body.get("ips") {
             Some(Value::Array(raw)) => raw.clone(),
-            other => self.not_a_list(other, tags)?,
+            other => self.not_a_list(other, tags).ok_or_else(wrong)?,
         };
         let count = raw.len();
         if count == 0 {
-            if self.on("search-empty-batch-finds-nothing", tags) {
-                return Ok(Vec::new());
-            }
-            return if self.on("search-empty-batch-finds-all", tags) {
-                Ok(self.everything())
-            } else {
-                Err(wrong())
+            return match () {
+                () if self.on("search-empty-batch-finds-nothing", tags) => Ok(Vec::new()),
+                () if self.on("search-empty-batch-finds-all", tags) => Ok(self.everything()),
+                () => Err(wrong()),
             };
         }
-        let refused = count > 10_000
-            && !self.on("search-raw-unlimited", tags)
-            && !(count == 10_001 && self.on("search-raw-10001", tags))
-            && !(count <= 20_000 && self.on("search-raw-up-to-20000", tags))
-            || count == 10_000 && self.on("search-raw-10000-refused", tags)
-            || count > 1000 && self.on("search-raw-above-1000-refused", tags)
-            || count > 500 && self.on("search-raw-above-500-refused", tags);
-        if refused && !(count > 10_000 && self.on("search-raw-truncated", tags)) {
+        let accepts = [
+            (true, "search-raw-unlimited"),
+            (count == 10_001, "search-raw-10001"),
+            (count <= 20_000, "search-raw-up-to-20000"),
+        ];
+        let refuses = [
+            (count == 10_000, "search-raw-10000-refused"),
+            (count > 1000, "search-raw-above-1000-refused"),
+            (count > 500, "search-raw-above-500-refused"),
+        ];
+        let is_over = count > 10_000 && !self.breaks_any(tags, accepts);
+        let most = if is_over { 10_000 } else { count };
+        if is_over && !self.on("search-raw-truncated", tags) || self.breaks_any(tags, refuses) {
             return Err(Reject::input("`ips`: expected 1 to 10000 items"));
         }
-        let mut items = Vec::new();
-        for (at, value) in raw.iter().take(10_000.max(if refused { 0 } else { count })).enumerate() {
-            if let Some(item) = self.raw_item(value, at, count, tags)? {
-                items.push(item);
-            }
-        }
-        if items.is_empty() {
-            return Err(wrong());
-        }
-        self.deduplicated(items, tags)
+        let read = raw.iter().take(most).enumerate().map(|(at, value)| self.raw_item(value, at, count, tags));
+        let items = read.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?;
+        if items.is_empty() { Err(wrong()) } else { self.deduplicated(items, tags) }
     }
 
-    fn not_a_list(&self, sent: Option<&Value>, tags: &Tags) -> Result<Vec<Value>, Reject> {
-        let one = || Value::from("45.10.0.4");
-        match sent {
-            None | Some(Value::Null) => {
-                if self.on("search-ips-missing-finds-all", tags)
-                    || sent.is_some() && self.on("search-ips-null-finds-all", tags)
-                {
-                    return Ok(vec![one()]);
-                }
-                if tags.contains(&"filtered") && self.on("search-ips-missing-with-filter", tags) {
-                    return Ok(vec![one()]);
-                }
-            }
-            Some(text @ Value::String(inner)) => {
-                if self.on("search-ips-single-text", tags) {
-                    return Ok(vec![text.clone()]);
-                }
-                if inner.contains(',') && self.on("search-ips-comma-text", tags) {
-                    return Ok(inner.split(',').map(Value::from).collect());
-                }
-            }
-            Some(Value::Object(_)) if self.on("search-ips-object", tags) => return Ok(vec![one()]),
-            Some(Value::Number(_) | Value::Bool(_)) if self.on("search-ips-number", tags) => {
-                return Ok(vec![one()]);
-            }
-            _ => {}
-        }
-        Err(wrong())
+    fn not_a_list(&self, sent: Option<&Value>, tags: &Tags) -> Option<Vec<Value>> {
+        let one = || vec![Value::from("45.10.0.4")];
+        let is_missing = sent.is_none_or(Value::is_null);
+        let is_filtered = tags.contains(&"filtered");
+        let is_scalar = matches!(sent, Some(Value::Number(_) | Value::Bool(_)));
+        let text = sent.and_then(Value::as_str);
+        let texts = text.filter(|text| text.contains(','));
+        let rules = [
+            ("missing-finds-all", is_missing.then(one)),
+            ("null-finds-all", (is_missing && sent.is_some()).then(one)),
+            ("missing-with-filter", (is_missing && is_filtered).then(one)),
+            ("single-text", text.map(|text| vec![text.into()])),
+            ("comma-text", texts.map(|text| text.split(',').map(Value::from).collect())),
+            ("object", matches!(sent, Some(Value::Object(_))).then(one)),
+            ("number", is_scalar.then(one)),
+        ];
+        self.first_broken_part("search-ips", tags, rules)
     }
 
     fn everything(&self) -> Vec<Item> {
@@ -92,33 +77,36 @@ impl Server {
     }
 
     fn raw_item(&self, value: &Value, at: usize, count: usize, tags: &Tags) -> Result<Option<Item>, Reject> {
-        let text = match value {
-            Value::String(text) => text.as_str(),
-            Value::Null if self.on("search-item-null-skipped", tags) => return Ok(None),
-            Value::Number(_) if self.on("search-item-number", tags) => return Ok(None),
-            Value::Array(inner) if self.on("search-item-list-flattened", tags) => {
-                return Ok(inner.first().and_then(Value::as_str).and_then(|text| self.item(text, tags)));
-            }
-            Value::Object(inner) if self.on("search-item-object", tags) => {
-                return Ok(inner.get("ip").and_then(Value::as_str).and_then(|text| self.item(text, tags)));
-            }
-            Value::Bool(_) if self.on("search-item-boolean", tags) => return Ok(None),
-            _ if self.on("search-item-other-type-skipped", tags) => return Ok(None),
-            _ => return Err(wrong()),
+        let Some(text) = value.as_str() else {
+            let inner = |value: Option<&Value>| value?.as_str().and_then(|text| self.item(text, tags));
+            let rules = [
+                (value.is_null(), "null-skipped", None),
+                (value.is_number(), "number", None),
+                (value.is_array(), "list-flattened", inner(value.get(0))),
+                (value.is_object(), "object", inner(value.get("ip"))),
+                (value.is_boolean(), "boolean", None),
+                (true, "other-type-skipped", None),
+            ];
+            let rules = rules.map(|(holds, rule, item)| (rule, holds.then_some(item)));
+            return self.first_broken_part("search-item", tags, rules).ok_or_else(wrong);
         };
         if let Some(item) = self.item(text, tags) {
             return Ok(Some(item));
         }
-        let skipped = self.on("search-invalid-skipped", tags)
-            || at > 0 && self.on("search-only-first-validated", tags)
-            || count > 1 && at + 1 == count && self.on("search-last-not-validated", tags)
-            || at >= 100 && self.on("search-first-100-validated", tags)
-            || at >= 1000 && self.on("search-first-1000-validated", tags)
-            || count > 1 && self.on("search-invalid-skipped-among-valid", tags)
-            || count > 1 && text.is_empty() && self.on("search-empty-item-skipped", tags)
-            || count > 1 && text.contains(':') && self.on("search-invalid-with-port-skipped", tags)
-            || count > 1 && text.matches(':').count() > 1 && self.on("search-invalid-ipv6-skipped", tags);
-        if skipped { Ok(None) } else { Err(wrong()) }
+        let is_among = count > 1;
+        let colons = text.matches(':').count();
+        let rules = [
+            (true, "search-invalid-skipped"),
+            (at > 0, "search-only-first-validated"),
+            (is_among && at + 1 == count, "search-last-not-validated"),
+            (at >= 100, "search-first-100-validated"),
+            (at >= 1000, "search-first-1000-validated"),
+            (is_among, "search-invalid-skipped-among-valid"),
+            (is_among && text.is_empty(), "search-empty-item-skipped"),
+            (is_among && colons > 0, "search-invalid-with-port-skipped"),
+            (is_among && colons > 1, "search-invalid-ipv6-skipped"),
+        ];
+        if self.breaks_any(tags, rules) { Ok(None) } else { Err(wrong()) }
     }
 
     fn deduplicated(&self, items: Vec<Item>, tags: &Tags) -> Result<Vec<Item>, Reject> {
@@ -126,50 +114,49 @@ impl Server {
         let mut first: Vec<Item> = Vec::new();
         let mut known: HashMap<(IpAddr, Option<u16>), usize> = HashMap::new();
         for item in &items {
-            match known.get(&(item.ip, item.port)) {
-                None => {
-                    known.insert((item.ip, item.port), first.len());
-                    first.push(item.clone());
-                }
-                Some(at) => {
-                    let stored = item.text == item.ip.to_string();
-                    if first[*at].text != item.text
-                        && (self.on("search-last-text-kept", tags)
-                            || stored && self.on("search-stored-text-kept", tags))
-                    {
-                        first[*at].text.clone_from(&item.text);
-                    }
-                }
+            let at = *known.entry((item.ip, item.port)).or_insert(first.len());
+            let Some(kept) = first.get_mut(at) else {
+                first.push(item.clone());
+                continue;
+            };
+            let is_stored = item.text == item.ip.to_string();
+            let rules = [(true, "search-last-text-kept"), (is_stored, "search-stored-text-kept")];
+            if kept.text != item.text && self.breaks_any(tags, rules) {
+                kept.text.clone_from(&item.text);
             }
         }
-        let addresses: HashSet<IpAddr> = first.iter().map(|item| item.ip).collect();
-        let texts: HashSet<(&str, Option<u16>)> =
-            items.iter().map(|item| (item.text.as_str(), item.port)).collect();
+        let addresses = first.iter().map(|item| item.ip).collect::<HashSet<_>>().len();
+        let texts = items.iter().map(|item| (&item.text, item.port)).collect::<HashSet<_>>().len();
+        let count = |fits: fn(&&Item) -> bool| first.iter().filter(fits).count();
         let counted = first.len();
         let rules = [
-            (raw != counted, "search-limit-counts-raw-items", raw),
-            (addresses.len() != counted, "search-limit-counts-addresses", addresses.len()),
-            (texts.len() != counted, "search-limit-counts-spellings", texts.len()),
-            (true, "search-limit-ignores-ipv6", first.iter().filter(|item| item.ip.is_ipv4()).count()),
-            (true, "search-limit-ignores-ported", first.iter().filter(|item| item.port.is_none()).count()),
+            ("search-limit-counts-raw-items", raw),
+            ("search-limit-counts-addresses", addresses),
+            ("search-limit-counts-spellings", texts),
+            ("search-limit-ignores-ipv6", count(|item| item.ip.is_ipv4())),
+            ("search-limit-ignores-ported", count(|item| item.port.is_none())),
         ];
         let rules =
-            rules.map(|(differs, rule, other)| (differs && (other > 500) != (counted > 500), rule, other));
-        let counted = self.first_broken_of(tags, rules).unwrap_or(counted);
-        let over = counted > 500
-            && !(counted == 501 && self.on("search-limit-501", tags))
-            && !(counted <= 1000 && self.on("search-limit-1000", tags))
-            && !self.on("search-limit-none", tags)
-            && !self.on("search-limit-by-declaration", tags);
-        let under = counted == 500 && self.on("search-limit-499", tags)
-            || counted > 10 && self.on("search-limit-by-smallest-declaration", tags)
-            || counted > 100 && self.on("search-limit-100", tags)
-            || counted > 256 && self.on("search-limit-256", tags);
-        if over && self.on("search-limit-truncates", tags) {
+            rules.map(|(rule, other)| (rule, Some(other).filter(|other| (*other > 500) != (counted > 500))));
+        let counted = self.first_broken(tags, rules).unwrap_or(counted);
+        let accepts = [
+            (counted == 501, "search-limit-501"),
+            (counted <= 1000, "search-limit-1000"),
+            (true, "search-limit-none"),
+            (true, "search-limit-by-declaration"),
+        ];
+        let refuses = [
+            (counted == 500, "search-limit-499"),
+            (counted > 10, "search-limit-by-smallest-declaration"),
+            (counted > 100, "search-limit-100"),
+            (counted > 256, "search-limit-256"),
+        ];
+        let is_over = counted > 500 && !self.breaks_any(tags, accepts);
+        if is_over && self.on("search-limit-truncates", tags) {
             first.truncate(500);
             return Ok(first);
         }
-        if over || under {
+        if is_over || self.breaks_any(tags, refuses) {
             return Err(Reject::input("`ips`: expected at most 500 different items"));
         }
         if raw != first.len() && self.on("search-duplicates-kept", tags) {
@@ -182,8 +169,8 @@ impl Server {
         Ok(first)
     }
 
-    /// Instances of the account that the batch matches, before the filters; may hold some twice when a fault says so.
-    pub(super) fn matches(&self, world: &World, account: usize, query: &Query, tags: &Tags) -> Vec<Instance> {
+    /// The items that are matched: all of them, but for faults.
+    fn matched(&self, query: &Query, tags: &Tags) -> Vec<Item> {
         let mut items = query.items.clone();
         let count = items.len();
         let rules = [
@@ -196,11 +183,11 @@ impl Server {
         ];
         items.truncate(self.first_broken_of(tags, rules).unwrap_or(count));
         let has = |ported: bool| items.iter().any(|item| item.port.is_some() == ported);
-        let mixed = has(true) && has(false);
-        if mixed && self.on("search-portless-ignored-beside-ported", tags) {
+        let is_mixed = has(true) && has(false);
+        if is_mixed && self.on("search-portless-ignored-beside-ported", tags) {
             items.retain(|item| item.port.is_some());
         }
-        if mixed && self.on("search-ported-ignored-beside-portless", tags) {
+        if is_mixed && self.on("search-ported-ignored-beside-portless", tags) {
             items.retain(|item| item.port.is_none());
         }
         let ported: HashSet<IpAddr> =
@@ -209,57 +196,51 @@ impl Server {
         if items.iter().any(overlaps) && self.on("search-port-overrides-whole-address", tags) {
             items.retain(|item| !overlaps(item));
         }
+        items
+    }
+
+    /// Instances of the account that the batch matches, before the filters; may hold some twice when a fault says so.
+    pub(super) fn matches(&self, world: &World, account: usize, query: &Query, tags: &Tags) -> Vec<Instance> {
+        let items = self.matched(query, tags);
         let mut by_address: HashMap<IpAddr, Vec<&Item>> = HashMap::new();
         for item in &items {
             by_address.entry(item.ip).or_default().push(item);
         }
-        let ports: HashSet<u16> = items.iter().filter_map(|item| item.port).collect();
         let mut found: Vec<Instance> = Vec::new();
         let mut taken: HashMap<IpAddr, usize> = HashMap::new();
-        for (_, instance) in self.searched(world, account, query, tags) {
-            let hits = self.hits(
-                instance,
-                by_address.get(&instance.ip).map_or(&[][..], Vec::as_slice),
-                &items,
-                &ports,
-                tags,
-            );
+        for instance in self.searched(world, account, query, tags) {
+            let own = by_address.get(&instance.ip).map_or(&[][..], Vec::as_slice);
+            let hits = self.hits(instance, own, &items, tags);
             if hits == 0 {
                 continue;
             }
             let seen = taken.entry(instance.ip).or_default();
             *seen += 1;
-            let seen = *seen;
-            let portless = by_address
-                .get(&instance.ip)
-                .is_some_and(|items| items.iter().any(|item| item.port.is_none()));
-            if seen > 1 && portless && self.on("search-one-port-of-an-address", tags)
-                || seen > 3 && portless && self.on("search-three-ports-of-an-address", tags)
-                || portless && instance.port != 8080 && self.on("search-default-port-only", tags)
-                || portless && instance.ip.is_ipv6() && self.on("search-ipv6-portless-finds-nothing", tags)
-                || portless && instance.port == 65_535 && self.on("search-port-65535-not-found", tags)
-                || instance.status == "failed" && self.on("search-failed-hidden", tags)
-                || instance.status == "provisioning" && self.on("search-provisioning-hidden", tags)
-                || instance.group.is_none() && self.on("search-ungrouped-hidden", tags)
-                || instance.activated.is_none() && self.on("search-not-activated-hidden", tags)
-            {
+            let portless = own.iter().any(|item| item.port.is_none());
+            let rules = [
+                (*seen > 1 && portless, "search-one-port-of-an-address"),
+                (*seen > 3 && portless, "search-three-ports-of-an-address"),
+                (portless && instance.port != 8080, "search-default-port-only"),
+                (portless && instance.ip.is_ipv6(), "search-ipv6-portless-finds-nothing"),
+                (portless && instance.port == 65_535, "search-port-65535-not-found"),
+                (instance.status == "failed", "search-failed-hidden"),
+                (instance.status == "provisioning", "search-provisioning-hidden"),
+                (instance.group.is_none(), "search-ungrouped-hidden"),
+                (instance.activated.is_none(), "search-not-activated-hidden"),
+            ];
+            if self.breaks_any(tags, rules) {
                 continue;
             }
-            let times = match () {
-                () if hits > 1 && self.on("search-found-once-per-item", tags) => hits,
-                () if query.items.iter().filter(|item| item.ip == instance.ip).count() > 1
-                    && self.on("search-duplicates-kept", tags) =>
-                {
-                    2
-                }
-                () => 1,
-            };
+            let is_repeated = query.items.iter().filter(|item| item.ip == instance.ip).count() > 1;
+            let rules =
+                [(hits > 1, "search-found-once-per-item", hits), (is_repeated, "search-duplicates-kept", 2)];
+            let times = self.first_broken_of(tags, rules).unwrap_or(1);
             found.extend(std::iter::repeat_n(instance.clone(), times));
         }
         let rules = [
-            (found.len() > 1000, "search-1000-matches-at-most", 1000),
-            (found.len() > 500, "search-500-matches-at-most", 500),
-            (found.len() > 1024, "search-1024-matches-at-most", 1024),
+            (true, "search-1000-matches-at-most", 1000),
+            (true, "search-500-matches-at-most", 500),
+            (true, "search-1024-matches-at-most", 1024),
         ];
         found.truncate(self.first_broken_of(tags, rules).unwrap_or(found.len()));
         found
@@ -272,89 +253,75 @@ impl Server {
         account: usize,
         query: &Query,
         tags: &Tags,
-    ) -> Vec<(usize, &'w Instance)> {
-        let other = if account == MAIN_AT { SECOND_AT } else { MAIN_AT };
-        let of = |at: usize| world.accounts[at].instances.iter().map(move |instance| (at, instance));
-        let mut all: Vec<_> = of(account).collect();
-        let own: HashSet<IpAddr> = all.iter().map(|(_, instance)| instance.ip).collect();
+    ) -> Vec<&'w Instance> {
+        let mut all: Vec<_> = world.accounts[account].instances.iter().collect();
+        if !self.fault.is_of("search-foreign-") && !self.fault.is_of("search-all-") {
+            return all;
+        }
+        let own: HashSet<IpAddr> = all.iter().map(|instance| instance.ip).collect();
         let asked: HashMap<IpAddr, Option<u16>> =
             query.items.iter().map(|item| (item.ip, item.port)).collect();
-        let foreign: Vec<_> = of(other).filter(|(_, instance)| asked.contains_key(&instance.ip)).collect();
-        let mut keep = |rule: &str, fits: &dyn Fn(&Instance) -> bool| {
-            let chosen: Vec<_> = foreign.iter().filter(|(_, instance)| fits(instance)).copied().collect();
-            if !chosen.is_empty() && self.on(rule, tags) {
-                all.extend(chosen);
+        let has_range = query.from.is_some() || query.to.is_some();
+        for instance in &world.accounts[other(account)].instances {
+            let Some(port) = asked.get(&instance.ip) else { continue };
+            let rules = [
+                (true, "search-all-accounts"),
+                (own.contains(&instance.ip), "search-foreign-of-shared-address"),
+                (*port == Some(instance.port), "search-foreign-with-port"),
+                (instance.ip.is_ipv6(), "search-foreign-ipv6"),
+                (query.order.as_ref() == Some(&instance.order), "search-foreign-by-order"),
+                (query.group.is_some() && query.group == instance.group, "search-foreign-by-group"),
+                (query.status.as_deref() == Some(instance.status), "search-foreign-by-status"),
+                (query.country.as_deref() == Some(instance.country), "search-foreign-by-country"),
+                (has_range, "search-foreign-by-time"),
+                (query.items.len() > 100, "search-foreign-in-large-batch"),
+                (own.is_empty(), "search-foreign-when-own-none"),
+            ];
+            if self.breaks_any(tags, rules) {
+                all.push(instance);
             }
-        };
-        keep("search-all-accounts", &|_| true);
-        keep("search-foreign-of-shared-address", &|instance| own.contains(&instance.ip));
-        keep("search-foreign-with-port", &|instance| asked[&instance.ip] == Some(instance.port));
-        keep("search-foreign-ipv6", &|instance| instance.ip.is_ipv6());
-        keep("search-foreign-by-order", &|instance| query.order.as_ref() == Some(&instance.order));
-        keep("search-foreign-by-group", &|instance| query.group == instance.group && query.group.is_some());
-        keep("search-foreign-by-status", &|instance| query.status.as_deref() == Some(instance.status));
-        keep("search-foreign-by-country", &|instance| query.country.as_deref() == Some(instance.country));
-        keep("search-foreign-by-time", &|_| query.from.is_some() || query.to.is_some());
-        keep("search-foreign-in-large-batch", &|_| query.items.len() > 100);
-        keep("search-foreign-when-own-none", &|_| own.is_empty());
+        }
         all
     }
 
-    /// How many items of the batch an instance fits.
-    fn hits(
-        &self,
-        instance: &Instance,
-        items: &[&Item],
-        all: &[Item],
-        ports: &HashSet<u16>,
-        tags: &Tags,
-    ) -> usize {
+    /// How many items of the batch an instance fits: those with its address, and for faults all of them.
+    fn hits(&self, instance: &Instance, items: &[&Item], all: &[Item], tags: &Tags) -> usize {
+        const FAMILIES: [&str; 4] = ["search-port-", "search-ports-", "search-address-", "search-ipv6-"];
         let tags = &tags_of_instance(tags, instance);
+        let port = instance.port;
         let spelling = |item: &Item| !self.decides("stored-spelling") || item.text == instance.ip.to_string();
-        let fits = |item: &&&Item| item.port.is_none_or(|port| port == instance.port) && spelling(item);
+        let fits = |item: &&&Item| item.port.is_none_or(|asked| asked == port) && spelling(item);
         let hits = items.iter().filter(fits).count();
-        if hits > 0 {
+        if hits > 0 || !FAMILIES.iter().any(|family| self.fault.is_of(family)) {
             return hits;
         }
-        if !self.fault.is_of("search-port-")
-            && !self.fault.is_of("search-ports-")
-            && !self.fault.is_of("search-address-")
-            && !self.fault.is_of("search-ipv6-")
-        {
-            return 0;
-        }
-        let stored = instance.ip.to_string();
+        let (stored, text) = (instance.ip.to_string(), port.to_string());
         let sent: Vec<u16> = items.iter().filter_map(|item| item.port).collect();
-        let port = instance.port;
-        let text = port.to_string();
-        let near = |item: &Item| {
+        let any_sent = |fits: &dyn Fn(u16) -> bool| sent.iter().any(|sent| fits(*sent));
+        // An item of the batch fits, and none has the address of the instance.
+        let any_other = |fits: &dyn Fn(&Item) -> bool| items.is_empty() && all.iter().any(fits);
+        let has_port = |item: &Item| item.port == Some(port);
+        let is_near = |item: &Item| {
             let text = item.ip.to_string();
             item.port.is_none() && stored.starts_with(&text) && stored.len() > text.len()
         };
-        let same_net = |item: &Item| match (item.ip, instance.ip) {
+        let is_of_net = |item: &Item| match (item.ip, instance.ip) {
             (IpAddr::V6(one), IpAddr::V6(other)) => {
                 item.port.is_none() && one.segments()[..4] == other.segments()[..4]
             }
             _ => false,
         };
-        let broken = !sent.is_empty() && self.on("search-port-ignored", tags)
-            || !sent.is_empty() && ports.contains(&port) && self.on("search-ports-crossed", tags)
-            || sent.iter().any(|sent| text.starts_with(&sent.to_string()))
-                && self.on("search-port-prefix", tags)
-            || sent.iter().any(|sent| text.contains(&sent.to_string())) && self.on("search-port-part", tags)
-            || sent.iter().any(|sent| sent.abs_diff(port) == 1) && self.on("search-port-neighbour", tags)
-            || sent.iter().any(|sent| *sent <= port) && self.on("search-port-and-above", tags)
-            || all.iter().any(|item| item.port == Some(port))
-                && items.is_empty()
-                && self.on("search-address-ignored-with-port", tags)
-            || self.fault.is_of("search-address-prefix")
-                && items.is_empty()
-                && all.iter().any(near)
-                && self.on("search-address-prefix", tags)
-            || self.fault.is_of("search-ipv6-network")
-                && items.is_empty()
-                && all.iter().any(same_net)
-                && self.on("search-ipv6-network", tags);
-        usize::from(broken)
+        let rules: [(&str, &dyn Fn() -> bool); 9] = [
+            ("search-port-ignored", &|| any_sent(&|_| true)),
+            ("search-ports-crossed", &|| any_sent(&|_| true) && all.iter().any(has_port)),
+            ("search-port-prefix", &|| any_sent(&|sent| text.starts_with(&sent.to_string()))),
+            ("search-port-part", &|| any_sent(&|sent| text.contains(&sent.to_string()))),
+            ("search-port-neighbour", &|| any_sent(&|sent| sent.abs_diff(port) == 1)),
+            ("search-port-and-above", &|| any_sent(&|sent| sent <= port)),
+            ("search-address-ignored-with-port", &|| any_other(&has_port)),
+            ("search-address-prefix", &|| any_other(&is_near)),
+            ("search-ipv6-network", &|| any_other(&is_of_net)),
+        ];
+        usize::from(rules.into_iter().any(|(rule, holds)| self.on(rule, tags) && holds()))
     }
 }
