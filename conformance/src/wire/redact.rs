@@ -290,6 +290,11 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         let quoted = serde_json::Value::from(text).to_string();
         quoted[1..quoted.len() - 1].to_owned()
     };
+    // `Decoded` does not resolve one encoding within another of a secret that itself holds what looks like one, such as `&amp;`.
+    let html = |apostrophe: &str| {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        text.replace('"', "&quot;").replace('\'', apostrophe)
+    };
     let sets = [NON_ALPHANUMERIC, URL, COMPONENT, QUERY, SEGMENT];
     let encoded = sets.map(|kept| percent(text, kept));
     let mut spellings: BTreeSet<String> = base64_forms(text.as_bytes()).into_iter().collect();
@@ -303,6 +308,9 @@ pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
         json(text).replace('/', "\\/"),
         text.escape_debug().to_string(),
         text.escape_default().to_string(),
+        html("&#39;"),
+        html("&#x27;"),
+        html("&#x27;").replace('/', "&#x2f;"),
     ]);
     // Each of them may stand in a text of a JSON body.
     spellings.extend(spellings.iter().map(|spelling| json(spelling)).collect::<Vec<_>>());
