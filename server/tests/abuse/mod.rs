@@ -1,11 +1,6 @@
 //! Requests that nobody sends by accident, to the program as it is deployed. None of them is a reason for a 5xx, a panic, a
 //! second request that nobody sent, memory without bound, or a good caller without a response. `SALLYPORT_ABUSE=long` sends
 //! more of them.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test may panic; clippy does not know that helpers are part of it"
-)]
 
 mod connections;
 mod damaged;
@@ -13,12 +8,10 @@ mod deadlines;
 mod http1;
 mod http2;
 mod log;
-#[path = "../support/server_process.rs"]
-mod server_process;
 mod target;
 mod tls;
 
-use crate::support::{frames, identity, tls_client};
+use crate::support::{frames, identity, server_process, tls_client};
 
 /// How often something is done: in short, or in the longer form.
 fn rounds(short: usize, long: usize) -> usize {

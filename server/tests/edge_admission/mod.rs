@@ -1,12 +1,6 @@
 //! What stands before the operations, over real sockets: TLS, declared proxies, rates, the cap on work under way, and
 //! the operator's address.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "the helpers of tests, which clippy.toml does not see"
-)]
-
 mod admin;
 mod caller;
 mod load;

@@ -1,7 +1,5 @@
 //! The server behind nginx with the configuration that operators get, `nginx.conf`.
 
-#![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test that can't go on has failed")]
-
 mod caller;
 #[path = "nginx.rs"]
 mod proxy;

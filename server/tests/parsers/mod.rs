@@ -1,8 +1,6 @@
 //! The parsers of the edge against anything at all: they never panic, and they agree with other crates, or with slow parsers that
 //! were written from the specifications alone. `PROPTEST_CASES=100000` looks longer.
 
-#![expect(clippy::unwrap_used, reason = "the helpers of tests, which clippy.toml does not see")]
-
 mod forwarded;
 mod json;
 mod operations;

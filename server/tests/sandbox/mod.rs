@@ -1,6 +1,5 @@
 //! The sandbox as a library: its tokens, its examples, its clock and its pages, and that a server on a store that somebody
 //! opened has none of it.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 mod clock;
 mod http;

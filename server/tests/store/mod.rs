@@ -1,5 +1,4 @@
 //! The store, on real databases. What both backends promise is tested on both.
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
 
 mod backend;
 mod backup;

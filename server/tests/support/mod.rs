@@ -1,7 +1,5 @@
 //! What the tests of several folders use.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic; clippy does not know that helpers are part of it")]
-
 pub(crate) mod frames;
 pub(crate) mod identity;
 pub(crate) mod paused_store;
