@@ -53,7 +53,7 @@ impl<'a> Served<'a> {
     /// and one without gateways may be handled as unknown.
     pub(in crate::checks) fn count(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
-        if entries(self.response).is_none() && white_space(extract, self.request).is_none() {
+        if entries(self.response).is_none() && line_break(extract, self.request).is_none() {
             return None;
         }
         let num: i64 = self.request.query_value(NUM)?.parse().ok()?;
@@ -97,7 +97,7 @@ impl<'a> Served<'a> {
     /// entries are expected.
     pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
-        let separator = white_space(extract, self.request)?;
+        let separator = line_break(extract, self.request)?;
         let entries = expected_entries(extract, self.request, self.response);
         if entries < 2 || is_envelope(self.response) || says_error(self.response) {
             return None;
@@ -262,7 +262,7 @@ pub(in crate::checks) fn count(probe: &Probe<'_>, request: &Request, response: &
 /// The form of an entry of a text and the end of the text are unspecified.
 fn count_of(extract: &Extract, request: &Request, response: &Response) -> usize {
     let lines = || {
-        let separator = separator(extract, request).unwrap_or("\n");
+        let separator = line_break(extract, request).or_else(|| default_separator(extract)).unwrap_or("\n");
         response.text().split(separator).filter(|entry| !entry.trim().is_empty()).count()
     };
     entries(response).map_or_else(|| if is_envelope(response) { 0 } else { lines() }, |entries| entries.len())
@@ -341,10 +341,12 @@ pub(in crate::checks) fn is_served_text(extract: &Extract, response: &Response) 
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
-/// Whether a response contains gateways: in JSON the entries of a success, in text anything but JSON and error messages.
+/// Whether a response contains gateways: in JSON the entries of a success, in text anything but the envelope and error messages.
 pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     let Ok(response) = &exchange.result else { return false };
-    let is_text = is_served_text(&probe.contract().extract, response) && !response.body().is_empty();
+    let success = probe.contract().extract.operation.success.status;
+    let is_text = response.status == success && !is_envelope(response) && !says_error(response);
+    let is_text = is_text && !response.body().is_empty();
     entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
@@ -413,10 +415,10 @@ fn expected_entries(extract: &Extract, request: &Request, response: &Response) -
     returned.map_or(num, |returned: usize| returned.min(num))
 }
 
-/// The separator that a request asks for, if no entry can contain it.
-fn white_space<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
-    let is_listed = request.query_value(LB).is_none_or(|lb| lb != extract.custom_separator);
-    separator(extract, request).filter(|separator| is_listed && separator.trim().is_empty())
+/// The separator that a request asks for, if no entry can contain it: there may be spaces and tabs within an entry, whose form is
+/// unspecified.
+fn line_break<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
+    separator(extract, request).filter(|separator| separator.contains(['\r', '\n']))
 }
 
 /// The pieces of a text, and whether one of them is no entry.

@@ -98,9 +98,15 @@ pub(crate) fn counts(
             count.to_string(),
         ),
         (
-            // One response does not show which of both is wrong. Where the page is, searches for known instances say so.
             !fits || !ends,
             Clause::SearchTotal,
+            format!("a total that fits {} on page {page} of {size}", quantity(count, "instance")),
+            format!("total {total}"),
+        ),
+        (
+            // One response does not show whether the total or the number of instances is wrong.
+            count > 0 && count < size && total > so_far,
+            Clause::SearchPageSize,
             format!(
                 "{} (page {page}, {size} a page, {total} in all), or another total",
                 quantity(rest, "instance")

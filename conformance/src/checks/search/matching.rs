@@ -71,9 +71,12 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
         run: Run::Cases(|_| {
             rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
-                let mut batch = account.batch(name)?.citing(Clause::SearchMatchPort);
+                let mut batch = account.batch(name)?;
                 batch.items.reverse();
-                Ok(vec![batch])
+                // One with items of both kinds is about those with ports.
+                let are_bare = batch.items.iter().all(|item| item.parse::<IpAddr>().is_ok());
+                let clause = if are_bare { Clause::SearchMatchAnyPort } else { Clause::SearchMatchPort };
+                Ok(vec![batch.citing(clause)])
             })
         }),
         ..SURVEYED
