@@ -47,6 +47,9 @@ pub(crate) fn faults() -> Vec<Fault> {
                 let mut known = HashSet::new();
                 items.retain(|item| item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item))));
             });
+            // Items with ports find what it hides, so that the result of a port is what contradicts.
+            "one-instance-a-port": "Without ports, of two instances at one address and port one is found."
+                if without_ports => lose_repeated(|_, item| Some(format!("{} {}", item["ip"], item["port"])));
             "ports-crossed": "In a batch the ports of the items are in the opposite order, their addresses are not."
                 if all_with_ports, batch_of(2..) => batch(|_, items| {
                     let sockets: Vec<SocketAddr> = items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
@@ -68,8 +71,6 @@ pub(crate) fn faults() -> Vec<Fault> {
                     *count > 3
                 });
             });
-            "one-instance-a-port": "Without ports, of two instances at one address and port one is found."
-                if without_ports => lose_repeated(|_, item| Some(format!("{} {}", item["ip"], item["port"])));
             "default-port": "An item without a port stands for one port of all." => lose(|call, item| of_bare(call, item) && item["port"] != 20_001);
             "no-port-zero": "In a batch an item without a port does not find an instance without one."
                 if batch_of(2..) => lose(|_, item| item["port"] == 0);
