@@ -208,7 +208,7 @@ fn requests(check: &SavedCheck, target: &Target, options: &Options) -> Option<Ve
 }
 
 /// A recorded request as it is sent again, with the secrets of target and extra headers in place of their names. The proxy's password
-/// is none of them: a text of others that names it would send it to the service. The wire adds the extra headers themselves again.
+/// is not among them: a text from somebody else could name it, and it would go to the service. The wire adds the extra headers themselves again.
 pub(super) fn again(exchange: &RecordedExchange, target: &Target, options: &Options) -> Option<Request> {
     let secrets: Vec<Secret> = target.secrets().cloned().chain(options.wire.header_secrets()).collect();
     let request = exchange.request(&secrets).filter(|request| request.target().starts_with('/'))?;

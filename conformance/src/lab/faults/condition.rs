@@ -103,7 +103,7 @@ fn of_region(fact: Fact, known: fn(&Facts) -> Option<&String>) -> When {
     that(move |call| known(call.facts) == Some(&region(call))).needs(Need::Fact(fact))
 }
 
-/// A region of which nothing is known but some gateways, the last one of several.
+/// The last region with known gateways that is named by no other fact.
 pub(crate) fn last_known_region() -> When {
     of_region(Fact::KnownGateways, |facts| {
         let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
