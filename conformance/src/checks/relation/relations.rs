@@ -269,7 +269,14 @@ impl Relation {
 async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let Some(found) = reader.read(query, true).await? else { return Ok(None) };
     let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
-    if let Some(difference) = same(query.clause(), &what, &expected, &found) {
+    if let Some(mut difference) = same(query.clause(), &what, &expected, &found) {
+        // What fits the items and was not surveyed is missing from the survey, which asks without ports.
+        let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
+        let fits = expected.is_subset(&found.ids()) && misfits(query, &survey.orders, adds).is_empty();
+        let clause = Clause::SearchMatchAnyPort;
+        if fits && difference.clause == Clause::SearchMatchPort && reader.probe.cites(clause) {
+            difference.clause = clause;
+        }
         return Ok(Some(vec![difference]));
     }
     let is_wrong = found.totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len()));

@@ -85,7 +85,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.match-port.subset",
         title: "an item with a port finds exactly that address and port",
         why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
-        clauses: &[Clause::SearchMatchPort],
+        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
         run: Run::Cases(|_| {
             rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
                 const MAX: usize = 8;

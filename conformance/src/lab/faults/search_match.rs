@@ -47,9 +47,6 @@ pub(crate) fn faults() -> Vec<Fault> {
                 let mut known = HashSet::new();
                 items.retain(|item| item.as_str().is_none_or(|item| !has_port(item) || known.insert(bare(item))));
             });
-            // Items with ports find what it hides, so that the result of a port is what contradicts.
-            "one-instance-a-port": "Without ports, of two instances at one address and port one is found."
-                if without_ports => lose_repeated(|_, item| Some(format!("{} {}", item["ip"], item["port"])));
             "ports-crossed": "In a batch the ports of the items are in the opposite order, their addresses are not."
                 if all_with_ports, batch_of(2..) => batch(|_, items| {
                     let sockets: Vec<SocketAddr> = items.iter().filter_map(|item| item.as_str()?.parse().ok()).collect();
@@ -61,6 +58,8 @@ pub(crate) fn faults() -> Vec<Fault> {
                 if any_item(|item| !has_port(item)) => lose(|call, item| !of_bare(call, item));
         }
         "search.match-any-port/" {
+            "one-instance-a-port": "Without ports, of two instances at one address and port one is found."
+                if without_ports => lose_repeated(|_, item| Some(format!("{} {}", item["ip"], item["port"])));
             "one-port": "An item without a port finds one port of its address."
                 => lose_repeated(|call, item| of_bare(call, item).then(|| item["ip"].to_string()));
             "three-ports": "An item without a port finds three ports of its address at most." => success(|_, body| {
