@@ -35,7 +35,6 @@ mod quantity;
 pub mod report;
 pub mod response;
 pub mod run;
-pub mod snapshot;
 pub mod target;
 pub mod watch;
 pub mod wire;
