@@ -176,7 +176,7 @@ pub(crate) enum Command {
     /// both.
     #[command(after_help = help!("client"))]
     Client(Box<ClientArguments>),
-    /// Write a commented configuration; on a terminal, ask for its values.
+    /// Write a configuration with a comment on every key.
     Init {
         /// File to write.
         #[arg(default_value = CONFIG)]
@@ -184,9 +184,6 @@ pub(crate) enum Command {
         /// Overwrite an existing file.
         #[arg(long)]
         force: bool,
-        /// Ask for the values on standard input even if it is no terminal, one line for each.
-        #[arg(long)]
-        ask: bool,
     },
     /// Print the contract as an HTML page, with the error codes of the reference server, for example to contract.html.
     Docs,
