@@ -40,8 +40,6 @@ pub use progress::Progress;
 pub use prometheus::prometheus;
 pub use sarif::sarif;
 pub use screen::{Detail, Screen, Style};
-#[cfg(feature = "embedded")]
-pub(crate) use template::render as render_template;
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;
