@@ -1,12 +1,11 @@
-//! Judges traffic that was recorded by others, in an HTTP Archive (HAR): with the passive checks, and with the relations between
-//! requests that such traffic allows. Nothing is sent.
+//! Judges traffic that was recorded by others, in an HTTP Archive (HAR): with the passive checks. Nothing is sent.
 
 mod archive;
 mod command;
 mod credentials;
 mod exchange;
 mod judge;
-mod relation;
+mod order;
 mod traffic;
 
 pub use archive::{Archive, ArchiveError};
