@@ -61,7 +61,6 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "profile": report.profile,
                 "budget": report.budget,
                 "discovered": report.discovered,
-                "explored": report.explored,
                 "throttled": throttled(report),
                 "unmet": report.unmet,
                 "since": report.since,
