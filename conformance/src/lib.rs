@@ -23,6 +23,7 @@ pub mod detection;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;
+pub mod explore;
 pub mod files;
 mod grammar;
 pub mod lab;

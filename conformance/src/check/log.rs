@@ -41,8 +41,8 @@ struct Kept {
 impl ExchangeLog {
     /// Maximum size of a response body, in bytes.
     const BODY_LIMIT: usize = 256 * 1024;
-    /// Maximum size of all exchanges in JSON, and maximum number of exchanges: a long run must not fill the memory, and
-    /// nobody opens an archive larger than that.
+    /// Maximum size of all exchanges in JSON, and maximum number of exchanges: an exploration that runs for hours must not fill the memory,
+    /// and nobody opens an archive larger than that.
     const MAX_BYTES: usize = 128 << 20;
     const MAX_EXCHANGES: usize = 20_000;
 

@@ -88,7 +88,7 @@ pub fn diagnose<'a>(
     cites: impl Fn(&str, Clause) -> bool,
     shows: impl Fn(&FailingCase<'_>, Clause) -> bool,
 ) -> Vec<Cause<'a>> {
-    // What is not of the plan is not recorded.
+    // Faults are not recorded with the random cases of an exploration.
     let known = failing.into_iter().filter(|case| ran.knows(case.check, case.label));
     let mut failing: BTreeSet<FailingCase<'a>> = known.collect();
     let results = ran.results(matrix);

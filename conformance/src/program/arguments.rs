@@ -6,6 +6,7 @@ mod target;
 mod watch;
 
 use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -221,6 +222,16 @@ pub(crate) struct RunArguments {
     /// Run the cheapest set of cases that notices this share, in percent, of the known faults (violations on which the suite was tried), for example 95.
     #[arg(long, value_name = "PERCENT", value_parser = integer::<u8>(1..=100))]
     pub(crate) detect: Option<u8>,
+    /// Also send random searches for up to N seconds after the checks, and check that their results agree with each other, for
+    /// example `--explore 60 --seed 7`. A finding is reduced to the smallest requests that show it.
+    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
+    pub(crate) explore: Option<NonZeroU32>,
+    /// Seed of the random searches; the same seed sends the same ones [default: 0].
+    #[arg(long, value_name = "N", requires = "explore", value_parser = integer::<u64>(0..=u64::MAX))]
+    pub(crate) seed: Option<u64>,
+    /// Maximum number of random searches, on top of --max-requests [default: 1000].
+    #[arg(long, value_name = "N", requires = "explore", value_parser = integer::<NonZeroU64>(1..=u64::MAX))]
+    pub(crate) explore_requests: Option<NonZeroU64>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = inferred())]
     pub(crate) inferred: Option<InferredClauses>,

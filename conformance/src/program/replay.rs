@@ -1,13 +1,17 @@
 use std::path::Path;
+use std::time::Duration;
 
 use sallyport_conformance::check::InferredClauses;
+use sallyport_conformance::explore::{self, Exploration, ExplorationResult};
 use sallyport_conformance::observe::{Traffic, observe};
 use sallyport_conformance::report::{self, Detail, Screen, plain};
 use sallyport_conformance::run::{
     ChangedFinding, FindingChange, Glob, SavedCheck, SavedReport, Session, SessionError, Since,
 };
 use sallyport_conformance::wire::{RecordedExchange, Request, ThrottlingPolicy};
-use sallyport_conformance::{Contract, Options, Report, Secret, Selection, Target, Verdict, files, registry};
+use sallyport_conformance::{
+    Budget, Contract, Options, Report, Secret, Selection, Target, Verdict, files, registry,
+};
 
 use super::UsageError;
 use super::arguments::TargetArguments;
@@ -20,7 +24,7 @@ const RECORDED: &str = ".recorded";
 
 /// `conformance replay`: the findings of a report once more, or those of one check, which may be named by one of its findings. A finding
 /// rests on all requests of its check, the control included, so whole checks run. For a passive check the requests that the report has
-/// are sent again.
+/// are sent again, and an exploration runs again with its seed.
 pub(crate) async fn replay(
     path: &Path,
     check: Option<&str>,
@@ -84,8 +88,17 @@ pub(crate) async fn replay(
         };
     }
     options.requests = requests(Way::Passive)?;
-    let only: Vec<Glob> =
-        [Way::Active, Way::Passive].into_iter().flat_map(of_way).map(|check| Glob::new(&check.id)).collect();
+    if of_way(Way::Explored).next().is_some() {
+        let missing = || wrong("expected `explored` with `seed`, `seconds` and `requests`, found none");
+        let exploration = exploration(before.explored.ok_or_else(missing)?, &options.budget);
+        // An exploration comes on top of the requests of a run, and here nothing else runs.
+        if before.checks.len() == 1 {
+            options.budget.requests = options.budget.requests.saturating_sub(exploration.requests);
+        }
+        options.explore = Some(exploration);
+    }
+    let ways = [Way::Active, Way::Passive, Way::Explored];
+    let only: Vec<Glob> = ways.into_iter().flat_map(of_way).map(|check| Glob::new(&check.id)).collect();
     if !only.is_empty() {
         options.selection = Selection { only, skip: Vec::new() };
         let mut report = observed(contract, &target, options, detail, Output::Stdout, None).await?;
@@ -107,6 +120,7 @@ pub(crate) async fn replay(
 enum Way {
     Active,
     Passive,
+    Explored,
     Recorded,
 }
 
@@ -116,6 +130,7 @@ impl Way {
         match registry().into_iter().find(|known| known.id == check) {
             Some(known) if known.is_passive() => Some(Self::Passive),
             Some(_) => Some(Self::Active),
+            None if check == explore::ID => Some(Self::Explored),
             None => check.ends_with(RECORDED).then_some(Self::Recorded),
         }
     }
@@ -168,6 +183,13 @@ async fn judge_again(
     let lines: String = judged.checks.iter().map(|result| report::check_text(result, screen)).collect();
     print(&format!("{lines}{}", report::failures(&judged, screen)));
     Ok(Some(judged))
+}
+
+/// The exploration of a report, within the limits of this run.
+fn exploration(explored: ExplorationResult, budget: &Budget) -> Exploration {
+    let ExplorationResult { seed, seconds, requests, .. } = explored;
+    let time = Duration::from_secs(seconds).min(budget.wall);
+    Exploration { time, requests: requests.min(budget.requests), seed }
 }
 
 /// The requests that show the findings of a check, in their order. None if one can't be read.

@@ -1,4 +1,8 @@
+use std::num::NonZeroU64;
+use std::time::Duration;
+
 use sallyport_conformance::detection::Matrix;
+use sallyport_conformance::explore::Exploration;
 use sallyport_conformance::report::{self, Detail, Format, Progress, quantity};
 use sallyport_conformance::run::{Glob, Plan, PlannedCheck, SavedReport};
 use sallyport_conformance::target::Fact;
@@ -19,6 +23,11 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     let described = setup.described()?;
     let Setup { target, mut options, .. } = setup;
     options.retries = arguments.retries.into();
+    options.explore = arguments.explore.map(|seconds| Exploration {
+        time: Duration::from_secs(seconds.get().into()),
+        requests: arguments.explore_requests.map_or(Exploration::REQUESTS, NonZeroU64::get),
+        seed: arguments.seed.unwrap_or_default(),
+    });
     options.fail_fast = arguments.fail_fast;
     options.implementation.clone_from(&arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);

@@ -61,6 +61,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "profile": report.profile,
                 "budget": report.budget,
                 "discovered": report.discovered,
+                "explored": report.explored,
                 "throttled": throttled(report),
                 "unmet": report.unmet,
                 "since": report.since,

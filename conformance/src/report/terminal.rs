@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
 use super::screen::Tone;
 use super::words::{
-    accepted, changes, cost, coverage, detected, discovered, inferred_from, not_as_expected, not_noticed,
-    profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract, throttled,
-    to_judge_more, violated,
+    accepted, changes, cost, coverage, detected, discovered, explored, inferred_from, not_as_expected,
+    not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract,
+    throttled, to_judge_more, violated,
 };
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Observation, Outcome};
@@ -114,6 +114,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     }
     add(Tone::Faint, "tested", report.implementation.iter().cloned().collect());
     add(Tone::Faint, "discovered", discovered(report).collect());
+    add(Tone::Faint, "explored", explored(report).into_iter().collect());
     add(Tone::Faint, "profile", vec![profile_and_budget(report)]);
     let busy =
         if is_verbose { format!(" ({:.2} s in checks)", seconds(report.busy_ms)) } else { String::new() };

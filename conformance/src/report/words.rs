@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
+use crate::explore::ExplorationResult;
 use crate::run::{
     ChangedFinding, CheckResult, Coverage, Expectation, ExpectationState, FindingChange, NotJudged, Report,
     Rerun, Totals, finding_id,
@@ -108,6 +109,7 @@ pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
     ];
     let optional = discovered(report)
         .map(labelled("discovered"))
+        .chain(explored(report).map(labelled("explored")))
         .chain(throttled(report).map(labelled("throttled")))
         .chain(run_again(report).map(labelled("run again")));
     let rest = [
@@ -195,6 +197,15 @@ fn beginning(value: &str) -> Cow<'_, str> {
         }
         _ => value.into(),
     }
+}
+
+/// What was explored, in words.
+pub(super) fn explored(report: &Report) -> Option<String> {
+    report.explored.map(|ExplorationResult { seed, seconds, requests, sent, steps }| {
+        let steps = quantity(steps, "step");
+        let requests = quantity(requests, "request");
+        format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
+    })
 }
 
 /// The results of the checks that were run again at the end.

@@ -1,5 +1,6 @@
 use super::{ExpectedFailure, Gates, Profile, Selection};
 use crate::check::InferredClauses;
+use crate::explore::Exploration;
 use crate::wire::{Budget, Request, ShortSecret, WireError, WireOptions};
 
 /// The options of a run.
@@ -27,6 +28,8 @@ pub struct Options {
     pub implementation: Option<String>,
     /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
     pub detect: Option<u8>,
+    /// Whether to explore beyond the fixed cases.
+    pub explore: Option<Exploration>,
     /// Requests that are sent after all others, for passive checks to judge.
     pub requests: Vec<Request>,
     /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). This takes memory
@@ -48,6 +51,7 @@ impl Default for Options {
             inferred: InferredClauses::default(),
             implementation: None,
             detect: None,
+            explore: None,
             requests: Vec::new(),
             keep_exchanges: false,
         }

@@ -7,6 +7,7 @@ use super::{CheckResult, ClauseSummary, Coverage, Diagnosis, Expectation, Rerun,
 use crate::check::{InferredClauses, RunLog};
 use crate::contract::Contract;
 use crate::detection::Detection;
+use crate::explore::ExplorationResult;
 use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
@@ -55,6 +56,8 @@ pub struct Report {
     pub discovered: Vec<DiscoveredFact>,
     /// Inconclusive checks that were run again at the end, alone.
     pub run_again: Rerun,
+    /// The exploration beyond the fixed cases, if one was requested.
+    pub explored: Option<ExplorationResult>,
     /// The state of each expected failure, in the order of the configuration.
     pub expectations: Vec<Expectation>,
     /// The clauses that were judged, and the others with the reasons.
@@ -117,6 +120,7 @@ impl Report {
             throttling: Throttling::default(),
             discovered: Vec::new(),
             run_again: Rerun::default(),
+            explored: None,
             expectations: Vec::new(),
             coverage,
             detection: Detection::default(),

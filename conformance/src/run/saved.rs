@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Report;
 use crate::check::{CaseResult, Finding, Outcome};
+use crate::explore::ExplorationResult;
 use crate::wire::RecordedExchange;
 
 /// A report that was written as JSON, as far as it is read again. It is of others: none of it decides where anything is sent.
@@ -26,6 +27,8 @@ pub struct SavedReport {
     pub begun: String,
     /// The profile of the run.
     pub profile: String,
+    /// The exploration, if there was one.
+    pub explored: Option<ExplorationResult>,
     /// Each check.
     pub checks: Vec<SavedCheck>,
     /// Each clause that a check cites.

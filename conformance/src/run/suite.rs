@@ -1,5 +1,6 @@
 mod active;
 mod all;
+mod explored;
 mod more;
 mod passive;
 mod report;
@@ -22,9 +23,10 @@ use crate::check::{Case, Check, ExchangeLog, PassiveChecks, ProbeContext, Recurr
 use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
 use crate::detection::Matrix;
+use crate::explore::RELATIONS;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
-use crate::wire::{Meter, Redactor, Usage, Wire};
+use crate::wire::{Budget, Meter, Redactor, Usage, Wire};
 
 /// Checks, the target that they test, and the limits of the load on it.
 #[derive(Debug)]
@@ -102,13 +104,15 @@ impl<'a> Suite<'a> {
         options: Options,
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
-        let Options { selection, budget, wire, detect, .. } = &options;
+        let Options { selection, budget, wire, detect, explore, .. } = &options;
         let redactor = Arc::new(target.redactor(wire)?);
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let allowance = Allowance { budget, used: Usage::default() };
         let plan = Plan::new(checks, selection, &scope, allowance, matrix, *detect);
-        let meter = Arc::new(Meter::new(budget.clone()));
+        let explored = explore.map_or(0, |exploration| exploration.requests);
+        let ceilings = Budget { requests: budget.requests.saturating_add(explored), ..budget.clone() };
+        let meter = Arc::new(Meter::new(ceilings));
         Ok(Self {
             contract,
             target,
@@ -139,7 +143,8 @@ impl<'a> Suite<'a> {
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = Begun { instant: Instant::now(), timestamp: jiff::Timestamp::now() };
-        let checks: Vec<&'static Check> = self.plan.planned().iter().map(|planned| planned.check).collect();
+        let planned = self.plan.planned().iter().map(|planned| planned.check);
+        let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &RELATIONS)).collect();
         observer.begun(&checks);
         let shared = SharedState::new(&self);
         let preflight = async {

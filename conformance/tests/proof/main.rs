@@ -26,6 +26,7 @@
 
 mod costs;
 mod diagnosis;
+mod explore;
 mod independent;
 mod judge;
 mod measure;
@@ -93,10 +94,13 @@ fn main() -> ExitCode {
         let trial = Trial::test(name, move || judge.map_or(Ok(()), |judge| work(&judge)));
         trials.push(trial.with_ignored_flag(!is_daily));
     };
-    let whole: [(&str, Whole); 3] = [
+    let whole: [(&str, Whole); 6] = [
         ("the matrix knows all faults and cases", record::is_current),
         ("the untampered server passes every check", Judge::untampered),
         ("a diagnosis names the fault", diagnosis::names_the_fault),
+        ("an exploration finds nothing without a fault", explore::finds_nothing_without_a_fault),
+        ("an exploration finds faults of combinations", explore::finds_faults_of_combinations),
+        ("an exploration is replayed from a report", explore::is_replayed_from_a_report),
     ];
     for (name, work) in whole {
         trial(name.to_owned(), Box::new(work), true);

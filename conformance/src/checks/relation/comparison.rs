@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{CHANGED_MEANWHILE, Query, Relation, ResultSet, Survey, read};
+use super::{CHANGED_MEANWHILE, Query, Reader, Relation, ResultSet, Survey};
 use crate::check::{Probe, Stop};
 use crate::contract::Clause;
 use crate::quantity::quantity;
@@ -26,6 +26,7 @@ pub(crate) async fn relate(
     relation: Relation,
     queries: &[Query],
 ) -> Result<(), Stop> {
+    let mut reader = Reader::new(probe, false);
     let mut differences = Vec::new();
     for query in queries {
         if let Some(clause) = relation.clause(query).filter(|clause| !probe.cites(*clause)) {
@@ -33,33 +34,24 @@ pub(crate) async fn relate(
                 "the check does not declare {clause}; this is a bug of the suite"
             )));
         }
-        differences.extend(relation.judge(probe, survey, query).await?);
+        differences.extend(relation.judge(&mut reader, survey, query).await?);
     }
     differences.retain(|difference| probe.cites(difference.clause));
     report(probe, survey, differences).await
 }
 
-/// A batch must find the union of what its halves find, whatever the survey says.
+/// Judges a relation between results alone, without the survey.
 ///
 /// # Errors
 /// Inconclusive when there is a difference and the whole has changed meanwhile.
-pub(crate) async fn relate_halves(probe: &Probe<'_>, query: &Query) -> Result<(), Stop> {
-    let whole = read(probe, &query.request(probe)).await?;
-    let (first, second) = query.items.split_at(query.items.len() / 2);
-    let (mut expected, mut exchanges) = (BTreeSet::new(), Vec::new());
-    for items in [first, second] {
-        let half = Query { items: items.to_vec(), ..query.clone() };
-        let half = read(probe, &half.request(probe)).await?;
-        expected.extend(half.ids());
-        exchanges.extend(half.exchanges);
-    }
-    let what = query.describe(&probe.contract().search);
-    let what = format!("{what}: what the two halves of the batch find");
-    let Some(mut difference) = same(query.match_clause(), &what, &expected, &whole) else { return Ok(()) };
-    if read(probe, &query.request(probe)).await?.instances != whole.instances {
+pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &Query) -> Result<(), Stop> {
+    let mut reader = Reader::new(probe, false);
+    let Some((whole, before, Some(difference))) = relation.combine(&mut reader, None, query).await? else {
+        return Ok(());
+    };
+    if reader.read(&whole, false).await?.is_none_or(|again| again.instances != before.instances) {
         return Err(probe.inconclusive(CHANGED_MEANWHILE));
     }
-    difference.exchanges.extend(exchanges);
     difference.report(probe, &[]);
     Ok(())
 }

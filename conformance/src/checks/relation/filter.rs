@@ -90,6 +90,11 @@ impl SearchFilter {
         }
     }
 
+    /// Whether it is a bound on values that have an order.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(self.matching, Match::AtLeast | Match::AtMost)
+    }
+
     /// Whether its values are texts that the document does not list.
     pub(crate) fn is_free_text(&self) -> bool {
         self.property.schema.kind == Kind::String && !self.is_time() && self.property.schema.values.is_empty()

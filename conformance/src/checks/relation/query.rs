@@ -30,13 +30,15 @@ pub(crate) struct Query {
     pub(crate) is_open: bool,
 }
 
-/// The order in which members are sent, and what is sent beside them. None of it changes the meaning.
+/// The order in which items and members are sent, and what is sent beside them. None of it changes the meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Writing {
     #[default]
     Plain,
     /// `ips` after all other members.
     ItemsLast,
+    /// Items and members in the opposite order.
+    Reversed,
     /// A filter is null, which finds what its absence finds.
     NullFilter,
 }
@@ -58,6 +60,12 @@ impl Query {
 
     pub(crate) fn citing(self, clause: Clause) -> Self {
         Self { cites: Some(clause), ..self }
+    }
+
+    /// The query without a filter by this property.
+    pub(crate) fn without(mut self, kind: FilterKind) -> Self {
+        self.filters.retain(|filter| filter.kind != kind);
+        self
     }
 
     /// What the body of a request asks for, as far as the contract defines it.
@@ -82,9 +90,14 @@ impl Query {
 
     /// The request with a token.
     pub(crate) fn request_with(&self, search: &Search, token: &str) -> Request {
-        let ips = self.items.iter().cloned().map(Value::from).collect();
+        let (mut items, mut filters) = (self.items.clone(), self.filters.iter().collect::<Vec<_>>());
+        if self.writing == Writing::Reversed {
+            items.reverse();
+            filters.reverse();
+        }
+        let ips = items.iter().cloned().map(Value::from).collect();
         let mut request = requests::search(search, token, ips);
-        for filter in &self.filters {
+        for filter in filters {
             request = request.field(&filter.kind.property.name, filter.sent(self.offset));
         }
         match self.writing {
@@ -93,8 +106,8 @@ impl Query {
                 request = null_kinds()
                     .fold(request, |request, kind| request.field(&kind.property.name, Value::Null));
             }
-            Writing::ItemsLast => {
-                request = request.without_field(&search.ips.name).field(&search.ips.name, self.items.clone());
+            Writing::ItemsLast | Writing::Reversed => {
+                request = request.without_field(&search.ips.name).field(&search.ips.name, items);
             }
         }
         for (property, value) in [(&search.page, self.page), (&search.page_size, self.size)] {

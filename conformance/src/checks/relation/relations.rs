@@ -4,7 +4,7 @@ use super::comparison::{Difference, few, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
-use super::{Page, Query, ResultSet, Survey, page, read};
+use super::{Filter, Page, Query, ResultSet, Survey, Writing, kinds, page, read};
 use crate::check::{Probe, ResponseClass, Stop, accepted};
 use crate::contract::{Clause, Unspecified};
 use crate::quantity::quantity;
@@ -19,6 +19,14 @@ pub(crate) enum Relation {
     Contains,
     /// Everything that it finds matches its items and filters.
     Matching,
+    /// A batch finds the union of what its halves find.
+    Union,
+    /// Filters find the intersection of what both parts of them find.
+    Intersection,
+    /// The results for each value that the document lists partition a result.
+    Partition,
+    /// The order of items and members does not matter.
+    Order,
     /// Second spellings of its addresses change nothing.
     FirstText,
     /// Pages of its size are full but the last, have no instance in common, and together are the expected ones.
@@ -34,25 +42,71 @@ pub(crate) enum Relation {
 /// None when a search was not accepted, and so nothing is judged.
 type Read<T> = Result<Option<T>, Stop>;
 
-/// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
-pub(super) async fn result(probe: &Probe<'_>, query: &Query, by_rule: bool) -> Read<ResultSet> {
-    let (clause, search) = (query.clause(), &probe.contract().search);
-    let (request, what) = (query.request(probe), query.describe(search));
-    match (query.is_open, by_rule) {
-        (true, _) => read_unless_rejected(probe, clause, &what, &request).await,
-        (_, true) => {
-            let size = query.size.unwrap_or(*search.page_sizes.end());
-            read_accepted_in(probe, clause, &what, &request, size).await
-        }
-        _ => read(probe, &request).await.map(Some),
+/// Reads what relations compare.
+#[derive(Debug)]
+pub(crate) struct Reader<'a, 'p> {
+    pub(crate) probe: &'a Probe<'p>,
+    /// An exploration judges nothing by a rejection, and reads each result in the largest pages.
+    pub(crate) explores: bool,
+    /// Pages read.
+    pub(crate) pages: u64,
+}
+
+impl<'a, 'p> Reader<'a, 'p> {
+    pub(crate) fn new(probe: &'a Probe<'p>, explores: bool) -> Self {
+        Self { probe, explores, pages: 0 }
+    }
+
+    /// The result of a query. If a rejection of it violates its clause, that is a finding; else the case is inconclusive.
+    pub(super) async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
+        let (probe, clause) = (self.probe, query.clause());
+        let search = &probe.contract().search;
+        let (request, what) = (query.request(probe), query.describe(search));
+        let found = match (self.explores, query.is_open, by_rule) {
+            (true, ..) => unless_undecided(read(probe, &request).await)?,
+            (_, true, _) => read_unless_rejected(probe, clause, &what, &request).await?,
+            (_, _, true) => {
+                let size = query.size.unwrap_or(*search.page_sizes.end());
+                read_accepted_in(probe, clause, &what, &request, size).await?
+            }
+            _ => Some(read(probe, &request).await?),
+        };
+        self.count(found.as_ref().map_or(1, |found| found.exchanges.len()));
+        Ok(found)
+    }
+
+    async fn page(&mut self, query: &Query, number: i64, size: i64) -> Read<Page> {
+        self.count(1);
+        let request = query.clone().on_page(number, size).request(self.probe);
+        let read = page(self.probe, &request, number, size).await;
+        if self.explores { unless_undecided(read) } else { read.map(Some) }
+    }
+
+    fn count(&mut self, pages: usize) {
+        self.pages = self.pages.saturating_add(u64::try_from(pages).unwrap_or(u64::MAX));
     }
 }
 
-async fn one_of_pages(probe: &Probe<'_>, query: &Query, number: i64, size: i64) -> Result<Page, Stop> {
-    page(probe, &query.clone().on_page(number, size).request(probe), number, size).await
+/// None for a rejection, throttling and an invalid response, which violate no relation.
+fn unless_undecided<T>(read: Result<T, Stop>) -> Read<T> {
+    match read {
+        Err(Stop::Inconclusive(_) | Stop::Skip(_)) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 impl Relation {
+    /// Those that an exploration tests.
+    pub(crate) const EXPLORED: [Self; 7] = [
+        Self::Survey,
+        Self::Union,
+        Self::Intersection,
+        Self::Partition,
+        Self::Order,
+        Self::Pages,
+        Self::FirstText,
+    ];
+
     /// The clause that a wrong result of a query violates; none if the relation has several questions.
     pub(super) fn clause(self, query: &Query) -> Option<Clause> {
         let is_one = matches!(self, Self::Survey | Self::Contains | Self::Matching);
@@ -65,29 +119,36 @@ impl Relation {
     /// For items that are no addresses too, since what they find is unknown.
     pub(crate) async fn judge(
         self,
-        probe: &Probe<'_>,
+        reader: &mut Reader<'_, '_>,
         survey: &Survey,
         query: &Query,
     ) -> Result<Vec<Difference>, Stop> {
         if Items::read(&query.items).is_none() {
-            let search = &probe.contract().search;
+            let search = &reader.probe.contract().search;
             return Err(Stop::Error(format!("an item is no address: {}", query.describe(search))));
         }
         let differences = match self {
-            Self::Survey => finds(probe, survey, query).await?,
-            Self::Contains | Self::Matching => self.one_sided(probe, survey, query).await?,
-            Self::FirstText => first_text(probe, survey, query).await?,
-            Self::Pages => pages(probe, survey, query).await?,
-            Self::Page => one_page(probe, survey, query).await?,
-            Self::Still => still(probe, query).await?,
-            Self::Default => default(probe, query).await?,
+            Self::Survey => finds(reader, survey, query).await?,
+            Self::Contains | Self::Matching => self.one_sided(reader, survey, query).await?,
+            Self::Union | Self::Intersection | Self::Partition | Self::Order | Self::FirstText => {
+                self.combined(reader, survey, query).await?
+            }
+            Self::Pages => pages(reader, survey, query).await?,
+            Self::Page => one_page(reader, survey, query).await?,
+            Self::Still => still(reader, query).await?,
+            Self::Default => default(reader, query).await?,
         };
         Ok(differences.unwrap_or_default())
     }
 
-    async fn one_sided(self, probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
-        let Some(found) = result(probe, query, self == Self::Contains).await? else { return Ok(None) };
-        let search = &probe.contract().search;
+    async fn one_sided(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: &Survey,
+        query: &Query,
+    ) -> Read<Vec<Difference>> {
+        let Some(found) = reader.read(query, self == Self::Contains).await? else { return Ok(None) };
+        let search = &reader.probe.contract().search;
         let what = query.describe(search);
         let instances = || found.instances.values();
         let (wrong, expected, example) = match self {
@@ -109,30 +170,105 @@ impl Relation {
             vec![Difference { clause: query.clause(), expected, actual, exchanges: found.exchanges }]
         })))
     }
+
+    /// A query, others whose results together are its result, the clause, and what they find.
+    fn parts(
+        self,
+        survey: Option<&Survey>,
+        most_respelt: usize,
+        query: &Query,
+    ) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
+        let halves = |count: usize| (count > 1).then_some(count / 2);
+        let with_items = |items: &[String]| Query { items: items.to_vec(), ..query.clone() };
+        let with_filters = |filters: &[Filter]| Query { filters: filters.to_vec(), ..query.clone() };
+        Some(match self {
+            Self::Union => {
+                let (first, second) = query.items.split_at(halves(query.items.len())?);
+                let what = "what the two halves of the batch find";
+                (query.clone(), vec![with_items(first), with_items(second)], query.match_clause(), what)
+            }
+            Self::Intersection => {
+                let (first, second) = query.filters.split_at(halves(query.filters.len())?);
+                let parts = vec![with_filters(first), with_filters(second)];
+                (query.clone(), parts, Clause::SearchIntersection, "what both parts of the filters find")
+            }
+            Self::Partition => {
+                let kind = kinds().find(|kind| !kind.listed().is_empty())?;
+                let all = query.clone().without(kind);
+                let clause = if all.filters.is_empty() { kind.clause } else { Clause::SearchIntersection };
+                let parts = kind.listed().into_iter().map(|filter| all.clone().filtered([filter])).collect();
+                (all, parts, clause, "what is found under each status")
+            }
+            Self::FirstText => {
+                let again = query.items.iter().filter_map(|item| survey?.respelt(item));
+                let again: Vec<_> = again.take(most_respelt).collect();
+                let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
+                whole.items.extend(again);
+                let what = "what is found without second spellings of addresses";
+                (whole, vec![query.clone()], Clause::SearchIpsFirstText, what)
+            }
+            _ => {
+                let whole = Query { writing: Writing::Reversed, ..query.clone() };
+                let what = "what is found with items and members in another order";
+                (whole, vec![query.clone()], query.clause(), what)
+            }
+        })
+    }
+
+    async fn combined(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: &Survey,
+        query: &Query,
+    ) -> Read<Vec<Difference>> {
+        let combined = self.combine(reader, Some(survey), query).await?;
+        Ok(combined.map(|(_, _, difference)| difference.into_iter().collect()))
+    }
+
+    /// The query for the whole and its result, and how its parts differ from it. The whole is read first, so that it did not change
+    /// meanwhile if it is the same afterwards.
+    pub(super) async fn combine(
+        self,
+        reader: &mut Reader<'_, '_>,
+        survey: Option<&Survey>,
+        query: &Query,
+    ) -> Read<(Query, ResultSet, Option<Difference>)> {
+        let search = &reader.probe.contract().search;
+        // One second spelling keeps the requests of an exploration small.
+        let most_respelt = if reader.explores { 1 } else { usize::MAX };
+        let parts = self.parts(survey, most_respelt, query);
+        let Some((whole, parts, clause, what)) = parts else { return Ok(None) };
+        // A second spelling is as good as the first one.
+        let by_rule = self == Self::FirstText;
+        let Some(result) = reader.read(&whole, by_rule).await? else { return Ok(None) };
+        let (mut found, mut exchanges) = (Vec::new(), Vec::new());
+        for part in &parts {
+            let Some(part) = reader.read(part, by_rule).await? else { return Ok(None) };
+            found.push(part.ids());
+            exchanges.extend(part.exchanges);
+        }
+        let counted: usize = found.iter().map(BTreeSet::len).sum();
+        let is_intersection = self == Self::Intersection;
+        let combine = |one: BTreeSet<i64>, other| if is_intersection { &one & &other } else { &one | &other };
+        let expected = found.into_iter().reduce(combine).unwrap_or_default();
+        if self == Self::Partition && counted != expected.len() {
+            let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
+            let expected = "each instance under one status".to_owned();
+            let difference = Difference { clause, expected, actual, exchanges };
+            return Ok(Some((whole, result, Some(difference))));
+        }
+        let what = format!("{}: {what}", whole.describe(search));
+        let difference = same(clause, &what, &expected, &result).map(|mut difference| {
+            difference.exchanges.extend(exchanges);
+            difference
+        });
+        Ok(Some((whole, result, difference)))
+    }
 }
 
-async fn first_text(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
-    let again: Vec<_> = query.items.iter().filter_map(|item| survey.respelt(item)).collect();
-    if again.is_empty() {
-        return Ok(None);
-    }
-    let mut whole = query.clone();
-    whole.items.extend(again);
-    // A second spelling is as good as the first one.
-    let Some(found) = result(probe, &whole, true).await? else { return Ok(None) };
-    let Some(first) = result(probe, query, true).await? else { return Ok(None) };
-    let what = whole.describe(&probe.contract().search);
-    let what = format!("{what}: what is found without second spellings of addresses");
-    let mut difference = same(Clause::SearchIpsFirstText, &what, &first.ids(), &found);
-    if let Some(difference) = &mut difference {
-        difference.exchanges.extend(first.exchanges);
-    }
-    Ok(Some(difference.into_iter().collect()))
-}
-
-async fn finds(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
-    let Some(found) = result(probe, query, true).await? else { return Ok(None) };
-    let (what, expected) = (query.describe(&probe.contract().search), query.expected(survey));
+async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let Some(found) = reader.read(query, true).await? else { return Ok(None) };
+    let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
     if let Some(difference) = same(query.clause(), &what, &expected, &found) {
         return Ok(Some(vec![difference]));
     }
@@ -142,14 +278,26 @@ async fn finds(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Di
     Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges)))
 }
 
-async fn pages(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
-    let search = &probe.contract().search;
+/// Maximum number of pages that an exploration reads of one result, however many instances it has.
+const MAX_EXPLORED_PAGES: usize = 4;
+
+async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let search = &reader.probe.contract().search;
     let size = usize::try_from(query.size.unwrap_or(*search.page_sizes.end())).unwrap_or(usize::MAX).max(1);
-    let expected = query.expected(survey);
+    // Whether the whole result is right is the question of other relations.
+    let (expected, size) = if reader.explores {
+        let Some(whole) = reader.read(query, false).await? else { return Ok(None) };
+        let size = whole.instances.len().div_ceil(MAX_EXPLORED_PAGES).max(size);
+        (whole.ids(), size.min(usize::try_from(*search.page_sizes.end()).unwrap_or(usize::MAX)))
+    } else {
+        (query.expected(survey), size)
+    };
     let count = expected.len().div_ceil(size).max(1);
     let mut pages = Vec::new();
     for number in (*search.pages.start()..).take(count) {
-        pages.push(one_of_pages(probe, query, number, i64::try_from(size).unwrap_or(i64::MAX)).await?);
+        let page = reader.page(query, number, i64::try_from(size).unwrap_or(i64::MAX)).await?;
+        let Some(page) = page else { return Ok(None) };
+        pages.push(page);
     }
     let ids: Vec<i64> = pages.iter().flat_map(Page::ids).collect();
     let found: BTreeSet<i64> = ids.iter().copied().collect();
@@ -205,7 +353,8 @@ fn wrong(
     wrong.collect()
 }
 
-async fn one_page(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+    let probe = reader.probe;
     let search = &probe.contract().search;
     let total = i64::try_from(query.expected(survey).len()).unwrap_or(i64::MAX);
     let (number, size) =
@@ -257,13 +406,13 @@ async fn one_page(probe: &Probe<'_>, survey: &Survey, query: &Query) -> Read<Vec
     Ok(Some(wrong(echoed.into_iter().chain(rows), [exchange])))
 }
 
-async fn still(probe: &Probe<'_>, query: &Query) -> Read<Vec<Difference>> {
+async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
     const REPEATS: usize = 2;
     let (Some(number), Some(size)) = (query.page, query.size) else { return Ok(None) };
-    let before = one_of_pages(probe, query, number, size).await?;
+    let Some(before) = reader.page(query, number, size).await? else { return Ok(None) };
     let mut differences = Vec::new();
     for _ in 0..REPEATS {
-        let again = one_of_pages(probe, query, number, size).await?;
+        let Some(again) = reader.page(query, number, size).await? else { return Ok(None) };
         let expected = format!("page {number} of {size} each time in the same order: {:?}", before.ids());
         let row = (again.ids() != before.ids(), Clause::SearchPaging, expected, format!("{:?}", again.ids()));
         differences.extend(wrong([row], [before.exchange.clone(), again.exchange]));
@@ -272,11 +421,12 @@ async fn still(probe: &Probe<'_>, query: &Query) -> Read<Vec<Difference>> {
 }
 
 /// The page with the default must have the same instances, in the same order, as the page with the explicit value.
-async fn default(probe: &Probe<'_>, query: &Query) -> Read<Vec<Difference>> {
+async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+    let probe = reader.probe;
     let search = &probe.contract().search;
     let (number, size) =
         (query.page.unwrap_or(search.default_page), query.size.unwrap_or(search.default_page_size));
-    let explicit = one_of_pages(probe, query, number, size).await?;
+    let Some(explicit) = reader.page(query, number, size).await? else { return Ok(None) };
     let (clause, what) = (query.clause(), query.describe(search));
     let Some(accepted) = probe.accepts(clause, &what, &query.request(probe)).await? else { return Ok(None) };
     let default = Page::read(probe, accepted)?;

@@ -7,7 +7,7 @@ use super::addresses;
 use super::surveyed::{Account, BATCHES, SURVEYED, alone, row, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::Requests;
-use crate::checks::relation::{Query, Relation, lacks_addresses, relate_halves};
+use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};
 use crate::contract::Clause;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -150,7 +150,7 @@ async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(lacks_addresses(probe, lacks, "more addresses"));
     }
     let query = Query::new(items.into_iter().map(str::to_owned));
-    relate_halves(probe, &query.citing(Clause::SearchMatchAnyPort)).await
+    relate_alone(probe, Relation::Union, &query.citing(Clause::SearchMatchAnyPort)).await
 }
 
 /// Batches that differ only in their last item have different results.

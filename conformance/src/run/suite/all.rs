@@ -46,6 +46,7 @@ impl Suite<'_> {
         }
         let run_again = self.run_inconclusive_again(inconclusive, &context, &mut results).await;
         self.run_more(&context, &mut results).await;
+        let explored = self.explore(&context, &mut results).await;
 
         let not_sent = tokio::select! {
             not_sent = passive::send_given(&context, &checks, &self.options.requests) => not_sent,
@@ -72,7 +73,7 @@ impl Suite<'_> {
         let mut checks = results.checks;
         checks.sort_by_key(|result| result.id);
         let log = shared.log.map(ExchangeLog::into_log).unwrap_or_default();
-        RunResults { checks, run_again, log }
+        RunResults { checks, run_again, explored, log }
     }
 
     /// Waits until the run is ended, or its time is used up.

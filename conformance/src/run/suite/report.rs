@@ -3,6 +3,7 @@
 use super::{Begun, Suite, millis};
 use crate::check::RunLog;
 use crate::detection::{Cases, Detection};
+use crate::explore::ExplorationResult;
 use crate::lock::lock;
 use crate::run::expected::expectations;
 use crate::run::{
@@ -16,6 +17,7 @@ use crate::target::DiscoveredFact;
 pub(super) struct RunResults {
     pub(super) checks: Vec<CheckResult>,
     pub(super) run_again: Rerun,
+    pub(super) explored: Option<ExplorationResult>,
     pub(super) log: RunLog,
 }
 
@@ -27,7 +29,7 @@ impl Suite<'_> {
         discovered: Vec<DiscoveredFact>,
         obstacle: Option<Obstacle>,
     ) -> Report {
-        let RunResults { checks, run_again, log } = results;
+        let RunResults { checks, run_again, explored, log } = results;
         if let Some(overdrawn) = self.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
@@ -72,6 +74,7 @@ impl Suite<'_> {
             throttling: self.meter.throttling(),
             discovered,
             run_again,
+            explored,
             expectations,
             detection,
             diagnosis,

@@ -1,0 +1,101 @@
+//! Random searches beyond the fixed cases, judged by relations between their results. A violation is reduced to the smallest
+//! requests that show it. Only searches are sent, and the same seed sends the same ones to a service with the same responses.
+
+mod draw;
+mod run;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::check::{Case, Check, Cost, Run};
+use crate::contract::{Clause, OperationId};
+use crate::target::Fact;
+
+/// Limits and seed of an exploration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exploration {
+    /// Maximum time.
+    pub time: Duration,
+    /// Maximum number of requests, in addition to the budget's.
+    pub requests: u64,
+    /// Seed of the random choices.
+    pub seed: u64,
+}
+
+/// What an exploration did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExplorationResult {
+    /// Seed of the random choices.
+    pub seed: u64,
+    /// Maximum time, in seconds.
+    pub seconds: u64,
+    /// Maximum number of requests.
+    pub requests: u64,
+    /// Requests sent.
+    pub sent: u64,
+    /// Relations tested.
+    pub steps: u64,
+}
+
+/// The check of explorations. It is not in the registry, because its cases are drawn while it runs.
+pub(crate) static RELATIONS: Check = Check {
+    id: ID,
+    title: "results of random searches agree with each other",
+    why: "No listed case covers a fault that shows only with two filters, a port and a page together; requests of users do.",
+    operation: Some(OperationId::Search),
+    clauses: &[
+        Clause::SearchActivatedRange,
+        Clause::SearchCity,
+        Clause::SearchCountry,
+        Clause::SearchGroup,
+        Clause::SearchIntersection,
+        Clause::SearchIpsFirstText,
+        Clause::SearchMatchAnyPort,
+        Clause::SearchMatchPort,
+        Clause::SearchOrderNumber,
+        Clause::SearchPaging,
+        Clause::SearchStatus,
+        Clause::SearchTotal,
+    ],
+    needs: &[Fact::OwnAddresses],
+    run: Run::Cases(|_| Vec::new()),
+};
+
+/// The id of the check of explorations.
+pub const ID: &str = "search.explore.relations";
+
+/// The progress of an exploration.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    sent: AtomicU64,
+    steps: AtomicU64,
+}
+
+impl Exploration {
+    /// Default maximum number of requests.
+    pub const REQUESTS: u64 = 1_000;
+
+    /// The exploration as a case of [`RELATIONS`].
+    pub(crate) fn case(self, progress: &Arc<Progress>) -> Case {
+        let max = u32::try_from(self.requests).unwrap_or(u32::MAX);
+        let progress = Arc::clone(progress);
+        Case::from_closure(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
+            let progress = Arc::clone(&progress);
+            Box::pin(async move { run::explore(probe, self, &progress).await })
+        })
+    }
+
+    pub(crate) fn result(self, progress: &Progress) -> ExplorationResult {
+        ExplorationResult {
+            seed: self.seed,
+            seconds: self.time.as_secs(),
+            requests: self.requests,
+            sent: progress.sent.load(Ordering::Relaxed),
+            steps: progress.steps.load(Ordering::Relaxed),
+        }
+    }
+}

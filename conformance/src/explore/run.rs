@@ -1,0 +1,127 @@
+// A report that is replayed may name any time and any number of requests.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+
+use super::draw::{draw, simpler};
+use super::{Exploration, Progress};
+use crate::check::{Probe, Stop};
+use crate::checks::relation::{CHANGED_MEANWHILE, Difference, Query, Reader, Relation, Survey, survey};
+use crate::contract::Clause;
+use crate::wire::BudgetError;
+
+/// Maximum number of findings of an exploration; further ones add little.
+const MAX_FINDINGS: usize = 6;
+
+/// Maximum number of simpler queries to try for one finding.
+const MAX_SIMPLER: usize = 150;
+
+/// Draws random queries and tests relations on them until time or requests are used up.
+pub(super) async fn explore(
+    probe: &Probe<'_>,
+    exploration: Exploration,
+    progress: &Progress,
+) -> Result<(), Stop> {
+    let Exploration { time, requests, seed } = exploration;
+    let (begun, survey) = (Instant::now(), survey(probe).await?);
+    let mut explorer = Explorer { reader: Reader::new(probe, true), survey, begun, time };
+    let mut rng = Rng::with_seed(seed);
+    let mut reported: BTreeSet<(Relation, Clause)> = BTreeSet::new();
+    while explorer.reader.pages < requests && !explorer.is_over() && reported.len() < MAX_FINDINGS {
+        let mut query = draw(&mut rng, survey, &probe.contract().search);
+        let relation = Relation::EXPLORED[rng.usize(..Relation::EXPLORED.len())];
+        // The other relations read each result in the largest pages.
+        query.size = query.size.filter(|_| relation == Relation::Pages);
+        let step = progress.steps.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let broken = explorer.broken(relation, &query).await;
+        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        let broken = match broken {
+            Err(stop) => return ended(stop),
+            Ok(None) => continue,
+            Ok(Some(broken)) => broken,
+        };
+        let clause = broken.clause;
+        if !reported.insert((relation, clause)) {
+            continue;
+        }
+        let shrunk = explorer.shrink(relation, query, broken).await;
+        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        let broken = match shrunk {
+            Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
+                return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));
+            }
+            Err(stop) => return Err(stop),
+            Ok(shrunk) => shrunk,
+        };
+        // A simpler query may violate another clause, which may be reported already.
+        if broken.clause != clause && !reported.insert((relation, broken.clause)) {
+            continue;
+        }
+        report(probe, survey, broken, &format!("seed {seed}, step {step}")).await?;
+    }
+    Ok(())
+}
+
+/// The limit of requests of the run ends an exploration like its own.
+fn ended(stop: Stop) -> Result<(), Stop> {
+    match stop {
+        Stop::Budget(BudgetError::Requests(_)) => Ok(()),
+        stop => Err(stop),
+    }
+}
+
+struct Explorer<'a, 'p> {
+    reader: Reader<'a, 'p>,
+    survey: &'a Survey,
+    begun: Instant,
+    time: Duration,
+}
+
+impl Explorer<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.time
+    }
+
+    async fn broken(&mut self, relation: Relation, query: &Query) -> Result<Option<Difference>, Stop> {
+        Ok(relation.judge(&mut self.reader, self.survey, query).await?.into_iter().next())
+    }
+
+    /// Reduces the query to the simplest one that still violates the relation.
+    async fn shrink(
+        &mut self,
+        relation: Relation,
+        mut query: Query,
+        mut broken: Difference,
+    ) -> Result<Difference, Stop> {
+        let mut tried = 0..MAX_SIMPLER;
+        'simpler: loop {
+            for simpler in simpler(&query) {
+                // Not limited by the requests of the exploration, because a small reproduction is its purpose.
+                if self.is_over() || tried.next().is_none() {
+                    break 'simpler;
+                }
+                if let Some(still) = self.broken(relation, &simpler).await? {
+                    (query, broken) = (simpler, still);
+                    continue 'simpler;
+                }
+            }
+            break;
+        }
+        Ok(broken)
+    }
+}
+
+/// Reports a violated relation, unless the data has changed meanwhile.
+async fn report(probe: &Probe<'_>, survey: &Survey, broken: Difference, replay: &str) -> Result<(), Stop> {
+    // The survey is not shown: its request is larger than all of these together.
+    if survey.confirm(probe).await?.is_none() {
+        return Err(probe.inconclusive(CHANGED_MEANWHILE));
+    }
+    let expected = format!("{} ({replay})", broken.expected);
+    Difference { expected, ..broken }.report(probe, &[]);
+    Ok(())
+}

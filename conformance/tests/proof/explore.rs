@@ -1,0 +1,199 @@
+//! Explorations: a conforming server gives none, faults of combinations are found by a fixed seed and shrunk, and the same
+//! seed sends the same requests.
+
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use libtest_mimic::Failed;
+use sallyport_conformance::explore::{Exploration, ID};
+use sallyport_conformance::lab::{
+    Call, Context, Fault, FaultyServer, Handler, ProxiedRequest, Reply, Upstream,
+};
+use sallyport_conformance::report::Format;
+use sallyport_conformance::run::Glob;
+use sallyport_conformance::{
+    Contract, Facts, Options, Report, Selection, SilentObserver, Suite, Target, Verdict,
+};
+use serde_json::Value;
+
+use crate::judge::Judge;
+use crate::world::{proxy, target};
+
+/// Requests of an exploration here. Time bounds none of them.
+const REQUESTS: u64 = 600;
+
+/// A server that conforms, and a list of what it was asked.
+struct RecordingServer(Upstream, Arc<Mutex<Vec<Value>>>);
+
+impl Handler for RecordingServer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        if let Ok(body) = serde_json::from_slice(&request.body) {
+            self.1.lock().expect("whole").push(body);
+        }
+        self.0.handle(request)
+    }
+}
+
+async fn run(target: &Target, seed: u64, requests: u64) -> Report {
+    let exploration = Exploration { time: Duration::from_secs(500), requests, seed };
+    let selection = Selection { only: vec![Glob::new(ID)], skip: Vec::new() };
+    let options = Options { selection, explore: Some(exploration), ..Options::default() };
+    let contract = Contract::embedded().expect("the embedded contract is complete");
+    Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await
+}
+
+/// Nothing is found on the reference server, whatever the seed, and what is sent follows from the seed.
+pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
+    judge.block_on(async {
+        let mut sequences = Vec::new();
+        for seed in [1, 2, 3, 1] {
+            let asked = Arc::new(Mutex::new(Vec::new()));
+            let proxy =
+                proxy(RecordingServer(judge.lab.world.backend().upstream.clone(), Arc::clone(&asked)), false)
+                    .await;
+            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), seed, REQUESTS / 2).await;
+            let explored = report.explored.ok_or("nothing was explored")?;
+            if report.verdict != Verdict::Conforms || explored.steps < 40 || explored.sent < REQUESTS / 2 {
+                return Err(Failed::from(format!("seed {seed}: {explored:?} {:?}", report.checks)));
+            }
+            sequences.push(std::mem::take(&mut *asked.lock().expect("whole")));
+        }
+        match sequences[0] == sequences[3] && sequences[0] != sequences[1] {
+            true => Ok(()),
+            false => Err(Failed::from("requests that do not follow from the seed")),
+        }
+    })
+}
+
+/// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most.
+fn faults() -> [(Fault, usize); 3] {
+    let has = |call: &Call<'_>, name: &str| call.json().get(name).is_some();
+    let ips = |call: &Call<'_>| call.json()["ips"].as_array().cloned().unwrap_or_default();
+    let has_port = |item: &Value| {
+        item.as_str().is_some_and(|item| item.contains("]:") || item.matches(':').count() == 1)
+    };
+    [
+        (
+            Fault::new(
+                "search.intersection/explored-country",
+                "The country is ignored beside an upper bound when an item has a port.",
+            )
+            .when(move |call| {
+                has(call, &call.contract.search.activated_to.name) && ips(call).iter().any(has_port)
+            })
+            .request(|call| {
+                let name = &call.contract.search.country_code.name;
+                call.edit(|body| drop(body.remove(name)));
+            }),
+            2,
+        ),
+        (
+            Fault::new(
+                "search.paging/explored-group",
+                "Later pages lack their first instance when a group is asked for.",
+            )
+            .when(move |call| has(call, &call.contract.search.group_id.name))
+            .success(|call, body| {
+                let search = &call.contract.search;
+                let later = call.json()[&search.page.name].as_i64().is_some_and(|page| page > 1);
+                let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
+                if let Some(items) = items.filter(|items| later && !items.is_empty()) {
+                    items.remove(0);
+                }
+            }),
+            4,
+        ),
+        (
+            Fault::new(
+                "search.match-port/explored-batch",
+                "The last item of a batch of more than 20 is lost.",
+            )
+            .when(move |call| ips(call).len() > 20)
+            .request(|call| {
+                let name = &call.contract.search.ips.name;
+                call.edit(|body| {
+                    let ips = body.get_mut(name);
+                    ips.and_then(Value::as_array_mut).map(Vec::pop);
+                });
+            }),
+            // One more where a second spelling of an address is what makes the batch too long.
+            22,
+        ),
+    ]
+}
+
+/// Each of the faults is found, and the requests that show it are small.
+pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
+    const SEED: u64 = 7;
+    judge.block_on(async {
+        for (fault, most_items) in faults() {
+            let (id, fault) = (fault.id, Arc::new(fault));
+            let faulty = FaultyServer { fault, context: Context::new(judge.lab.world.backend()) };
+            let proxy = proxy(faulty, false).await;
+            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), SEED, 4 * REQUESTS).await;
+            let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
+            if check.findings.is_empty() || report.verdict != Verdict::Findings {
+                return Err(Failed::from(format!("{id} is not found: {:?}", report.explored)));
+            }
+            let bodies = check.exchanges.iter().filter_map(|exchange| exchange.request_body.as_deref());
+            let sizes: Vec<(usize, usize)> = bodies.map(size).collect();
+            // Two filters belong to the fault, or one and the page; a relation may add one.
+            if sizes.iter().any(|(items, filters)| *items > most_items || *filters > 3) {
+                return Err(Failed::from(format!("{id}: {sizes:?} {:?}", check.findings)));
+            }
+        }
+        Ok(())
+    })
+}
+
+/// How many items and filters a search has.
+fn size(body: &str) -> (usize, usize) {
+    let body: Value = serde_json::from_str(body).expect("a search has a JSON body");
+    let members = body.as_object().expect("an object");
+    let filters = members.keys().filter(|key| !matches!(key.as_str(), "ips" | "page" | "pageSize"));
+    (body["ips"].as_array().map_or(0, Vec::len), filters.count())
+}
+
+/// The program explores again what a report tells, and finds it again.
+pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
+    judge.block_on(async {
+        let [_, _, (fault, _)] = faults();
+        let faulty =
+            FaultyServer { fault: Arc::new(fault), context: Context::new(judge.lab.world.backend()) };
+        let proxy = proxy(faulty, false).await;
+        let facts = Facts {
+            own_addresses: judge.lab.world.backend().facts.own_addresses.clone(),
+            ..Facts::default()
+        };
+        let addresses = facts.own_addresses.join(",");
+        let token = judge.lab.world.backend().token.clone();
+        let target = Target::new(&proxy.base_url(), token, facts, false)?;
+        let report = run(&target, 7, REQUESTS).await;
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("report.json");
+        let written = Format::Json.render(&report)?;
+        let mut endless: Value = serde_json::from_str(&written)?;
+        endless["explored"]["seconds"] = u64::MAX.into();
+        endless["explored"]["requests"] = u64::MAX.into();
+        // Whatever a report says, the limits of this run hold.
+        for (report, limit) in [(written, 8_000), (endless.to_string(), 1_500)] {
+            std::fs::write(&file, report)?;
+            let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+            command.arg("replay").arg(&file).args([ID, "--profile", "full", "--base-url", &proxy.base_url()]);
+            command
+                .args(["--max-requests", &limit.to_string()])
+                .env("SALLYPORT_API_KEY", judge.lab.world.backend().token.expose())
+                .env("SALLYPORT_OWN_ADDRESSES", &addresses);
+            let output = tokio::task::spawn_blocking(move || command.output()).await??;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            let cost = text.lines().find_map(|line| line.trim().strip_prefix("cost ")?.split(' ').next());
+            let is_within = cost.and_then(|sent| sent.parse().ok()).is_some_and(|sent: u64| sent <= limit);
+            if output.status.code() != Some(1) || !text.contains("seed 7, step ") || !is_within {
+                return Err(Failed::from(format!("{:?} {text} {:?}", output.status, output.stderr)));
+            }
+        }
+        Ok(())
+    })
+}
