@@ -6,7 +6,7 @@ use super::archive::Header;
 use crate::contract::Contract;
 use crate::wire::{Redactor, Request, Secret, ShortSecret, headers, password};
 
-/// Credentials of the traffic by value. They are hidden in all output.
+/// Credentials of the traffic by value. They are hidden in all output, and tell callers apart.
 #[derive(Default)]
 pub(super) struct Credentials {
     known: BTreeMap<String, &'static str>,
@@ -83,6 +83,11 @@ impl MaskedRequest {
             request = request.body(kind.map_or("", |header| &header.value), body);
         }
         Self { request, found }
+    }
+
+    /// The credentials as one text: equal for requests of one caller.
+    pub(super) fn caller(&self) -> String {
+        self.found.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("\n")
     }
 }
 

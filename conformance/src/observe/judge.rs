@@ -1,14 +1,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::order::ORDER;
+use super::relation::{Compared, Extractions, ORDER, REPEATED};
 use super::traffic::{Traffic, TrafficExchange};
-use crate::check::{Check, Form, InferredClauses, ObservedExchange, PassiveChecks, ResponseClass, Run};
+use crate::check::{
+    Check, Finding, Form, InferredClauses, ObservedExchange, Outcome, PassiveChecks, ResponseClass, Run,
+    Severity,
+};
 use crate::checks::registry;
 use crate::checks::relation::{Query, kinds};
 use crate::contract::{Clause, Contract};
+use crate::quantity::quantity;
 use crate::run::{CheckResult, ClauseSummary, Coverage, NotJudged, Report, Verdict, concluded_passive};
 use crate::target::{Canaries, Facts};
-use crate::wire::Usage;
+use crate::wire::{RecordedExchange, Usage};
 
 const NOT_SHOWN: &str = "the recorded traffic does not show it";
 const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `conformance run`";
@@ -20,13 +24,16 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         registry().into_iter().filter(|check| check.is_passive()).chain([&ORDER]).collect();
     let passive = PassiveChecks::new(&checks, inferred).with_places(PLACES + 1);
     let (canaries, facts) = (Canaries::default(), Facts::default());
-    let (mut seen, mut bytes) = (BTreeSet::new(), 0);
-    for place in &traffic.exchanges {
+    let (mut seen, mut extractions, mut bytes) = (BTreeSet::new(), Extractions::default(), 0);
+    for (at, place) in traffic.exchanges.iter().enumerate() {
         let Some(recorded) = traffic.exchange(contract, place) else { continue };
         let TrafficExchange { operation, exchange, response } = &recorded;
         bytes += response.body().len() as u64;
         let form = Form::from_request(contract, *operation, &exchange.request);
         let class = ResponseClass::classify(contract, *operation, form, &exchange.result, &traffic.redactor);
+        if class == ResponseClass::Accepted {
+            extractions.add(contract, at, place, &recorded);
+        }
         let observed = ObservedExchange {
             contract,
             facts: &facts,
@@ -48,6 +55,11 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         .map(|check| concluded_passive(check, contract, NOT_SHOWN))
         .map(with_places)
         .collect();
+    let compared = extractions.compare();
+    if compared.pairs > 0 {
+        seen.insert(Clause::ExtractIdempotent);
+    }
+    results.push(repeated(contract, traffic, &compared, inferred));
     results.sort_by_key(|result| result.id);
     report(contract, traffic, results, &seen, bytes, inferred)
 }
@@ -107,6 +119,57 @@ fn place(entry: usize) -> String {
     format!("log.entries[{entry}]")
 }
 
+/// The result of the check that compares two exchanges.
+fn repeated(
+    contract: &Contract,
+    traffic: &Traffic,
+    compared: &Compared,
+    inferred: InferredClauses,
+) -> CheckResult {
+    if compared.pairs == 0 {
+        return CheckResult::not_run(&REPEATED, Outcome::Skipped(NOT_SHOWN.to_owned()));
+    }
+    let mut result = CheckResult::not_run(&REPEATED, Outcome::Passed);
+    let clause = Clause::ExtractIdempotent;
+    let entry = contract.catalogue.clause(clause);
+    let inferred_from = entry.inferred_from(false);
+    let severity = inferred.severity(Severity::Fail, inferred_from);
+    for pair in &compared.differing {
+        let known = pair.iter().filter_map(|at| traffic.exchanges.get(*at));
+        let (mut places, mut exchanges) = (Vec::new(), Vec::new());
+        for known in known {
+            let Some(recorded) = traffic.exchange(contract, known) else { continue };
+            let mut exchange = RecordedExchange::new(&recorded.exchange, &traffic.redactor);
+            exchange.index = result.exchanges.len();
+            exchanges.push(exchange.index);
+            places.push(place(known.entry));
+            result.exchanges.push(exchange);
+        }
+        result.findings.push(Finding {
+            clause,
+            requirement: entry.text.clone(),
+            expected: "the gateways of the first extraction with this request id".to_owned(),
+            actual: format!("other gateways, at {}", places.join(" and ")),
+            severity,
+            exchanges,
+            judged: Vec::new(),
+            control: None,
+            case: None,
+            inferred_from: inferred_from.map(str::to_owned),
+            facts: Vec::new(),
+            response_kind: None,
+            seen_in: Vec::new(),
+        });
+    }
+    if let Some(last) = result.findings.last_mut() {
+        result.outcome = if severity == Severity::Fail { Outcome::Failed } else { Outcome::Warning };
+        if compared.more > 0 {
+            last.actual.push_str(&format!("; {} like this", quantity(compared.more as u64, "further pair")));
+        }
+    }
+    result
+}
+
 /// The report of what was judged. A check that cites clauses which no exchange shows has no result about them.
 fn report(
     contract: &Contract,
@@ -155,4 +218,16 @@ fn report(
     let verdict = Verdict::from_totals(report.totals, traffic.exchanges.is_empty());
     report.conclude(verdict);
     report
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checks_of_recorded_traffic_are_no_checks_of_a_run() {
+        for check in [&REPEATED, &ORDER] {
+            assert!(registry().iter().all(|known| known.id != check.id), "{}", check.id);
+        }
+    }
 }

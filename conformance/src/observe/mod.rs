@@ -1,11 +1,12 @@
-//! Judges traffic that was recorded by others, in an HTTP Archive (HAR): with the passive checks. Nothing is sent.
+//! Judges traffic that was recorded by others, in an HTTP Archive (HAR): with the passive checks, and with the relations between
+//! requests that such traffic allows. Nothing is sent.
 
 mod archive;
 mod command;
 mod credentials;
 mod exchange;
 mod judge;
-mod order;
+mod relation;
 mod traffic;
 
 pub use archive::{Archive, ArchiveError};

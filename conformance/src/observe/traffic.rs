@@ -39,6 +39,8 @@ pub(super) struct TrafficPlace {
     /// Its number in `log.entries`, from 0.
     pub(super) entry: usize,
     pub(super) begun: Option<Timestamp>,
+    /// Equal for requests with the same credentials. It is a number, and no secret.
+    pub(super) caller: usize,
 }
 
 /// One exchange of the traffic.
@@ -80,24 +82,27 @@ struct Service {
     exchanges: Vec<TrafficPlace>,
     left_out: BTreeMap<&'static str, usize>,
     credentials: Credentials,
+    callers: BTreeMap<String, usize>,
 }
 
 impl Service {
     fn add(&mut self, contract: &Contract, entry: usize, call: Call) {
         self.called += 1;
         let begun = call.entry.begun();
-        match call.read(contract).and_then(|call| self.learn(&call.masked)) {
-            Ok(()) => self.exchanges.push(TrafficPlace { entry, begun }),
+        match call.read(contract).and_then(|call| self.caller(&call.masked)) {
+            Ok(caller) => self.exchanges.push(TrafficPlace { entry, begun, caller }),
             Err(reason) => *self.left_out.entry(reason).or_default() += 1,
         }
     }
 
-    /// Hides the credentials of a request from now on.
-    fn learn(&mut self, masked: &MaskedRequest) -> Result<(), &'static str> {
+    /// The number of a request's caller, whose credentials are hidden from now on.
+    fn caller(&mut self, masked: &MaskedRequest) -> Result<usize, &'static str> {
         self.credentials.learn(masked).map_err(|unhidden| match unhidden {
             Unhidden::Short => SHORT,
             Unhidden::TooMany => TOO_MANY,
-        })
+        })?;
+        let next = self.callers.len();
+        Ok(*self.callers.entry(masked.caller()).or_insert(next))
     }
 }
 
@@ -137,7 +142,7 @@ impl Traffic {
         }
         let (base, service) = services.pop_first().unwrap_or_default();
         let base = wanted.unwrap_or(base);
-        let Service { called, exchanges, left_out, credentials } = service;
+        let Service { called, exchanges, left_out, credentials, callers: _ } = service;
         let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
         let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
         let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);

@@ -133,7 +133,8 @@ pub(crate) enum Command {
     },
     /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
     ///
-    /// The passive checks judge each exchange by itself. Needs no token, and prints none from the file.
+    /// The passive checks judge each exchange by itself, and extractions that were repeated under a request id are compared. Needs no
+    /// token, and prints none from the file.
     #[command(after_help = help!("observe"))]
     Observe(ObserveArguments),
     /// Judge one exchange from the field: which clauses it can show, whether it violates them, and with --base-url the smallest

@@ -19,7 +19,7 @@ use super::output::{Output, print};
 use super::run::observed;
 use super::setup::Setup;
 
-/// How the id of the check ends that only recorded traffic has.
+/// How the ids of checks end that compare exchanges of recorded traffic.
 const RECORDED: &str = ".recorded";
 
 /// `conformance replay`: the findings of a report once more, or those of one check, which may be named by one of its findings. A finding
@@ -160,7 +160,7 @@ fn conclude(before: &SavedReport, now: &Report) -> Verdict {
     }
 }
 
-/// Findings of the check that only recorded traffic has: their requests are sent again, and what comes is judged as traffic of others.
+/// Findings of `observe` that compare exchanges: their requests are sent again, and what comes is judged as traffic of others.
 async fn judge_again(
     contract: &Contract,
     target: &Target,

@@ -128,7 +128,7 @@ fn every_finding_is_replayed_passive_ones_too() {
     for check in ids {
         run(&["replay", report, check, "--base-url", &broken.url()]).assert(1, &["Reproduce curl"]);
     }
-    // What only recorded traffic has, too.
+    // What compares exchanges of recorded traffic, too.
     let (har, recorded) = (folder.file("run.har"), &folder.file("recorded.json"));
     let run_again = ["run", "--base-url", &broken.url(), "--only", "groups.order.ascending", "--report"];
     run(&[run_again.as_slice(), &[&format!("har={har}")]].concat()).assert(1, &[]);

@@ -144,6 +144,8 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
         "2 stands before 1, at log.entries[2]",
         "-X GET 'https://api.example.com/openapi/v1/static/groups?api_key='\"$SALLYPORT_API_KEY\"'&accessToken=",
         "at log.entries[2]",
+        "failed extract.idempotent.recorded",
+        "log.entries[5] and log.entries[6]",
         "5 exchanges of 9 entries",
         "3: no call of an operation of the contract at this service",
         "1: the archive has no body",
@@ -253,4 +255,27 @@ fn what_an_exporter_left_out_or_wrote_oddly_is_named_and_the_rest_judged() {
         "seen groups.order\n",
     ];
     assert_clean("the screen", &text(&observe(&file, &[]).assert(0, &printed)));
+}
+
+#[test]
+fn repeated_extractions_are_compared_by_their_gateways() {
+    let folder = Folder::new();
+    let extraction = |second: u32, more: &str, body: &Value| {
+        entry(second, "GET", &format!("{}&num=2&request_id=order-77{more}", url("proxy/extract")), None, body)
+    };
+    let body = |ports: [u32; 2], ttl: u32| {
+        let [one, two] = ports.map(|port| json!({"ip": "gw.invalid", "port": port, "ttl": ttl}));
+        json!({"code": 0, "success": true, "msg": "ok", "data": [one, two], "request_ip": "192.0.2.9"})
+    };
+    let judged = |entries: &[Value]| observe(&written(&folder, &archive(entries)), &[]);
+    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([2, 1], 59))])
+        .assert(0, &["seen extract.idempotent\n"]);
+    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([1, 3], 60))])
+        .assert(1, &["failed extract.idempotent.recorded"]);
+    // What the id stands for is open, once it was used with other parameters.
+    for more in ["&regions=USA", "&num=3"] {
+        let other = extraction(2, more, &body([3, 4], 60));
+        judged(&[extraction(1, "", &body([1, 2], 60)), other, extraction(3, "", &body([5, 6], 60))])
+            .assert(0, &[]);
+    }
 }
