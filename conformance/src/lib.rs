@@ -35,6 +35,7 @@ mod quantity;
 pub mod report;
 pub mod response;
 pub mod run;
+pub mod snapshot;
 pub mod target;
 pub mod watch;
 pub mod wire;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use program::arguments::{Arguments, Command};
 use program::{
-    UsageError, baseline, describe, evidence, init, judge, lab, observe, output, replay, run, watch,
+    UsageError, baseline, describe, evidence, init, judge, lab, observe, output, replay, run, snapshot, watch,
 };
 use sallyport_conformance::{Verdict, report};
 
@@ -43,6 +43,10 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         }
         Command::Evidence { report, finding, output } => evidence::evidence(&report, &finding, &output),
         Command::Baseline { report, reason, until } => baseline::baseline(&report, &reason, until),
+        Command::Record { folder, target } => snapshot::record(&folder, &target).await,
+        Command::Compare { before, after, target } => {
+            snapshot::compare(&before, after.as_deref(), &target).await
+        }
         Command::Observe(arguments) => observe::run(&arguments),
         Command::Judge(arguments) => judge::judge(*arguments).await,
         Command::Watch(arguments) => watch::run(*arguments).await,

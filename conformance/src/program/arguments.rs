@@ -131,6 +131,22 @@ pub(crate) enum Command {
         #[arg(long, value_name = "YYYY-MM-DD")]
         until: Option<jiff::civil::Date>,
     },
+    /// Record how a target behaves in each case, unspecified behaviour included.
+    Record {
+        /// Folder to write to, one file for each case.
+        folder: PathBuf,
+        #[command(flatten)]
+        target: TargetArguments,
+    },
+    /// Compare a recording with another one, or with the current behaviour of a target.
+    Compare {
+        /// Folder of a recording.
+        before: PathBuf,
+        /// Folder of another recording [default: record the target now]
+        after: Option<PathBuf>,
+        #[command(flatten)]
+        target: TargetArguments,
+    },
     /// Judge recorded traffic: an HTTP Archive (HAR) of a browser, a proxy or `--report har=FILE`. Send nothing.
     ///
     /// The passive checks judge each exchange by itself, and extractions that were repeated under a request id are compared. Needs no

@@ -163,7 +163,7 @@ impl Reduction<'_> {
             not_reproduced(&format!("a credential in {place} is hidden; pass its header with --header"));
             return Ok(verdict);
         }
-        let session = match Session::begin(self.contract, self.target, budget, wire).await {
+        let session = match Session::begin(self.contract, self.target, budget, wire, true).await {
             Ok(session) => session,
             Err(SessionError::Unreachable(obstacle, reason)) => {
                 not_reproduced(&reason);

@@ -17,6 +17,7 @@ mod reports;
 pub(crate) mod run;
 mod setup;
 mod signals;
+pub(crate) mod snapshot;
 pub(crate) mod watch;
 
 use std::io::Write as _;

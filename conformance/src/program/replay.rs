@@ -168,7 +168,7 @@ async fn judge_again(
     screen: &Screen,
 ) -> Result<Option<Report>, SessionError> {
     let (budget, wire) = (options.budget.clone(), options.wire.clone());
-    let session = Session::begin(contract, target, budget, wire).await?;
+    let session = Session::begin(contract, target, budget, wire, true).await?;
     let mut exchanges = Vec::new();
     for request in requests {
         match session.send("replay", request, ThrottlingPolicy::WaitOut).await {

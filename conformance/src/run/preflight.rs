@@ -64,10 +64,15 @@ impl Preflight<'_> {
         self.wire.options().proxy_of(self.target.base())
     }
 
-    /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks, and whether it accepts any
-    /// request of the account: without an accepted control request every check is inconclusive. Sends one request to each operation
-    /// until one of them gets a response, and at most four more; a conforming target returns no gateway for any of them. Returns what
-    /// is wrong with the base URL or the token.
+    /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
+    /// operation until one of them gets a response; a conforming target returns no gateway for any of them. Returns what is wrong.
+    pub(crate) async fn reach(&self) -> Option<Obstacle> {
+        self.first_response().await.err().flatten()
+    }
+
+    /// Like [`Preflight::reach`], and finds out whether the target accepts any request of the account: without an accepted control
+    /// request every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base
+    /// URL or the token.
     pub(crate) async fn reach_with_token(&self) -> Option<Obstacle> {
         let (request, exchange) = match self.first_response().await {
             Err(problem) => return problem,

@@ -1,6 +1,7 @@
 //! Requests to a target outside of a run: one at a time, and all within one budget.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Obstacle, Preflight, SetupError, Verdict};
 use crate::contract::Contract;
@@ -16,6 +17,7 @@ pub struct Session<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) target: &'a Target,
     pub(crate) redactor: Arc<Redactor>,
+    meter: Arc<Meter>,
     wire: Wire,
 }
 
@@ -34,7 +36,8 @@ pub enum SessionError {
 }
 
 impl<'a> Session<'a> {
-    /// Waits for the target as long as the options say, and finds out whether it accepts any request of the account. The time of the budget begins after the waiting.
+    /// Waits for the target as long as the options say, and finds out whether it responds, and `with_token` whether it accepts any request
+    /// of the account. The time of the budget begins after the waiting.
     ///
     /// # Errors
     /// When our side can't be set up, or the target can't be tested.
@@ -43,6 +46,7 @@ impl<'a> Session<'a> {
         target: &'a Target,
         budget: Budget,
         wire: WireOptions,
+        with_token: bool,
     ) -> Result<Self, SessionError> {
         let redactor = Arc::new(target.redactor(&wire).map_err(SetupError::from)?);
         let (wall, meter) = (budget.wall, Arc::new(Meter::new(budget)));
@@ -52,11 +56,14 @@ impl<'a> Session<'a> {
         let mut obstacle = preflight.wait(|_, _| {}).await;
         meter.begin();
         if obstacle.is_none() {
-            let reached = tokio::time::timeout(wall, preflight.reach_with_token()).await;
+            let reached = async {
+                if with_token { preflight.reach_with_token().await } else { preflight.reach().await }
+            };
+            let reached = tokio::time::timeout(wall, reached).await;
             obstacle = reached.map_err(|_| BudgetError::Wall(wall.as_secs()))?;
         }
         match obstacle {
-            None => Ok(Self { contract, target, redactor, wire }),
+            None => Ok(Self { contract, target, redactor, meter, wire }),
             Some(Obstacle { verdict, reason }) => {
                 Err(SessionError::Unreachable(verdict, redactor.redact(&reason)))
             }
@@ -79,5 +86,9 @@ impl<'a> Session<'a> {
             WireError::Budget(reached) => reached.into(),
             WireError::Setup(_) => SessionError::Setup(error.into()),
         })
+    }
+
+    pub(crate) fn time_left(&self) -> Duration {
+        self.meter.time_left()
     }
 }

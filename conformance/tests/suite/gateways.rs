@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::run::{Glob, Profile};
-use sallyport_conformance::{Budget, Facts, Options, Outcome, Report, Secret, Selection, Target};
+use sallyport_conformance::run::{Glob, Profile, SessionError};
+use sallyport_conformance::snapshot;
+use sallyport_conformance::wire::BudgetError;
+use sallyport_conformance::{Budget, Contract, Facts, Options, Outcome, Report, Secret, Selection, Target};
 
 use super::canned::{CannedRequest, CannedServer, Reply, TOKEN, judge};
 
@@ -143,4 +145,18 @@ async fn a_low_ceiling_still_judges_the_range_of_num() {
         check.findings
     );
     assert!(target.handed_out() <= CEILING + 100, "{}", target.handed_out());
+}
+
+#[tokio::test]
+async fn a_recording_keeps_the_ceiling_too() {
+    let cases: [(Generosity, u64); 3] = [(clamped, 100), (ignored, 10), (thousands, 4_000)];
+    for (generosity, per_response) in cases {
+        let target = GenerousServer::start(generosity, 200).await;
+        let contract = Contract::embedded().expect("contract");
+        let budget = Budget { gateways: CEILING, ..Budget::default() };
+        let recorded = snapshot::record(contract, &target.target(), budget, Options::default().wire).await;
+        // A recording sends one request after the other.
+        assert!(target.handed_out() <= CEILING + per_response, "{}", target.handed_out());
+        assert!(matches!(recorded, Err(SessionError::Budget(BudgetError::Overdrawn { .. }))), "{recorded:?}");
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
 
 /// Runs it to its end. Servers of tests bear the profile `full`, which nobody gets without asking for it.
 pub(crate) fn run(arguments: &[&str]) -> Output {
-    let sends = ["run", "replay"].contains(&arguments[0]);
+    let sends = ["run", "record", "compare", "replay"].contains(&arguments[0]);
     let full: &[&str] = if sends && !arguments.contains(&"--profile") { &["--profile", "full"] } else { &[] };
     program(&[arguments, full].concat()).finish()
 }

@@ -166,6 +166,11 @@ fn the_time_limit_ends_the_question_whether_anybody_is_there() {
     let output = run(&["run", "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     output.assert(INCOMPLETE, &["the time limit"]);
+    let folder = Folder::new();
+    let place = &folder.file("recording");
+    run(&["record", place, "--base-url", &silent.url(), "--max-seconds", "1", "--timeout", "600"])
+        .assert(INCOMPLETE, &[]);
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
 #[test]

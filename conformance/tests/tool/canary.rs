@@ -115,15 +115,17 @@ fn no_artefact_shows_the_token() {
     assert!(files > 6 * 5, "{files} files were searched");
 }
 
-/// Runs and replays, and searches what they print.
+/// Runs, records and replays, and searches what they print.
 fn leave_artefacts(folder: &Folder, name: &str, url: &str) {
     let place = folder.path().join(name);
     std::fs::create_dir(&place).expect("a folder");
     let base = ["--base-url", url, "--timeout", "1"];
     let reports = every_report(&place);
-    let report = folder.file(&format!("{name}/report.json"));
-    let commands: [&[&str]; 2] = [
+    let (recording, report) =
+        (folder.file(&format!("{name}/recording")), folder.file(&format!("{name}/report.json")));
+    let commands: [&[&str]; 3] = [
         &["run", "--verbose", "--max-seconds", "20", &reports],
+        &["record", &recording],
         &["replay", &report, "groups.envelope.success"],
     ];
     for command in commands {

@@ -72,6 +72,25 @@ fn the_server_writes_what_is_known_of_its_sample_data() {
     assert!(sample.tokens.list().iter().all(|it| !configuration.contains(it.token.expose())));
 }
 
+#[test]
+fn a_recording_is_compared_with_a_changed_target() {
+    let folder = Folder::new();
+    let place = &folder.file("before");
+    let target = TestServer::start(groups);
+    run(&["record", place, "--base-url", &target.url()]).assert(0, &[]);
+    run(&["compare", place, "--base-url", &target.url()]).assert(0, &[]);
+    let changed = TestServer::start(|stream| {
+        let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;
+        let headers = [("Content-Type", "application/json"), ("X-Request-Id", "r")];
+        server::response(stream, "200 OK", &headers, body)
+    });
+    let lines =
+        ["groups.envelope: A successful group listing", "groups.listed", "- header cache-control: no-store"];
+    run(&["compare", place, "--base-url", &changed.url()]).assert(1, &lines);
+    run(&["compare", "no-such-folder", place]).assert(2, &[]);
+    run(&["compare", place, place]).assert(0, &[]);
+}
+
 /// A report is data: it does not decide where tokens go.
 #[test]
 fn a_finding_is_replayed_where_the_user_says_and_nowhere_else() {

@@ -95,7 +95,9 @@ fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
         };
         let reports = every_report(folder.path());
         assert_ne!(ran(&["run", "--verbose", "--max-seconds", "30", &reports]), 0);
-        let report = folder.file("report.json");
+        let (recording, report) = (folder.file("recording"), folder.file("report.json"));
+        assert_eq!(ran(&["record", &recording]), 0);
+        ran(&["compare", &recording]);
         ran(&["replay", &report, "groups.envelope.schema"]);
         ran(&["replay", &report, ACTS]);
         files(folder.path(), &mut shown);
@@ -118,12 +120,24 @@ fn foreign_text_and_credentials_do_nothing_by_any_way_out() {
 }
 
 #[test]
-fn a_forged_report_is_only_read() {
+fn a_forged_report_and_a_forged_recording_are_only_read() {
     let folder = Folder::new();
     let finding = json!({"id": ACTS, "findings": [{}]});
     let report = folder.write("report.json", json!({"target": ACTS, "checks": [finding]}).to_string());
+    let [before, after] = [("before", "a"), ("after", ACTS)].map(|(name, line)| {
+        let place = folder.file(name);
+        std::fs::create_dir(&place).expect("a folder");
+        let entry =
+            format!("---\nsource: conformance record\nexpression: \u{1b}[2J\u{202e}\n---\nbody /x: {line}\n");
+        folder.write(&format!("{name}/groups.\u{1b}[31m.snap"), entry);
+        place
+    });
     let config = folder.write("c.toml", "profile = \"\\u001b[2J\\u202e\"\n");
-    for arguments in [["replay", &report, "groups.order.ascending"], ["plan", "--config", &config]] {
-        assert_plain(arguments[0], &text(&run(&arguments).assert(2, &[])));
+    for (arguments, expected) in [
+        (["replay", &report, "groups.order.ascending"], 2),
+        (["compare", &before, &after], 1),
+        (["plan", "--config", &config], 2),
+    ] {
+        assert_plain(arguments[0], &text(&run(&arguments).assert(expected, &[])));
     }
 }

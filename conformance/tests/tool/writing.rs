@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::program::{
-    AssertOutput as _, Finish as _, Folder, RunningProgram, code, ended, program, send, text, wait_until,
+    AssertOutput as _, Finish as _, Folder, RunningProgram, code, ended, program, run, send, text, wait_until,
 };
 use super::server::{self, TestServer, closed_port};
 
@@ -148,7 +148,7 @@ fn a_signal_ends_a_command_whose_lines_nobody_reads() {
 
 #[cfg(unix)]
 #[test]
-fn reports_follow_no_links() {
+fn reports_and_recordings_follow_no_links() {
     let target = TestServer::start(|stream| server::groups(stream, &[1, 2]));
     let (url, folder) = (target.url(), Folder::new());
     let [mine, link] = ["mine.txt", "link.json"].map(|name| folder.file(name));
@@ -166,8 +166,17 @@ fn reports_follow_no_links() {
     with_report(&format!("json={report}")).assert(0, &[]);
     assert_eq!(std::io::read_to_string(old).expect("text"), "old");
     assert_eq!(folder.json("report.json")["verdict"], "conforms");
+
+    let recording = folder.file("recording");
+    run(&["record", &recording, "--base-url", &url]).assert(0, &[]);
+    let case = "recording/groups.listed.snap";
+    let recorded = folder.read(case);
+    std::fs::remove_file(folder.file(case)).expect("removed");
+    std::os::unix::fs::symlink(&mine, folder.file(case)).expect("a link");
+    run(&["record", &recording, "--base-url", &url]).assert(0, &[]);
+    assert_eq!((folder.read("mine.txt").as_str(), folder.read(case)), ("mine", recorded));
     let left = std::fs::read_dir(folder.path()).expect("a folder").count();
-    assert_eq!(left, 3, "a file that was written beside another one stays");
+    assert_eq!(left, 4, "a file that was written beside another one stays");
 }
 
 #[cfg(unix)]
@@ -175,6 +184,9 @@ fn reports_follow_no_links() {
 fn what_is_read_has_a_limit_and_a_pipe_does_not_block() {
     let folder = Folder::new();
     let empty = fifo(&folder);
+    let recording = folder.file("recording");
+    std::fs::create_dir(&recording).expect("a folder");
+    std::os::unix::fs::symlink("/dev/zero", folder.file("recording/groups.listed.snap")).expect("a link");
     let base = ["run", "--base-url", "http://127.0.0.1:1"];
     let commands = |file: &str| -> Vec<Vec<String>> {
         let config = folder.write(
@@ -203,6 +215,7 @@ fn what_is_read_has_a_limit_and_a_pipe_does_not_block() {
             }
         }
     });
+    run(&["compare", &recording, &recording]).assert(2, &["expected at most"]);
     let zero = File::open("/dev/zero").expect("zeros");
     let standard_input = [base.as_slice(), &["--api-key-stdin"]].concat();
     program(&standard_input).stdin(zero).finish().assert(2, &["expected at most"]);

@@ -1,0 +1,104 @@
+use std::fmt::Write as _;
+use std::path::Path;
+
+use sallyport_conformance::contract::{Clause, Unspecified};
+use sallyport_conformance::report::{plain, quantity};
+use sallyport_conformance::run::SessionError;
+use sallyport_conformance::snapshot::{self, Recording, RecordingResult};
+use sallyport_conformance::{Contract, Verdict, files};
+
+use super::UsageError;
+use super::arguments::TargetArguments;
+use super::output::{not_written, print};
+use super::run::with_target;
+use super::setup::Setup;
+
+/// `conformance record`.
+pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
+    // Before requests and gateways are spent on what cannot be kept.
+    std::fs::create_dir_all(folder)
+        .and_then(|()| files::check(&folder.join("recording")))
+        .map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
+    match observed(arguments).await? {
+        Ok(recording) => {
+            if let Err(error) = recording.write(folder) {
+                not_written("the recording", &std::io::Error::other(error));
+                return Ok(Verdict::Conforms);
+            }
+            print(&format!(
+                "wrote {} to {}\n",
+                quantity(recording.entries().count(), "case"),
+                plain(&folder.to_string_lossy())
+            ));
+            Ok(Verdict::Conforms)
+        }
+        Err(verdict) => Ok(verdict),
+    }
+}
+
+/// `conformance compare`. Differences are no verdict on either side: unspecified behaviour may be decided in any way.
+pub(crate) async fn compare(
+    before: &Path,
+    after: Option<&Path>,
+    arguments: &TargetArguments,
+) -> Result<Verdict, UsageError> {
+    let before = Recording::read(before)?;
+    let after = match after {
+        Some(folder) => Recording::read(folder)?,
+        None => match observed(arguments).await? {
+            Ok(recording) => recording,
+            Err(verdict) => return Ok(verdict),
+        },
+    };
+    let contract = Contract::embedded()?;
+    let differences = before.differences(&after);
+    let mut text = String::new();
+    let mut subject = None;
+    for difference in &differences {
+        if subject != Some(&difference.subject) {
+            subject = Some(&difference.subject);
+            let catalogue = &contract.catalogue;
+            let clause =
+                Clause::from_id(&difference.subject).map(|clause| catalogue.clause(clause).text.as_str());
+            let unspecified = Unspecified::from_id(&difference.subject);
+            let open = unspecified.map(|unspecified| catalogue.unspecified(unspecified).text.as_str());
+            let _ =
+                writeln!(text, "\n{}: {}", plain(&difference.subject), clause.or(open).unwrap_or_default());
+        }
+        let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
+    }
+    let differ = if differences.len() == 1 { "differs" } else { "differ" };
+    let _ = writeln!(text, "\n{} {differ}", quantity(differences.len(), "case"));
+    print(&text);
+    Ok(if differences.is_empty() { Verdict::Conforms } else { Verdict::Findings })
+}
+
+/// Records how the target behaves now; the verdict when that is impossible.
+async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdict>, UsageError> {
+    let contract = Contract::embedded()?;
+    let Setup { target, options, .. } = Setup::new(arguments)?;
+    let recorded = with_target(target, async |target| {
+        Ok(snapshot::record(contract, target, options.budget, options.wire).await)
+    });
+    match recorded.await? {
+        Ok(RecordingResult { recording, left_out }) => {
+            if !left_out.is_empty() {
+                let names = left_out.join(", ");
+                print(&format!("left out, because they would exceed --max-gateways: {names}\n"));
+            }
+            Ok(Ok(recording))
+        }
+        Err(SessionError::Setup(error)) => Err(error.into()),
+        Err(error) => {
+            print(&format!("{}\n", plain(&error.to_string())));
+            Ok(Err(match error {
+                SessionError::Unreachable(verdict, _) => verdict,
+                _ => Verdict::Incomplete,
+            }))
+        }
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.split('\n').filter(|line| !line.is_empty()).map(|line| format!("    {}\n", plain(line))).collect()
+}

@@ -1,0 +1,81 @@
+//! Recordings of how an environment behaves in each case, unspecified behaviour included. A recording holds no secret and
+//! no value that changes by itself, so that two of them can be compared.
+
+mod behaviour;
+mod cases;
+mod recording;
+
+pub use recording::{Difference, Entry, Recording, RecordingError};
+
+use behaviour::behaviour;
+use cases::{Case, cases};
+
+use crate::contract::Contract;
+use crate::run::{Session, SessionError};
+use crate::target::Target;
+use crate::wire::{Budget, BudgetError, Exchange, ThrottlingPolicy, WireOptions};
+
+/// A recording, and the cases that were left out because they would take more gateways than are left.
+#[derive(Debug)]
+pub struct RecordingResult {
+    /// What was seen.
+    pub recording: Recording,
+    /// Names of the cases that were left out.
+    pub left_out: Vec<String>,
+}
+
+/// Records how a target behaves. Each case is sent twice, to tell what holds still.
+///
+/// # Errors
+/// When the target can't be reached or a ceiling is.
+pub async fn record(
+    contract: &Contract,
+    target: &Target,
+    budget: Budget,
+    wire: WireOptions,
+) -> Result<RecordingResult, SessionError> {
+    let session = Session::begin(contract, target, budget.clone(), wire, false).await?;
+    let recorded = tokio::time::timeout(session.time_left(), record_cases(&session, &budget)).await;
+    // An incomplete recording is discarded.
+    recorded.unwrap_or(Err(SessionError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
+}
+
+async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<RecordingResult, SessionError> {
+    let mut gateways_left = budget.gateways;
+    let mut recorded = RecordingResult { recording: Recording::default(), left_out: Vec::new() };
+    for case in cases(session.contract, session.target) {
+        match gateways_left.checked_sub(case.gateways * 2) {
+            Some(left) => gateways_left = left,
+            None => {
+                recorded.left_out.push(case.name);
+                continue;
+            }
+        }
+        let sent = async { Ok((send(session, &case).await?, send(session, &case).await?)) };
+        let (first, second) = match sent.await {
+            Ok(both) => both,
+            // What takes no gateway can go on.
+            Err(SessionError::Budget(BudgetError::Gateways(_))) => {
+                recorded.left_out.push(case.name);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let text = behaviour(&first, &second, &session.redactor);
+        recorded.recording.add(Entry { case: case.name, subject: case.subject.to_owned(), text });
+    }
+    Ok(recorded)
+}
+
+/// A shortage is a behaviour, being throttled is none.
+async fn send(session: &Session<'_>, case: &Case) -> Result<Exchange, SessionError> {
+    let name = format!("record/{}", case.name);
+    let throttled =
+        |exchange: &Exchange| exchange.result.as_ref().is_ok_and(|response| response.status == 429);
+    match session.send(&name, &case.request, ThrottlingPolicy::FirstResponse).await {
+        Ok(exchange) if throttled(&exchange) => {
+            session.send(&name, &case.request, ThrottlingPolicy::WaitOut).await
+        }
+        sent => sent,
+    }
+}

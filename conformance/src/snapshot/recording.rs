@@ -1,0 +1,213 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::files;
+
+/// Cases with what was seen, one file each in the format of insta's snapshots.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// What was seen in one case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// `operation.case`; the name of its file.
+    pub case: String,
+    /// The clause or the unspecified behaviour that it shows.
+    pub subject: String,
+    /// What was seen.
+    pub text: String,
+}
+
+/// A case that two recordings differ in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The case.
+    pub case: String,
+    /// The clause or the unspecified behaviour that it shows.
+    pub subject: String,
+    /// Removed lines, with `-`, and added lines, with `+`.
+    pub text: String,
+}
+
+/// A recording can't be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// The disk says no.
+    #[error("{path}: {source}", path = path.display())]
+    Disk {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Not a file of a recording.
+    #[error("{path}: expected a snapshot with `source`, `expression` and a text between lines of ---", path = .0.display())]
+    Format(PathBuf),
+    /// No file of a recording at all.
+    #[error("{path}: expected a folder with a recording, found none; `conformance record` creates one", path = .0.display())]
+    Empty(PathBuf),
+}
+
+/// How the file of a case ends.
+const ENDING: &str = "snap";
+
+impl Recording {
+    /// Adds what was seen in a case.
+    pub fn add(&mut self, entry: Entry) {
+        self.entries.insert(entry.case.clone(), entry);
+    }
+
+    /// Every case, sorted by name.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    /// Writes one file a case. Files of cases that are no more are removed; others are left alone.
+    ///
+    /// # Errors
+    /// When the folder or a file can't be written.
+    pub fn write(&self, folder: &Path) -> Result<(), RecordingError> {
+        let disk = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RecordingError::Disk { path, source }
+        };
+        std::fs::create_dir_all(folder).map_err(disk(folder))?;
+        for path in files(folder)? {
+            let known = path.file_stem().and_then(|stem| stem.to_str());
+            let stale = known.is_some_and(|case| !self.entries.contains_key(case));
+            // Only what is a recording is removed.
+            if stale && read(&path).is_ok() {
+                std::fs::remove_file(&path).map_err(disk(&path))?;
+            }
+        }
+        for entry in self.entries.values() {
+            let path = folder.join(format!("{}.{ENDING}", entry.case));
+            let text = format!(
+                "---\nsource: conformance record\nexpression: {}\n---\n{}",
+                entry.subject, entry.text
+            );
+            files::replace(&path, |file| file.write_all(text.as_bytes())).map_err(disk(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// When it can't be read, or holds no recording.
+    pub fn read(folder: &Path) -> Result<Self, RecordingError> {
+        let mut recording = Self::default();
+        for path in files(folder)? {
+            recording.add(read(&path)?);
+        }
+        if recording.entries.is_empty() {
+            return Err(RecordingError::Empty(folder.to_owned()));
+        }
+        Ok(recording)
+    }
+
+    /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
+    #[must_use]
+    pub fn differences(&self, after: &Self) -> Vec<Difference> {
+        let cases: BTreeSet<&String> = self.entries.keys().chain(after.entries.keys()).collect();
+        let mut differences: Vec<Difference> = cases
+            .into_iter()
+            .filter_map(|case| {
+                let (old, new) = (self.entries.get(case), after.entries.get(case));
+                let subject = new.or(old)?.subject.clone();
+                let text = |entry: Option<&Entry>| entry.map(|entry| entry.text.clone()).unwrap_or_default();
+                let (old, new) = (text(old), text(new));
+                (old != new).then(|| Difference { case: case.clone(), subject, text: diff(&old, &new) })
+            })
+            .collect();
+        differences.sort_by(|a, b| (&a.subject, &a.case).cmp(&(&b.subject, &b.case)));
+        differences
+    }
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
+    let disk = |source| RecordingError::Disk { path: folder.to_owned(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(disk)? {
+        let path = entry.map_err(disk)?.path();
+        if path.extension().is_some_and(|ending| ending == ENDING) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(path: &Path) -> Result<Entry, RecordingError> {
+    let text = files::read_text(path, files::MAX_BYTES)
+        .map_err(|source| RecordingError::Disk { path: path.to_owned(), source })?;
+    let wrong = || RecordingError::Format(path.to_owned());
+    let rest = text.strip_prefix("---\nsource: conformance record\nexpression: ").ok_or_else(wrong)?;
+    let (subject, text) = rest.split_once("\n---\n").ok_or_else(wrong)?;
+    let case = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(wrong)?;
+    Ok(Entry { case: case.to_owned(), subject: subject.to_owned(), text: text.to_owned() })
+}
+
+fn diff(old: &str, new: &str) -> String {
+    // Files may hold anything, and a difference that is not the smallest one is one as well.
+    let diff = similar::TextDiff::configure().timeout(Duration::from_secs(1)).diff_lines(old, new);
+    let mut text = String::new();
+    for change in diff.iter_all_changes() {
+        let sign = match change.tag() {
+            similar::ChangeTag::Equal => continue,
+            similar::ChangeTag::Delete => '-',
+            similar::ChangeTag::Insert => '+',
+        };
+        text.push_str(&format!("{sign} {}\n", change.value().trim_end_matches('\n')));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(case: &str, text: &str) -> Entry {
+        Entry { case: case.to_owned(), subject: "groups.envelope".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn a_recording_comes_back_from_the_disk_and_forgets_stale_cases() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("mine.txt"), "mine").expect("written");
+        std::fs::write(folder.path().join("mine.snap"), "not a recording").expect("written");
+        let mut recording = Recording::default();
+        recording.add(entry("groups.listed", "status: 200\n"));
+        recording.add(entry("groups.stale", "status: 200\n"));
+        recording.write(folder.path()).expect("written");
+        recording.entries.remove("groups.stale");
+        recording.write(folder.path()).expect("written again");
+        assert!(matches!(Recording::read(folder.path()), Err(RecordingError::Format(_))));
+        std::fs::remove_file(folder.path().join("mine.snap")).expect("it was left alone");
+        assert_eq!(Recording::read(folder.path()).expect("read"), recording);
+        assert!(folder.path().join("mine.txt").exists());
+    }
+
+    #[test]
+    fn differences_are_shown_by_line_and_cases_that_came_or_went_too() {
+        let (mut before, mut after) = (Recording::default(), Recording::default());
+        before.add(entry("a.same", "x\n"));
+        after.add(entry("a.same", "x\n"));
+        before.add(entry("b.changed", "status: 200\nheader a: 1\n"));
+        after.add(entry("b.changed", "status: 400\nheader a: 1\n"));
+        before.add(entry("c.went", "x\n"));
+        let differences = before.differences(&after);
+        let texts: Vec<_> = differences.iter().map(|d| (d.case.as_str(), d.text.as_str())).collect();
+        assert_eq!(texts, [("b.changed", "- status: 200\n+ status: 400\n"), ("c.went", "- x\n")]);
+    }
+
+    #[test]
+    fn an_empty_folder_is_no_recording() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(matches!(Recording::read(folder.path()), Err(RecordingError::Empty(_))));
+    }
+}
