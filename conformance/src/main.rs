@@ -57,7 +57,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Client(arguments) => program::client::client(*arguments).await,
         #[cfg(not(feature = "embedded"))]
         Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
-        Command::Init { file, force, ask } => init::init(&file, force, ask),
+        Command::Init { file, force } => init::init(&file, force),
         Command::Docs => describe::docs(),
         Command::Schema => {
             output::print(&report::schema()?);

@@ -1,11 +1,9 @@
-//! The report of a client test: HTML, JSON, JUnit, Markdown, and lines for a terminal. It holds no token.
+//! The report of a client test: JSON, JUnit, and lines for a terminal. It holds no token.
 
 mod text;
 
 use std::time::Instant;
 
-use minijinja::value::Serde;
-use minijinja::{Value, context};
 use quick_junit::TestSuite;
 use serde::Serialize;
 
@@ -13,7 +11,7 @@ use super::duty::Duty;
 use super::result::{ClientCaseResult, ClientFinding};
 use crate::check::Severity;
 use crate::contract::Contract;
-use crate::report::{Format, RenderError, counted, junit_document, plain, render_template};
+use crate::report::{Format, RenderError, counted, junit_document, plain};
 use crate::run::{Totals, Verdict};
 
 /// The result of all cases.
@@ -72,71 +70,9 @@ impl ClientReport {
     /// It has no such format, or can't be written, which would be a bug of the suite.
     pub fn render(&self, format: Format) -> Result<String, RenderError> {
         match format {
-            Format::Html => Ok(self.page("client.html", include_str!("report/client.html"))?),
             Format::Junit => Ok(self.junit()?),
-            Format::Markdown => Ok(self.page("client.md", include_str!("report/client.md"))?),
             Format::Json => Ok(crate::report::pretty_json(self)?),
-            Format::Sarif | Format::Comment | Format::Github | Format::Prometheus | Format::Har => {
-                Err(RenderError::Unsupported { what: "the report of a client", format: format.name() })
-            }
-        }
-    }
-
-    fn page(&self, name: &'static str, template: &'static str) -> Result<String, minijinja::Error> {
-        let duties: Vec<Value> = Duty::ALL.into_iter().filter_map(|duty| self.duty_view(duty)).collect();
-        render_template(
-            name,
-            template,
-            context! {
-                report => Value::from(Serde(self)),
-                tone => match self.verdict {
-                    Verdict::Conforms => "passed",
-                    Verdict::Incomplete => "inconclusive",
-                    _ => "failed",
-                },
-                verdict => self.verdict_words(),
-                counts => self.counts(),
-                seconds => format!("{:.2}", self.elapsed_ms as f64 / 1000.0),
-                duties => duties,
-            },
-        )
-    }
-
-    fn duty_view(&self, duty: Duty) -> Option<Value> {
-        let cases = self.cases.iter().filter(|case| case.duty == duty);
-        let cases: Vec<(&str, Value)> =
-            cases.map(|case| (case.outcome.name(), self.case_view(case))).collect();
-        let count = |wanted: &str| cases.iter().filter(|(name, _)| *name == wanted).count();
-        // The weightiest outcome of its cases.
-        let tone = ["failed", "error", "warning", "passed"].into_iter().find(|tone| count(tone) > 0);
-        (!cases.is_empty()).then(|| {
-            context! {
-                id => duty.id(),
-                section => duty.section(),
-                text => duty.text(),
-                why => duty.why(),
-                inferred_from => duty.inferred_from(),
-                tone => tone.unwrap_or("skipped"),
-                passed => count("passed"),
-                failed => count("failed"),
-                cases => cases.iter().map(|(_, view)| view.clone()).collect::<Vec<_>>(),
-            }
-        })
-    }
-
-    fn case_view(&self, case: &ClientCaseResult) -> Value {
-        // How many other cases show each of its mistakes.
-        let same = |finding: &ClientFinding| {
-            let is_same = |other: &&ClientFinding| {
-                other.same_as.as_ref() == Some(&case.id) && other.mistake == finding.mistake
-            };
-            self.findings().map(|(_, other)| other).filter(is_same).count()
-        };
-        context! {
-            case => Value::from(Serde(case)),
-            tone => case.outcome.name(),
-            input => serde_json::to_string(&case.input).unwrap_or_default(),
-            same => case.findings.iter().map(same).collect::<Vec<_>>(),
+            other => Err(RenderError::Unsupported { what: "the report of a client", format: other.name() }),
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use document::{ConfigError, nearest};
 pub use facts::fact_key;
-pub use template::{Answers, template};
+pub use template::template;
 
 pub use crate::quantity::{integer, time};
 pub use crate::target::quoted;

@@ -1,7 +1,7 @@
-//! What the lab changed, request by request. An entry names places and never holds a value of a request or a body.
+//! What the lab changed, request by request. An entry names parts and never holds a value of a request or a body.
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,10 +11,9 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::backend::Backend;
-use super::call::Call;
 use super::context::Context;
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
@@ -22,12 +21,6 @@ use crate::contract::OperationId;
 
 /// Maximum number of entries that are kept; older ones go.
 const MAX_ENTRIES: usize = 1_000;
-
-/// Maximum number of places in a body that one change names.
-const MAX_PLACES: usize = 3;
-
-/// Minimum length of a name that is searched for in credentials, in bytes.
-const MIN_NAME_LENGTH: usize = 4;
 
 /// One request and what was changed on its way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,7 +51,7 @@ pub struct Entry {
 pub struct Change {
     /// Id of the fault or variation, or `scenario NAME`.
     pub by: String,
-    /// The places, such as `status 200 -> 429` or ``response body `/data/items/0/ip` ``.
+    /// The parts, such as `status 200 -> 429` or `response body`.
     pub what: Vec<String>,
 }
 
@@ -225,7 +218,6 @@ impl Drop for PendingEntry<'_> {
 pub(super) struct Layer {
     name: String,
     handler: Box<dyn Handler>,
-    backend: Arc<Backend>,
 }
 
 impl Layer {
@@ -238,7 +230,7 @@ impl Layer {
     ) -> Self {
         let upstream = Upstream::new(Tap(next.clone()));
         let handler = Box::new(handler(Context::before(upstream, backend)));
-        Self { name: name.into(), handler, backend: Arc::clone(backend) }
+        Self { name: name.into(), handler }
     }
 
     /// The response when its change panicked.
@@ -262,7 +254,7 @@ impl Handler for Layer {
                     (reply, PASSED.with(RefCell::take))
                 })
                 .await;
-            let what = Names::new(&self.backend, &original).changes(&original, &passed, &reply);
+            let what = changes(&original, &passed, &reply);
             if !what.is_empty() {
                 note(Change { by: self.name.clone(), what });
             }
@@ -299,121 +291,25 @@ impl Handler for Tap {
     }
 }
 
-/// Names of places, without what may be a credential.
-struct Names {
-    credentials: Vec<String>,
-}
-
-impl Names {
-    fn new(backend: &Arc<Backend>, request: &ProxiedRequest) -> Self {
-        let mut credentials = super::faults::credentials(&Call::new(&Context::new(backend), request.clone()));
-        credentials.push(backend.token.expose().to_owned());
-        credentials.extend(backend.facts.secrets().map(|secret| secret.expose().to_owned()));
-        Self { credentials }
-    }
-
-    /// What a layer changed: in the request that it passed on, and in the response that it returned.
-    fn changes(&self, original: &ProxiedRequest, passed: &ForwardedRequests, reply: &Reply) -> Vec<String> {
-        let Some((sent, answered)) = &passed.last else {
-            return vec![format!("responded itself with status {}{}", reply.status.as_u16(), framing(reply))];
-        };
-        let mut what = Vec::new();
-        if passed.count > 1 {
-            what.push(format!("sent {} requests instead of one", passed.count));
-        }
-        if sent.method != original.method || sent.path != original.path {
-            what.push("request line".to_owned());
-        }
-        let (old, new): (BTreeSet<_>, BTreeSet<_>) =
-            (original.params().into_iter().collect(), sent.params().into_iter().collect());
-        let params: BTreeSet<&str> = old.symmetric_difference(&new).map(|(name, _)| name.as_str()).collect();
-        what.extend(params.into_iter().map(|name| format!("request parameter `{}`", self.shown(name))));
-        what.extend(self.headers("request", &original.headers, &sent.headers));
-        if sent.body != original.body {
-            what.extend(self.bodies("request", &original.body, &sent.body));
-        }
-        if answered.status != reply.status {
-            what.push(format!("status {} -> {}", answered.status.as_u16(), reply.status.as_u16()));
-        }
-        what.extend(self.headers("response", &answered.headers, &reply.headers));
-        if answered.body != reply.body {
-            what.extend(self.bodies("response", &answered.body, &reply.body));
-        }
-        if answered.framing != reply.framing {
-            what.push(format!("connection{}", framing(reply)));
-        }
-        what
-    }
-
-    fn headers(&self, side: &str, old: &hyper::HeaderMap, new: &hyper::HeaderMap) -> Vec<String> {
-        let names: BTreeSet<&str> =
-            old.keys().chain(new.keys()).map(hyper::header::HeaderName::as_str).collect();
-        let differs = |name: &&str| old.get_all(*name).iter().ne(new.get_all(*name).iter());
-        let line = |name: &str| format!("{side} header `{}`", self.shown(name));
-        names.into_iter().filter(differs).map(line).collect()
-    }
-
-    fn bodies(&self, side: &str, old: &[u8], new: &[u8]) -> Vec<String> {
-        let parsed = (serde_json::from_slice::<Value>(old), serde_json::from_slice::<Value>(new));
-        let (Ok(old), Ok(new)) = parsed else { return vec![format!("{side} body")] };
-        let mut places = Vec::new();
-        differences(&old, &new, &mut Vec::new(), &mut places);
-        if places.is_empty() {
-            return vec![format!("spelling of the {side} body")];
-        }
-        let pointer = |place: &Vec<String>| {
-            let parts = place.iter().map(|part| format!("/{}", self.shown(part))).collect::<String>();
-            format!("{side} body `{}`", if parts.is_empty() { "/" } else { &parts })
-        };
-        let mut shown: Vec<String> = places.iter().take(MAX_PLACES).map(pointer).collect();
-        if places.len() > MAX_PLACES {
-            shown.push(format!("{side} body, further places"));
-        }
-        shown
-    }
-
-    /// A name, or `…` when it may contain a credential or a part of one.
-    fn shown(&self, name: &str) -> String {
-        let may_reveal = |credential: &String| {
-            let longer = name.len() >= MIN_NAME_LENGTH && credential.contains(name);
-            longer || (!credential.is_empty() && name.contains(credential.as_str()))
-        };
-        if name.chars().count() > 64 || self.credentials.iter().any(may_reveal) {
-            return "…".to_owned();
-        }
-        crate::report::plain(name).into_owned()
-    }
-}
-
-/// The places in which two values differ; one more than are shown at most.
-fn differences(old: &Value, new: &Value, path: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
-    if old == new || places.len() > MAX_PLACES {
-        return;
-    }
-    let mut at = |name: String, old: &Value, new: &Value| {
-        path.push(name);
-        differences(old, new, path, places);
-        path.pop();
+/// What a layer changed: in the request that it passed on, and in the response that it returned. Names of parameters, headers and
+/// members may be a caller's, so the parts are named and nothing in them.
+fn changes(original: &ProxiedRequest, passed: &ForwardedRequests, reply: &Reply) -> Vec<String> {
+    let Some((sent, answered)) = &passed.last else {
+        return vec![format!("responded itself with status {}{}", reply.status.as_u16(), framing(reply))];
     };
-    match (old, new) {
-        (Value::Object(old), Value::Object(new)) => {
-            let added = new.keys().filter(|name| !old.contains_key(*name));
-            for name in old.keys().chain(added) {
-                let value = |object: &serde_json::Map<String, Value>| object.get(name).cloned();
-                // A member that is there counts as different from one that is not, also when it is null.
-                match (value(old), value(new)) {
-                    (Some(old), Some(new)) => at(name.clone(), &old, &new),
-                    (old, _) => at(name.clone(), &Value::Bool(old.is_some()), &Value::Bool(old.is_none())),
-                }
-            }
-        }
-        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
-            for (index, (old, new)) in old.iter().zip(new).enumerate() {
-                at(index.to_string(), old, new);
-            }
-        }
-        _ => places.push(path.clone()),
-    }
+    let status = format!("status {} -> {}", answered.status.as_u16(), reply.status.as_u16());
+    let parts = [
+        (passed.count > 1, format!("sent {} requests instead of one", passed.count)),
+        (sent.method != original.method || sent.path != original.path, "request line".to_owned()),
+        (sent.params() != original.params(), "request query".to_owned()),
+        (sent.headers != original.headers, "request headers".to_owned()),
+        (sent.body != original.body, "request body".to_owned()),
+        (answered.status != reply.status, status),
+        (answered.headers != reply.headers, "response headers".to_owned()),
+        (answered.body != reply.body, "response body".to_owned()),
+        (answered.framing != reply.framing, format!("connection{}", framing(reply))),
+    ];
+    parts.into_iter().filter(|(is_changed, _)| *is_changed).map(|(_, part)| part).collect()
 }
 
 /// How a response is sent, in words after another text.

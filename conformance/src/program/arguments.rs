@@ -157,11 +157,11 @@ pub(crate) enum Command {
     /// request, or pair of requests, that shows it again.
     #[command(after_help = help!("judge"))]
     Judge(Box<JudgeArguments>),
-    /// Repeat the run at an interval, keep a history, report changes of the verdict, and serve a page and metrics on the
-    /// loopback interface.
+    /// Repeat the run at an interval, report changes of the verdict and of each clause, and serve the latest report and its metrics
+    /// on the loopback interface.
     ///
-    /// Runs do not retry, so that an intermittent violation shows as a failure rate with its 95 % confidence interval. SIGINT or
-    /// SIGTERM ends the program with exit code 0 and discards the current run.
+    /// Runs do not retry, so that the metrics show how often a clause is violated. SIGINT or SIGTERM ends the program with exit
+    /// code 0 and discards the current run.
     #[command(after_help = help!("watch"))]
     Watch(Box<WatchArguments>),
     /// List the faults that `proxy` can inject: ways to break a clause, with the operations whose requests they affect.
@@ -192,7 +192,7 @@ pub(crate) enum Command {
     /// both.
     #[command(after_help = help!("client"))]
     Client(Box<ClientArguments>),
-    /// Write a commented configuration; on a terminal, ask for its values.
+    /// Write a configuration with a comment on every key.
     Init {
         /// File to write.
         #[arg(default_value = CONFIG)]
@@ -200,9 +200,6 @@ pub(crate) enum Command {
         /// Overwrite an existing file.
         #[arg(long)]
         force: bool,
-        /// Ask for the values on standard input even if it is no terminal, one line for each.
-        #[arg(long)]
-        ask: bool,
     },
     /// Print the contract as an HTML page, with the error codes of the reference server, for example to contract.html.
     Docs,

@@ -6,7 +6,6 @@ mod evidence;
 mod format;
 mod github;
 mod har;
-mod history;
 mod html;
 mod json;
 mod junit;
@@ -28,7 +27,6 @@ pub use format::{Format, RenderError};
 pub use github::{github, job_summary, without_commands};
 pub(crate) use har::entry as har_entry;
 pub use har::{CUT as HAR_CUT, har};
-pub use history::{history_metrics, history_page, history_text};
 pub use html::html;
 pub(crate) use json::pretty as pretty_json;
 pub use json::{json, schema};
@@ -39,11 +37,9 @@ pub use markdown::{comment, markdown};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
-pub use prometheus::{Exposition, prometheus};
+pub use prometheus::prometheus;
 pub use sarif::sarif;
 pub use screen::{Detail, Screen, Style};
-#[cfg(feature = "embedded")]
-pub(crate) use template::render as render_template;
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;

@@ -70,11 +70,11 @@ pub fn prometheus(report: &Report) -> String {
 
 /// Metrics in the text format, version 0.0.4.
 #[derive(Debug, Default)]
-pub struct Exposition(String);
+struct Exposition(String);
 
 impl Exposition {
     /// Adds a gauge with its samples, each with its labels. Names and help are ours; label values may be of others.
-    pub fn gauge<'a>(
+    fn gauge<'a>(
         &mut self,
         name: &str,
         help: &str,
@@ -91,14 +91,8 @@ impl Exposition {
     }
 
     /// Adds a gauge with one sample and no labels.
-    pub fn single(&mut self, name: &str, help: &str, value: f64) {
+    fn single(&mut self, name: &str, help: &str, value: f64) {
         self.gauge(name, help, [(Vec::new(), value)]);
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn into_text(self) -> String {
-        self.0
     }
 
     fn verdict(&mut self, verdict: Verdict) {
@@ -183,7 +177,7 @@ mod tests {
         let mut text = Exposition::default();
         text.gauge("x", "Help.", [(vec![("a", "q\"}\n1 \\ \u{1b}"), ("b", "c")], 0.5)]);
         assert_eq!(
-            text.into_text(),
+            text.0,
             "# HELP sallyport_conformance_x Help.\n# TYPE sallyport_conformance_x gauge\n\
              sallyport_conformance_x{a=\"q\\\"}\\\\u{a}1 \\\\ \\\\u{1b}\",b=\"c\"} 0.5\n"
         );

@@ -25,18 +25,10 @@ pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, Environ
     let mut facts = Facts::default();
     for fact in Fact::ALL {
         if let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) {
-            fact_from(&mut facts, fact, &text)?;
+            facts.supply(fact, &Variable { name: fact.variable(), text })?;
         }
     }
     Ok(facts)
-}
-
-/// Reads one fact from the text of its variable.
-///
-/// # Errors
-/// As for [`facts_from`].
-pub fn fact_from(facts: &mut Facts, fact: Fact, text: &str) -> Result<(), EnvironmentError> {
-    facts.supply(fact, &Variable { name: fact.variable(), text: text.to_owned() })
 }
 
 struct Variable {

@@ -93,32 +93,13 @@ impl FactItem for String {
     }
 }
 
-impl FactItem for i64 {
-    fn toml(&self) -> Option<String> {
-        Some(self.to_string())
-    }
-}
+impl FactItem for i64 {}
 
-impl FactItem for Ipv4Addr {
-    fn toml(&self) -> Option<String> {
-        Some(quoted(&self.to_string()))
-    }
-}
+impl FactItem for Ipv4Addr {}
 
-impl FactItem for KnownOrder {
-    fn toml(&self) -> Option<String> {
-        let Self { number, addresses } = self;
-        Some(format!("{{ number = {}, addresses = {} }}", quoted(number), quoted_list(addresses)))
-    }
-}
+impl FactItem for KnownOrder {}
 
-impl FactItem for GatewayPool {
-    fn toml(&self) -> Option<String> {
-        let [region, protocol] = [&self.region, &self.protocol].map(|text| quoted(text));
-        let gateways = quoted_list(&self.gateways);
-        Some(format!("{{ region = {region}, protocol = {protocol}, gateways = {gateways} }}"))
-    }
-}
+impl FactItem for GatewayPool {}
 
 impl FactItem for KnownInstance {}
 
@@ -132,11 +113,6 @@ impl FactItem for Secret {
     fn secret(&self) -> Option<&Secret> {
         Some(self)
     }
-}
-
-fn quoted_list(items: &[impl ToString]) -> String {
-    let items: Vec<String> = items.iter().map(|item| quoted(&item.to_string())).collect();
-    format!("[{}]", items.join(", "))
 }
 
 /// A TOML string.

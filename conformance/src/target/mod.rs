@@ -16,7 +16,7 @@ use url::ParseError;
 pub use crate::wire::Secret;
 pub use canary::Canaries;
 pub use discovered_fact::DiscoveredFact;
-pub use environment::{EnvironmentError, fact_from, facts_from};
+pub use environment::{EnvironmentError, facts_from};
 pub use fact::{Fact, Facts, GatewayPool, KnownGateway, KnownOrder};
 pub use fact_form::quoted;
 pub use known_instance::KnownInstance;

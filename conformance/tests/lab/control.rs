@@ -113,7 +113,7 @@ async fn the_log_names_what_was_changed_and_shows_no_token() {
     assert!(named.is_ok());
     let (_, log) = lab.control("GET", "/log", "").await;
     let text = log.to_string();
-    assert!(text.contains("labUnknown") && text.contains("scenario default, step 1 of groups"), "{text}");
+    assert!(text.contains("response body") && text.contains("scenario default, step 1 of groups"), "{text}");
     let telling: String = lab.token().chars().take(lab.token().len() / 2).collect();
     assert!(!text.contains(&telling), "{text}");
     let debug = format!("{:?} {:?} {:?}", lab.journal, lab.proxy, lab.journal.entries());

@@ -44,43 +44,6 @@ fn a_configuration_is_written_read_and_complained_of() {
 }
 
 #[test]
-fn init_asks_for_each_fact_and_again_where_an_answer_has_another_form() {
-    let folder = Folder::new();
-    // In the order of the questions; what is left out at the end counts as empty.
-    let answers = "https://api.invalid/?key=1\napi.invalid\nhttps://api.invalid\nhuge\nsmoke\n\"203.0.113.7\"\n\
-                   203.0.113.7, [2001:db8::1]:80\nSO-1\nSO-1=203.0.113.7\n203.0.113.7:80\n\nSO-1\nSO-2\nseven\n7\n\n\
-                   hunter2-secret\nMY_SECOND_TOKEN\n";
-    let input = std::fs::File::open(folder.write("answers", answers)).expect("the answers");
-    let output = program(&["init", &folder.file("conformance.toml"), "--ask"]).stdin(input).finish();
-    let asked_again = [
-        "the base URL has a query",
-        "no scheme; put https:// before the host",
-        "expected one of smoke",
-        "SALLYPORT_OWN_ADDRESSES: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0, found `\"203.0.113.7\"`",
-        "NUMBER=ADDRESS",
-        "SALLYPORT_OWN_ADDRESSES and SALLYPORT_FOREIGN_ADDRESSES can't both hold for 203.0.113.7",
-        "SALLYPORT_FOREIGN_ORDER and SALLYPORT_ORDERS can't both hold for SO-1",
-        "an integer",
-        "not the secret itself",
-    ];
-    let output = output.assert(0, &asked_again);
-    let written = folder.read("conformance.toml");
-    for line in [
-        "base-url = \"https://api.invalid\"",
-        "profile = \"smoke\"",
-        "own-addresses = [\"203.0.113.7\", \"[2001:db8::1]:80\"]",
-        "orders = [{ number = \"SO-1\", addresses = [\"203.0.113.7\"] }]",
-        "foreign-order = \"SO-2\"",
-        "foreign-group = 7",
-        "second-api-key = { env = \"MY_SECOND_TOKEN\" }",
-        "# egress-ip = \"198.51.100.4\"",
-    ] {
-        assert!(written.lines().any(|found| found == line), "{line} in {written}");
-    }
-    assert!(!written.contains("hunter2") && !text(&output).contains("hunter2"), "{written}");
-}
-
-#[test]
 fn the_server_writes_what_is_known_of_its_sample_data() {
     let folder = Folder::new();
     let place = folder.path().join("facts");

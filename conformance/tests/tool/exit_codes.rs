@@ -41,7 +41,7 @@ fn numbers_out_of_range_are_named_with_their_range() {
         (["run", "--min-clauses", "0"], "1 to "),
         (["run", "--min-clauses", "65535"], "1 to "),
         (["run", "--concurrency", "256"], "1 to 255"),
-        (["watch", "--keep", "-1"], "1 to 65535"),
+        (["watch", "--keep-reports", "-1"], "0 to 1000"),
         (["watch", "--gateways-per-day", "-1"], "0 to "),
         (["run", "--detect", "101"], "1 to 100"),
         (["observe", "--max-bytes", "-1"], "1 to "),

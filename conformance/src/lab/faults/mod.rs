@@ -38,8 +38,6 @@ pub(crate) mod words {
     pub(crate) use crate::target::Fact;
 }
 
-pub(crate) use token::credentials;
-
 use row::OnReply;
 
 use crate::lab::exchange::Reply;

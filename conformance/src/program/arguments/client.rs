@@ -19,7 +19,7 @@ pub(crate) struct ClientArguments {
     /// Run only cases whose id or duty matches, for example 'client.wait-*'; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<Glob>,
-    /// Also write reports: html, json, junit or md, for example junit=client.xml; json=- writes to standard output.
+    /// Also write reports: json or junit, for example junit=client.xml; json=- writes to standard output.
     #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
     pub(crate) report: Vec<ReportRequest>,
     /// Run at most N cases at the same time, 1 to 255.

@@ -21,17 +21,13 @@ pub(crate) struct WatchArguments {
     /// Begin a run at this interval, for example 90s, 15m or 6h.
     #[arg(long, value_name = "TIME", default_value = "15m", value_parser = time(1, WEEK))]
     pub(crate) every: Duration,
-    /// Keep the history in this folder, which one program at a time may use.
+    /// Keep what the next run is compared with, and reports of runs, in this folder, which one program at a time may use.
     #[arg(long, value_name = "FOLDER", default_value = "conformance-history")]
     pub(crate) history: PathBuf,
     /// Extract at most N gateways in any 24 hours, over all runs; once they are used up, runs skip extraction.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) gateways_per_day: u64,
-    /// Remove runs from the history after N days.
-    #[arg(long, value_name = "N", default_value_t = 90, value_parser = integer::<u16>(1..=u16::MAX.into()))]
-    pub(crate) keep: u16,
-    /// Keep at most N JSON reports of runs that did not pass, in the folder of the history: reports without a violation are
-    /// removed first, the oldest first; 0 keeps none.
+    /// Keep the latest N JSON reports of runs that did not pass, in the folder of the history; 0 keeps none.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = integer::<u16>(0..=1_000))]
     pub(crate) keep_reports: u16,
     /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.

@@ -1,4 +1,4 @@
-//! `conformance watch`: repeats runs, keeps a history, and serves it as a page and metrics.
+//! `conformance watch`: repeats runs, reports what changes, and serves the latest report and its metrics.
 
 mod notify;
 mod pages;
@@ -7,10 +7,10 @@ mod serve;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use sallyport_conformance::report::{self, Format, history_page, history_text, plain, quantity};
+use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
-use sallyport_conformance::watch::{Allowance, History, RunRecord, changes};
-use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict, files};
+use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
+use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict};
 use tokio::time::{MissedTickBehavior, interval};
 
 use pages::Pages;
@@ -23,15 +23,12 @@ use super::setup::{Setup, select};
 use super::signals::Signals;
 use super::{UsageError, warn};
 
-/// The page that is written beside the history.
-const PAGE: &str = "index.html";
-
 /// Runs until a signal, or for the requested number of runs. Then the verdict is that of the last run.
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
     select(&arguments.selection, &mut options)?;
-    // Each run is one sample, so that an intermittent violation shows in the rates.
+    // Each run is one sample, so that an intermittent violation shows in the metrics.
     options.retries = 0;
     with_target(target, async |target| watch(contract, target, options, &arguments).await).await
 }
@@ -42,170 +39,143 @@ async fn watch(
     options: Options,
     arguments: &WatchArguments,
 ) -> Result<Verdict, UsageError> {
-    let mut history =
-        History::open(&arguments.history, arguments.keep, arguments.keep_reports, Timestamp::now())?;
-    let redactor = target.redactor(&options.wire)?;
-    let shown = redactor.redact(target.base().as_str());
+    let folder = WatchFolder::open(&arguments.history)?;
+    let shown = target.redactor(&options.wire)?.redact(target.base().as_str());
     // The embedded server has a different port each time.
     if arguments.target.base_url.is_some() || arguments.target.config.is_some() {
-        history.expect_target(&shown)?;
-    }
-    if history.skipped() > 0 {
-        let lines = quantity(history.skipped() as u64, "line");
-        warn(&format!("{}: left out {lines} of the history that cannot be read", history.folder().display()));
+        folder.expect_target(&shown)?;
     }
     let pages = Arc::new(Pages::new(arguments.every, options.budget.wall));
     let server = Server::start(arguments.listen, Arc::clone(&pages)).await?;
     print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
-    publish(&pages, &history, &shown, None)?;
 
     let ending = Stopper::default();
     Signals::listen(ending.clone(), Signals::TIME, Verdict::Conforms)?;
-    let looped = repeat(contract, target, &options, arguments, &mut history, &pages, &ending, &shown).await;
+    let mut watch = Watch { contract, target, options, arguments, folder, pages, ending, shown };
+    let looped = watch.repeat().await;
     server.end().await;
     looped
 }
 
-#[expect(clippy::too_many_arguments, reason = "what one loop needs, each of it once")]
-async fn repeat(
-    contract: &Contract,
-    target: &Target,
-    options: &Options,
-    arguments: &WatchArguments,
-    history: &mut History,
-    pages: &Pages,
-    ending: &Stopper,
-    shown: &str,
-) -> Result<Verdict, UsageError> {
-    let allowance = Allowance { per_day: arguments.gateways_per_day };
-    let mut ticks = interval(arguments.every);
-    // After a run that takes longer than the interval, the next one starts at once; missed runs are not made up for.
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut runs = 0_u32;
-    loop {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            () = ending.stopped() => return Ok(Verdict::Conforms),
-        }
-        let mut options = options.clone();
-        let (now, wanted) = (Timestamp::now(), options.budget.gateways);
-        options.budget.gateways = allowance.for_run(history.records(), now, wanted);
-        let saved = saved(allowance, history, (now, wanted), options.budget.gateways);
-        let suite = Suite::new(contract, target, options)?;
-        let stopper = suite.stopper();
-        let report = {
-            let mut running = std::pin::pin!(suite.run(&SilentObserver));
+/// What the runs share.
+struct Watch<'a> {
+    contract: &'a Contract,
+    target: &'a Target,
+    options: Options,
+    arguments: &'a WatchArguments,
+    folder: WatchFolder,
+    pages: Arc<Pages>,
+    ending: Stopper,
+    /// The base URL without secrets.
+    shown: String,
+}
+
+impl Watch<'_> {
+    async fn repeat(&mut self) -> Result<Verdict, UsageError> {
+        let mut ticks = interval(self.arguments.every);
+        // After a run that takes longer than the interval, the next one starts at once; missed runs are not made up for.
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut runs = 0_u32;
+        loop {
             tokio::select! {
-                report = &mut running => report,
-                () = ending.stopped() => {
-                    stopper.stop("the run was interrupted");
-                    // Requests in flight end within a second. An interrupted run is discarded.
-                    running.await;
-                    return Ok(Verdict::Conforms);
+                _ = ticks.tick() => {}
+                () = self.ending.stopped() => return Ok(Verdict::Conforms),
+            }
+            let begun = Timestamp::now();
+            let Some(report) = self.run_once(begun).await? else { return Ok(Verdict::Conforms) };
+            let changes = self.folder.add(&report, &self.shown, begun);
+            print(&lines(&report, &changes));
+            let most = usize::from(self.arguments.keep_reports);
+            let mut kept = None;
+            let mut is_kept = true;
+            if report.verdict.exit_code() != 0 && most > 0 {
+                let json = Format::Json.render(&report)?;
+                kept = self.kept(self.folder.keep_report(begun, &json, most), &mut is_kept);
+            }
+            if let Some(path) = &kept {
+                print(&format!("{:>16} {}\n", "report", plain(&path.display().to_string())));
+            }
+            self.kept(self.folder.save(), &mut is_kept);
+            self.pages.set(Format::Html.render(&report)?, Format::Prometheus.render(&report)?);
+            if let Some(program) = self.arguments.on_change.as_ref().filter(|_| !changes.is_empty()) {
+                tokio::select! {
+                    () = notify::notify(program, &report, &changes, kept.as_deref()) => {}
+                    () = self.ending.stopped() => {}
                 }
             }
-        };
-        let Some(mut record) = RunRecord::new(&report) else {
-            return Err("the report has no time; this is a bug of the suite".into());
-        };
-        record.target = shown.to_owned();
-        let changes = changes(history.records(), &record);
-        print(&line(&record, &report));
-        if let Some(saved) = &saved {
-            print(&format!("{:>16} {saved}\n", "no extraction"));
-        }
-        let mut kept = true;
-        if report.verdict.exit_code() != 0 {
-            kept &= keep_report(history, &mut record, &report)?;
-        }
-        kept &= is_kept(history.add(record.clone()));
-        print(&history_text(history.records(), &changes));
-        kept &= is_kept(publish(pages, history, shown, Some((&report, saved.as_deref()))));
-        if let Some(program) = arguments.on_change.as_ref().filter(|_| !changes.is_empty()) {
-            tokio::select! {
-                () = notify::notify(program, &record, &changes, history.folder()) => {}
-                () = ending.stopped() => {}
+            runs += 1;
+            if self.arguments.runs.is_some_and(|max| runs >= max.get()) {
+                return Ok(if is_kept { report.verdict } else { report.verdict.if_not_written() });
             }
         }
-        runs += 1;
-        if arguments.runs.is_some_and(|max| runs >= max.get()) {
-            return Ok(if kept { report.verdict } else { report.verdict.if_not_written() });
+    }
+
+    /// Runs once, with the gateways that are left of the day. None when a signal ended it.
+    async fn run_once(&self, begun: Timestamp) -> Result<Option<Report>, UsageError> {
+        let mut options = self.options.clone();
+        let (allowance, wanted) =
+            (Allowance { per_day: self.arguments.gateways_per_day }, options.budget.gateways);
+        options.budget.gateways = allowance.for_run(self.folder.extractions(), begun, wanted);
+        let saved = self.saved(allowance, (begun, wanted), options.budget.gateways);
+        let suite = Suite::new(self.contract, self.target, options)?;
+        let stopper = suite.stopper();
+        let mut running = std::pin::pin!(suite.run(&SilentObserver));
+        tokio::select! {
+            report = &mut running => {
+                if let Some(saved) = saved {
+                    print(&format!("{:>16} {saved}\n", "no extraction"));
+                }
+                Ok(Some(report))
+            }
+            () = self.ending.stopped() => {
+                stopper.stop("the run was interrupted");
+                // Requests in flight end within a second. An interrupted run is discarded.
+                running.await;
+                Ok(None)
+            }
         }
     }
-}
 
-/// Warns of what could not be kept. A full disk may be temporary; the next run tries again.
-fn is_kept<E: std::fmt::Display>(kept: Result<(), E>) -> bool {
-    kept.inspect_err(|error| warn(&error.to_string())).is_ok()
-}
-
-/// Keeps the report of a run that did not conform, and prints its path. Returns whether it is kept.
-fn keep_report(history: &mut History, record: &mut RunRecord, report: &Report) -> Result<bool, UsageError> {
-    let json = Format::Json.render(report)?;
-    let is_kept = is_kept(history.keep_report(record, &json));
-    if let Some(name) = &record.report {
-        let path = history.folder().join(name).display().to_string();
-        print(&format!("{:>16} {}\n", "report", plain(&path)));
+    /// Warns of what could not be kept. A full disk may be temporary; the next run tries again.
+    fn kept<T>(&self, written: Result<T, WatchError>, is_kept: &mut bool) -> Option<T> {
+        written.inspect_err(|error| warn(&error.to_string())).inspect_err(|_| *is_kept = false).ok()
     }
-    Ok(is_kept)
-}
 
-/// Renders page and metrics, for the folder and for requests over HTTP.
-fn publish(
-    pages: &Pages,
-    history: &History,
-    target: &str,
-    latest: Option<(&Report, Option<&str>)>,
-) -> Result<(), UsageError> {
-    let records = history.records();
-    let gateways = gateways_today(records);
-    let (report, saved) = latest.unzip();
-    let page = history_page(target, records, gateways, saved.flatten())?;
-    let file = history.folder().join(PAGE);
-    let written = files::replace(&file, |beside| beside.write_all(page.as_bytes()));
-    let written = written.map_err(|error| format!("{}: {error}", file.display()));
-    let mut metrics = report.map(|report| Format::Prometheus.render(report)).transpose()?.unwrap_or_default();
-    metrics.push_str(&report::history_metrics(records, gateways));
-    pages.set(page, metrics, report.is_some());
-    Ok(written?)
-}
-
-/// Why a run extracts fewer gateways than its profile allows, and so judges fewer clauses, and when that ends.
-fn saved(
-    allowance: Allowance,
-    history: &History,
-    (now, wanted): (Timestamp, u64),
-    allowed: u64,
-) -> Option<String> {
-    const LIMIT: &str = "--gateways-per-day";
-    let Allowance { per_day } = allowance;
-    if allowed == wanted {
-        return None;
+    /// Why a run extracts fewer gateways than its profile allows, and so judges fewer clauses, and when that ends.
+    fn saved(&self, allowance: Allowance, (now, wanted): (Timestamp, u64), allowed: u64) -> Option<String> {
+        const LIMIT: &str = "--gateways-per-day";
+        let Allowance { per_day } = allowance;
+        if allowed == wanted {
+            return None;
+        }
+        if allowed > 0 {
+            return Some(format!("beyond {}: {LIMIT} {per_day}", quantity(allowed, "gateway")));
+        }
+        let next = allowance.next(self.folder.extractions(), now, wanted);
+        let until =
+            next.map(|next| format!("; the first run after {} extracts again", next.strftime("%FT%TZ")));
+        Some(format!(
+            "in this run, which judges fewer clauses: {LIMIT} {per_day}{}",
+            until.unwrap_or_default()
+        ))
     }
-    if allowed > 0 {
-        return Some(format!("beyond {}: {LIMIT} {per_day}", quantity(allowed, "gateway")));
-    }
-    let next = allowance.next(history.records(), now, wanted);
-    let until = next.map(|next| format!("; the first run after {} extracts again", next.strftime("%FT%TZ")));
-    Some(format!("in this run, which judges fewer clauses: {LIMIT} {per_day}{}", until.unwrap_or_default()))
 }
 
-fn gateways_today(records: &[RunRecord]) -> u64 {
-    const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
-    let now = Timestamp::now();
-    let today = records.iter().filter(|record| now.duration_since(record.begun) < DAY);
-    today.map(|record| record.gateways).fold(0, u64::saturating_add)
-}
-
-fn line(record: &RunRecord, report: &Report) -> String {
+/// What a run came to, and a line for each change.
+fn lines(report: &Report, changes: &Changes) -> String {
     let stopped = report.stopped.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
-    let text = format!(
+    let run = format!(
         "{} {}; {}, {}, {:.1} s{stopped}",
-        record.begun,
-        record.words(),
-        quantity(record.requests, "request"),
-        quantity(record.gateways, "gateway"),
-        record.elapsed_ms as f64 / 1000.0
+        report.begun,
+        report.conclusion,
+        quantity(report.usage.requests, "request"),
+        quantity(report.usage.gateways, "gateway"),
+        report.elapsed_ms as f64 / 1000.0
     );
-    format!("{}\n", plain(&text))
+    let before = changes.verdict_before.iter();
+    let verdict = before.map(|before| format!("the verdict was {before} and is {}", report.verdict.name()));
+    let new = changes.new.iter().map(|clause| format!("{clause} is violated, and was not before"));
+    let fixed = changes.fixed.iter().map(|clause| format!("{clause} is no longer violated"));
+    let changed = verdict.chain(new).chain(fixed).map(|change| format!("{:>16} {change}\n", "changed"));
+    format!("{}\n{}", plain(&run), changed.collect::<String>())
 }

@@ -18,20 +18,17 @@ struct State {
 }
 
 impl Pages {
-    /// Empty pages, for runs that start at an interval of `every` and take at most `longest_run`.
+    /// Pages without a run, for runs that start at an interval of `every` and take at most `longest_run`.
     pub(super) fn new(every: Duration, longest_run: Duration) -> Self {
         let max_gap = every.saturating_mul(2).saturating_add(longest_run);
-        let state = State { page: String::new(), metrics: String::new(), ended: Instant::now() };
+        let page = "<!doctype html><title>Conformance</title><p>No run has ended yet.".to_owned();
+        let state = State { page, metrics: String::new(), ended: Instant::now() };
         Self { max_gap, state: Mutex::new(state) }
     }
 
-    /// Sets what is served, after a run or before the first one.
-    pub(super) fn set(&self, page: String, metrics: String, has_run: bool) {
-        let mut state = self.lock();
-        if has_run {
-            state.ended = Instant::now();
-        }
-        (state.page, state.metrics) = (page, metrics);
+    /// Sets what is served after a run.
+    pub(super) fn set(&self, page: String, metrics: String) {
+        *self.lock() = State { page, metrics, ended: Instant::now() };
     }
 
     pub(super) fn page(&self) -> String {
@@ -63,7 +60,7 @@ mod tests {
         assert!(pages.is_healthy());
         std::thread::sleep(Duration::from_millis(50));
         assert!(!pages.is_healthy());
-        pages.set("page".to_owned(), "metrics".to_owned(), true);
+        pages.set("page".to_owned(), "metrics".to_owned());
         assert!(pages.is_healthy());
     }
 }

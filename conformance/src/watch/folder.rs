@@ -1,0 +1,245 @@
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::fmt::strtime;
+use serde::{Deserialize, Serialize};
+
+use super::Extraction;
+use super::allowance::DAY;
+use crate::contract::Clause;
+use crate::files;
+use crate::run::Report;
+
+/// The name of the state's file.
+const STATE: &str = "state.json";
+/// The name of a report, which sorts as the times of the runs do.
+const REPORT: &str = "report-%Y-%m-%dT%H-%M-%SZ.json";
+
+/// The folder of a watch: the state that the next run is compared with, and the reports of runs that did not pass. They hold no
+/// secret, because a report holds none.
+#[derive(Debug)]
+pub struct WatchFolder {
+    path: PathBuf,
+    state: State,
+    /// Held as long as the folder is in use, so that two programs do not write it.
+    _lock: File,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    target: String,
+    verdict: String,
+    /// By the id of a clause, whether the latest run that judged it found a violation, even an accepted one.
+    clauses: BTreeMap<String, bool>,
+    /// Runs of the last 24 hours that were given gateways.
+    extractions: Vec<Extraction>,
+}
+
+/// What changed with a run. Each clause is compared with the latest run that judged it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// The verdict before, if it was another one.
+    pub verdict_before: Option<String>,
+    /// Clauses that are violated, and were not before.
+    pub new: Vec<Clause>,
+    /// Clauses that are no longer violated.
+    pub fixed: Vec<Clause>,
+    /// Clauses that are violated as before. They are no change.
+    pub unchanged: Vec<Clause>,
+}
+
+impl Changes {
+    /// Whether nothing changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.verdict_before.is_none() && self.new.is_empty() && self.fixed.is_empty()
+    }
+}
+
+/// Why the folder of a watch can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// A file or the folder.
+    #[error("{path}: {error}")]
+    File {
+        /// Which one.
+        path: String,
+        /// What went wrong.
+        error: io::Error,
+    },
+    /// Another program has it open.
+    #[error("{0}: another program writes this folder; choose another one, or end that program")]
+    Locked(String),
+    /// It is of another target.
+    #[error("{folder}: expected the runs of {expected}, found those of {found}; choose another folder")]
+    OtherTarget {
+        /// The folder.
+        folder: String,
+        /// The target of this watch.
+        expected: String,
+        /// The target of the folder.
+        found: String,
+    },
+}
+
+impl WatchFolder {
+    /// Opens a folder, which is made if it is missing.
+    ///
+    /// # Errors
+    /// When it can't be read or written, or another program has it open.
+    pub fn open(path: &Path) -> Result<Self, WatchError> {
+        std::fs::create_dir_all(path).map_err(wrong(path))?;
+        let lock_path = path.join("lock");
+        let lock =
+            OpenOptions::new().create(true).append(true).open(&lock_path).map_err(wrong(&lock_path))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => WatchError::Locked(path.display().to_string()),
+            TryLockError::Error(error) => wrong(&lock_path)(error),
+        })?;
+        let state_path = path.join(STATE);
+        let state = if state_path.exists() {
+            let text = files::read_text(&state_path, files::MAX_BYTES).map_err(io::Error::other);
+            let state = text.and_then(|text| Ok(serde_json::from_str(&text)?));
+            state.map_err(wrong(&state_path))?
+        } else {
+            State::default()
+        };
+        Ok(Self { path: path.to_owned(), state, _lock: lock })
+    }
+
+    /// Ensures that the runs before are of the same target.
+    ///
+    /// # Errors
+    /// When they are of another one.
+    pub fn expect_target(&self, target: &str) -> Result<(), WatchError> {
+        let found = &self.state.target;
+        if found.is_empty() || found == target {
+            return Ok(());
+        }
+        let (folder, expected) = (self.path.display().to_string(), target.to_owned());
+        Err(WatchError::OtherTarget { folder, expected, found: found.clone() })
+    }
+
+    /// Runs of the last 24 hours that were given gateways.
+    #[must_use]
+    pub fn extractions(&self) -> &[Extraction] {
+        &self.state.extractions
+    }
+
+    /// Takes in a run, and says what changed with it.
+    pub fn add(&mut self, report: &Report, target: &str, begun: Timestamp) -> Changes {
+        let State { target: of_state, verdict, clauses, extractions } = &mut self.state;
+        target.clone_into(of_state);
+        let mut changes = Changes::default();
+        let now = report.verdict.name();
+        if !verdict.is_empty() && verdict != now {
+            changes.verdict_before = Some(verdict.clone());
+        }
+        now.clone_into(verdict);
+        for clause in &report.clauses {
+            let is_accepted = || report.accepted().any(|entry| entry.clause == clause.id);
+            let is_violated = clause.failures > 0 || is_accepted();
+            if !is_violated && clause.checked == 0 {
+                continue;
+            }
+            let was_violated = clauses.insert(clause.id.id().to_owned(), is_violated).unwrap_or(false);
+            match (was_violated, is_violated) {
+                (false, true) => changes.new.push(clause.id),
+                (true, false) => changes.fixed.push(clause.id),
+                (true, true) => changes.unchanged.push(clause.id),
+                (false, false) => {}
+            }
+        }
+        extractions.retain(|extraction| begun.duration_since(extraction.begun) < DAY);
+        if report.usage.gateways > 0 {
+            extractions.push(Extraction { begun, gateways: report.usage.gateways });
+        }
+        changes
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// When it can't be written; what was written before stays.
+    pub fn save(&self) -> Result<(), WatchError> {
+        let path = self.path.join(STATE);
+        let text = serde_json::to_vec(&self.state).map_err(io::Error::from).map_err(wrong(&path))?;
+        files::replace(&path, |file| file.write_all(&text)).map_err(wrong(&path))
+    }
+
+    /// Keeps the report of a run, in JSON, and removes the oldest ones beyond the latest `most`. Returns its path.
+    ///
+    /// # Errors
+    /// When it can't be written, or an old one can't be removed.
+    pub fn keep_report(&self, begun: Timestamp, json: &str, most: usize) -> Result<PathBuf, WatchError> {
+        let path = self.path.join(begun.strftime(REPORT).to_string());
+        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(wrong(&path))?;
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&self.path).map_err(wrong(&self.path))? {
+            let name = entry.map_err(wrong(&self.path))?.file_name();
+            names.extend(name.into_string().ok().filter(|name| strtime::parse(REPORT, name).is_ok()));
+        }
+        names.sort();
+        for name in &names[..names.len().saturating_sub(most)] {
+            let old = self.path.join(name);
+            std::fs::remove_file(&old).map_err(wrong(&old))?;
+        }
+        Ok(path)
+    }
+}
+
+/// The error of a file or folder.
+fn wrong(path: &Path) -> impl FnOnce(io::Error) -> WatchError + use<> {
+    let path = path.display().to_string();
+    move |error| WatchError::File { path, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn a_folder_has_one_program_and_one_target_and_its_state_must_be_readable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("a/b");
+        let mut watch = WatchFolder::open(&place).expect("a folder");
+        watch.expect_target("https://b.invalid/").expect("no run yet");
+        watch.state.target = "https://a.invalid/".to_owned();
+        watch.state.clauses = [("groups.order".to_owned(), true)].into();
+        watch.save().expect("written");
+        assert!(matches!(WatchFolder::open(&place), Err(WatchError::Locked(_))));
+        drop(watch);
+        let watch = WatchFolder::open(&place).expect("a folder");
+        assert_eq!(watch.state.clauses["groups.order"], true);
+        watch.expect_target("https://a.invalid/").expect("the same target");
+        let other = watch.expect_target("https://b.invalid/").expect_err("another target").to_string();
+        assert!(other.contains("expected the runs of https://b.invalid/, found those of https://a.invalid/"));
+        drop(watch);
+        std::fs::write(place.join(STATE), "{").expect("written");
+        assert!(matches!(WatchFolder::open(&place), Err(WatchError::File { .. })));
+    }
+
+    #[test]
+    fn the_latest_reports_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mine = folder.path().join("report-of-mine.json");
+        std::fs::write(&mine, "{}").expect("written");
+        let watch = WatchFolder::open(folder.path()).expect("a folder");
+        let keep = |hour: u8| {
+            let begun = at(&format!("2026-03-10T{hour}:00:00Z"));
+            watch.keep_report(begun, &format!("{{\"hour\": {hour}}}"), 2).expect("kept")
+        };
+        let paths: Vec<PathBuf> = (10..14).map(keep).collect();
+        assert_eq!(paths.iter().map(|path| path.exists()).collect::<Vec<_>>(), [false, false, true, true]);
+        assert_eq!(paths[3], folder.path().join("report-2026-03-10T13-00-00Z.json"));
+        assert_eq!(std::fs::read_to_string(&paths[3]).expect("a report"), "{\"hour\": 13}");
+        assert!(mine.exists());
+    }
+}
