@@ -263,27 +263,13 @@ fn serve<C: ServerContext>(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    let logger = log::logger(&api);
-    ServerBuilder::new(api, context, logger).config(dropshot).tls(tls).start().map_err(|error| match error {
-        BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
-        BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
-        other => StartError::Api(other.to_string()),
-    })
-}
-
-/// Checks that every rate limit names a known operation, as [`start`] does.
-///
-/// # Errors
-/// [`StartError::UnknownOperation`]
-pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
-    let mut named = rates.iter().filter_map(|rule| rule.operation.as_deref());
-    match named.find(|name| !OPERATIONS.contains(name)) {
-        None => Ok(()),
-        Some(operation) => {
-            let (operation, known) = (operation.to_owned(), OPERATIONS.join(", "));
-            Err(StartError::UnknownOperation { operation, known })
+    ServerBuilder::new(api, context, log::logger()).config(dropshot).tls(tls).start().map_err(|error| {
+        match error {
+            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
+            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
+            other => StartError::Api(other.to_string()),
         }
-    }
+    })
 }
 
 impl std::fmt::Debug for RunningServer {

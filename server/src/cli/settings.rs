@@ -85,7 +85,7 @@ pub(super) struct Arguments {
     pub(super) drain_timeout: u32,
     /// Log these events on standard error, for example `info` or `sallyport_server=debug`.
     ///
-    /// Of other crates only the source location and numbers are logged, since their texts can hold tokens.
+    /// Events of other crates are not logged, since their texts can hold tokens; of Dropshot, messages and numbers are.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
     pub(super) log: EnvFilter,
     /// Write the log in this format.
