@@ -200,9 +200,9 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
     lines.push(format!("  export SALLYPORT_BASE_URL={}", description.base_url));
     lines.push(format!("  export SALLYPORT_API_KEY={}", sandbox.token().expose()));
     lines.extend(description.curl.iter().map(|command| format!("  {command}")));
-    let (start, clock) = (&description.base_url, &description.clock);
+    let clock = &description.clock;
     lines.push(String::new());
-    lines.push(format!("more of them on {start}/, the contract on {}", description.docs));
+    lines.push(format!("the contract: {}", description.docs));
     lines.push(format!("a clock that can be set: curl -X PUT {clock} -d '{{\"advanceSeconds\": 3600}}'"));
     lines.push(String::new());
     lines

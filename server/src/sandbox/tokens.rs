@@ -62,19 +62,3 @@ impl fmt::Display for SandboxTokens {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sources_can_be_printed_and_parsed() {
-        for text in ["random", "fixed", "7", "18446744073709551615"] {
-            let source: SandboxTokens = text.parse().unwrap();
-            assert_eq!(source.to_string(), text);
-        }
-        for text in ["", "Fixed", "-1", "0x1"] {
-            assert_eq!(text.parse::<SandboxTokens>(), Err(ParseTokensError), "{text}");
-        }
-    }
-}
