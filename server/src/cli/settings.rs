@@ -10,7 +10,7 @@ use std::{
 
 use clap::ValueEnum;
 use sallyport_server::{
-    Config, check_rates,
+    Config,
     edge::{
         admission::rate_limit::RateRule,
         tls::{Identity, TlsError},
@@ -154,17 +154,7 @@ pub(super) struct TlsFiles {
 impl Settings {
     /// Checks that the arguments are consistent, and loads the certificate.
     pub(super) fn new(arguments: Arguments) -> Result<Self, Failure> {
-        let Arguments {
-            config: _,
-            listen,
-            admin,
-            tls_cert,
-            tls_key,
-            trusted_proxies,
-            rate,
-            max_in_flight,
-            ..
-        } = &arguments;
+        let Arguments { listen, tls_cert, tls_key, trusted_proxies, max_in_flight, .. } = &arguments;
         let tls = match (tls_cert, tls_key) {
             (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
             (None, None) => None,
@@ -186,7 +176,6 @@ impl Settings {
         if *max_in_flight == 0 {
             return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
         }
-        check_rates(rate).map_err(|error| usage(&error.to_string()))?;
         Ok(Self { source: Source::new(&arguments)?, tls, arguments })
     }
 
