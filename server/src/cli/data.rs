@@ -16,15 +16,10 @@ use sallyport_server::{
     },
     printable::counted,
     sandbox::Sandbox,
-    store::{
-        LoadError, Location, OpenError, OpenMode, RecordKind, Store, record::RecordCounts, sqlite::NewFile,
-    },
+    store::{LoadError, OpenError, OpenMode, RecordKind, record::RecordCounts},
 };
 
-use super::{
-    Database, Failure,
-    terminal::{print_error_line, print_line},
-};
+use super::{Database, Failure, print_line};
 
 /// Fills the database and prints the tokens, which are not shown again.
 pub(super) async fn seed(database: &Database, facts: Option<&Path>) -> Result<(), Failure> {
@@ -32,7 +27,8 @@ pub(super) async fn seed(database: &Database, facts: Option<&Path>) -> Result<()
     if let Some(folder) = facts.filter(|folder| folder.exists()) {
         return Err(Failure::Failed(format!("{}: already exists; choose another folder", folder.display())));
     }
-    let sample = fill(&database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
+    let store = database.location()?.open(OpenMode::Create).await?;
+    let sample = seed::seed(store.as_ref()).await?;
     for line in describe(&sample) {
         print_line(&line)?;
     }
@@ -55,7 +51,7 @@ pub(super) async fn create(database: &Database) -> Result<(), Failure> {
     match location.open(OpenMode::Existing).await {
         Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
         Err(OpenError::Missing { .. }) => {
-            fill(&location, async |_| Ok(())).await?;
+            location.open(OpenMode::Create).await?;
             print_line(&format!("{location}: created, without accounts; add one with `server put account`"))
         }
         Err(error) => Err(error.into()),
@@ -73,7 +69,7 @@ pub(super) async fn import(database: &Database, file: &Path) -> Result<(), Failu
     } else {
         File::open(file)
     };
-    let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
+    let input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
         let (file, folder) = (file.display(), env::temp_dir());
         Failure::Failed(match error.kind() {
             io::ErrorKind::IsADirectory => {
@@ -85,14 +81,9 @@ pub(super) async fn import(database: &Database, file: &Path) -> Result<(), Failu
             ),
         })
     })?;
-    let start = input.stream_position().map_err(|error| wrong(&error))?;
-    let loaded = fill(&location, async |store| {
-        let from_start =
-            input.try_clone().and_then(|mut input| input.seek(SeekFrom::Start(start)).map(|_| input));
-        let lines = BufReader::new(from_start.map_err(|error| wrong(&error))?);
-        import::import(store, lines, progress("read")).await.map_err(|error| import_failed(file, &error))
-    })
-    .await?;
+    let store = location.open(OpenMode::Create).await?;
+    let loaded = import::import(store.as_ref(), BufReader::new(input)).await;
+    let loaded = loaded.map_err(|error| import_failed(file, &error))?;
     print_line(&format!("imported {}", described_counts(&loaded)))
 }
 
@@ -105,28 +96,7 @@ fn import_failed(file: &Path, error: &LoadError) -> Failure {
     Failure::FailedWithDetails(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
-/// Fills the database, which is created if it is missing. A new file is renamed into place when it is complete, so that a
-/// failure leaves nothing behind. If several processes create the same file, the first one to finish wins, and the others
-/// then fill that database.
-async fn fill<T>(
-    location: &Location,
-    fill: impl AsyncFn(&dyn Store) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    if let Location::File(path) = location
-        && !path.exists()
-    {
-        let new = NewFile::new(path)?;
-        let store = new.open()?;
-        let filled = fill(&store).await?;
-        drop(store);
-        if new.publish()? {
-            return Ok(filled);
-        }
-    }
-    fill(location.open(OpenMode::Create).await?.as_ref()).await
-}
-
-/// Writes every record to standard output, or to a file that is renamed into place when it is complete.
+/// Writes every record to standard output, or to a new file.
 pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failure> {
     let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));

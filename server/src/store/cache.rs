@@ -21,7 +21,7 @@ use crate::domain::{
 /// A state of the database, or a quarter of a second of it. A value that was read in an epoch, or as the database was before it ended,
 /// is used in that epoch only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Epoch(pub(super) [i64; 2]);
+pub(super) struct Epoch(pub(super) i64);
 
 /// The current epochs of what is cached. On SQLite a change of one leaves the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,10 +229,13 @@ impl Weighter<Region, Arc<Gateways>> for Weight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::token::{Token, TokenKind};
+    use crate::domain::{
+        access::AccountId,
+        token::{Token, TokenKind},
+    };
 
-    const EPOCH: Epoch = Epoch([1, 1]);
-    const LATER: Epoch = Epoch([1, 2]);
+    const EPOCH: Epoch = Epoch(1);
+    const LATER: Epoch = Epoch(2);
     const NOW: Epochs = Epochs { access: EPOCH, gateways: EPOCH };
 
     fn credential() -> Credential {

@@ -57,7 +57,7 @@ impl State {
 
 /// The epochs at these revisions.
 const fn epochs(access: i64, gateways: i64) -> Epochs {
-    Epochs { access: Epoch([access, 0]), gateways: Epoch([gateways, 0]) }
+    Epochs { access: Epoch(access), gateways: Epoch(gateways) }
 }
 
 #[cfg(test)]

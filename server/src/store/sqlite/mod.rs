@@ -1,21 +1,19 @@
-//! SQLite: one thread that writes, and a few connections that read.
+//! SQLite: a few connections that read, and one that writes.
 
+mod connections;
 mod epoch;
 mod error;
 mod import;
-mod new_file;
 mod open;
 #[cfg(test)]
 mod plans;
-mod readers;
 mod schema;
 mod session;
-mod writer;
 
 use std::path::Path;
 
-use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
-pub use self::{new_file::NewFile, session::DIALECT};
+pub use self::session::DIALECT;
+use self::{connections::Connections, epoch::CurrentEpochs, session::SqliteSession};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError,
     cache::Epochs,
@@ -31,8 +29,8 @@ pub type SqliteStore = Database<Sqlite>;
 pub struct Sqlite {
     // Dropped in this order: the readers before the writer, whose connection then moves the write-ahead log into the file.
     epochs: CurrentEpochs,
-    readers: Readers,
-    writer: Writer,
+    readers: Connections,
+    writer: Connections,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -68,11 +66,11 @@ impl Backend for Sqlite {
     {
         match access {
             Access::Read | Access::Snapshot => {
-                self.readers.read(|snapshot| work(&mut SqliteSession(snapshot))).await
+                self.readers.run(|snapshot| work(&mut SqliteSession(snapshot))).await
             }
-            Access::Write | Access::Change => self.writer.write(|db| work(&mut SqliteSession(db))).await,
+            Access::Write | Access::Change => self.writer.run(|db| work(&mut SqliteSession(db))).await,
             Access::Import => {
-                self.writer.write(|db| import::in_bulk(db, || work(&mut SqliteSession(db)))).await
+                self.writer.run(|db| import::in_bulk(db, || work(&mut SqliteSession(db)))).await
             }
         }
     }
