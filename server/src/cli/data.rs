@@ -3,8 +3,8 @@
 use std::{
     env,
     fs::{self, File},
-    io::{self, BufRead as _, BufReader, Seek as _, SeekFrom},
-    os::fd::AsFd as _,
+    io::{self, BufReader},
+    os::{fd::AsFd as _, unix::fs::OpenOptionsExt as _},
     path::Path,
 };
 
@@ -100,52 +100,21 @@ fn import_failed(file: &Path, error: &LoadError) -> Failure {
 pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failure> {
     let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
-    let progress = progress("written");
     if file == Path::new("-") {
-        export::export(store.as_ref(), io::stdout(), progress).await.map_err(|error| wrong(&error))?;
-        return Ok(());
-    }
-    if !may_be_replaced(file).map_err(|error| wrong(&error))? {
-        let message = "exists and is no earlier export; choose another name, or `-` for standard output";
-        return Err(Failure::Usage(format!("{}: {message}", file.display())));
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let (file, folder) = (file.display(), folder.display());
-        return Err(Failure::Failed(format!(
-            "{file}: the folder {folder} does not exist; create it, or choose another"
-        )));
+        return export::export(store.as_ref(), io::stdout()).await.map(drop).map_err(|error| wrong(&error));
     }
     // Only the owner may read it, because it has proxy passwords.
-    let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
-    let output = whole.reopen().map_err(|error| wrong(&error))?;
-    let unloaded = export::export(store.as_ref(), output, progress).await.map_err(|error| wrong(&error))?;
-    whole.as_file().sync_all().map_err(|error| wrong(&error))?;
-    whole.persist(file).map_err(|error| wrong(&error))?;
-    print_line(&format!("exported {}", described_counts(&unloaded)))
-}
-
-/// Whether an export may take the place of the file: where there is none, or a regular one with JSON objects. A database, with the
-/// files beside it, is none, and a pipe, a device or a link would be replaced instead of written to.
-fn may_be_replaced(file: &Path) -> io::Result<bool> {
-    match fs::symlink_metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-        Ok(metadata) if !metadata.is_file() => Ok(false),
-        Ok(_) => Ok(matches!(BufReader::new(File::open(file)?).fill_buf()?.first(), None | Some(b'{'))),
+    let output = File::options().write(true).create_new(true).mode(0o600).open(file);
+    let output = output.map_err(|error| wrong(&error))?;
+    let copy = output.try_clone().map_err(|error| wrong(&error))?;
+    let exported = export::export(store.as_ref(), copy).await.map_err(|error| wrong(&error));
+    let exported =
+        exported.and_then(|counts| output.sync_all().map(|()| counts).map_err(|error| wrong(&error)));
+    if exported.is_err() {
+        // The first error says more.
+        let _ = fs::remove_file(file);
     }
-}
-
-/// Reports the number of lines after every 100,000.
-fn progress(verb: &'static str) -> impl FnMut(u64) + Send + 'static {
-    const STEP: u64 = 100_000;
-    let mut reported = 0;
-    move |lines| {
-        if lines / STEP > reported {
-            reported = lines / STEP;
-            print_error_line(&format!("{lines} lines {verb}"));
-        }
-    }
+    print_line(&format!("exported {}", described_counts(&exported?)))
 }
 
 /// Describes the sample data, in lines.

@@ -17,7 +17,6 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
         LogFormat::Json => log::Format::Json,
     };
     log::start(std::mem::take(&mut settings.arguments.log), format);
-    settings.warnings().iter().for_each(|line| tracing::warn!("{line}"));
     match serve(&settings, format).await {
         Ok(()) => {
             tracing::info!("stopped");

@@ -1,8 +1,8 @@
-//! The settings of `server run`: from flags, environment variables and a configuration file, in this order of precedence.
+//! The settings of `server run`: from flags, or else from environment variables.
 
 use std::{
     ffi::OsString,
-    net::{IpAddr, SocketAddr},
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -21,27 +21,21 @@ use sallyport_server::{
 };
 use tracing_subscriber::EnvFilter;
 
-use super::{Failure, config::misspelled, location};
+use super::{Failure, location};
 
-/// The settings of a server. A configuration file has the long names of these flags as keys.
+/// The settings of a server.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Read settings from this TOML file; its keys are these flags without `--`.
-    ///
-    /// Flags and environment variables take precedence.
-    // Read before everything else, by `config::parse`.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_CONFIG")]
-    config: Option<PathBuf>,
     /// Serve this database, a file or a postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
     db: Option<OsString>,
     /// Choose the sandbox's tokens: `random`, `fixed` for the same ones each time, or a seed such as 7 for others [default: random]
     ///
     /// The sandbox is what runs without a database. Everybody who has this program can know tokens that are not random.
-    #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS")]
+    #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS", conflicts_with = "db")]
     sandbox_tokens: Option<SandboxTokens>,
     /// Print what the sandbox has in this format, its tokens and commands to paste included [default: text]
-    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT")]
+    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT", conflicts_with = "db")]
     sandbox_output: Option<SandboxOutput>,
     /// Listen on this address; port 0 chooses a free port.
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080",
@@ -126,14 +120,7 @@ impl Source {
             let (tokens, output) = (sandbox_tokens.unwrap_or_default(), sandbox_output.unwrap_or_default());
             return Ok(Self::Sandbox { tokens, output });
         };
-        let given =
-            [("sandbox-tokens", sandbox_tokens.is_some()), ("sandbox-output", sandbox_output.is_some())];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) => Err(usage(&format!(
-                "`{name}` is for the sandbox, which has a temporary database of its own; remove `{name}` or `db`"
-            ))),
-            None => Ok(Self::Database(location(database)?)),
-        }
+        Ok(Self::Database(location(database)?))
     }
 }
 
@@ -167,29 +154,10 @@ impl Settings {
                  tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
             )));
         }
-        if let Some(admin) = admin.filter(|admin| overlap(*admin, *listen)) {
-            return Err(usage(&format!(
-                "`listen` and `admin` both use port {}; choose another port for `admin`",
-                admin.port()
-            )));
-        }
         if *max_in_flight == 0 {
             return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
         }
         Ok(Self { source: Source::new(&arguments)?, tls, arguments })
-    }
-
-    /// What may be a mistake.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let admin = self.arguments.admin.filter(|admin| !is_private(admin.ip()));
-        let warning = |admin| {
-            format!(
-                "`admin`: {admin} may be reached from other networks, and its pages require no token; choose a loopback or \
-                 private address, or keep callers away with a firewall"
-            )
-        };
-        let misspelled = misspelled(std::env::vars_os().map(|(name, _)| name));
-        admin.map(warning).into_iter().chain(misspelled).collect()
     }
 
     /// The configuration of a server on `store`.
@@ -220,19 +188,6 @@ impl TlsFiles {
     /// Loads the files again.
     pub(super) fn reload(&self) -> Result<Identity, TlsError> {
         Identity::load(&self.certificates, &self.key)
-    }
-}
-
-/// Whether two addresses cannot both be listened on.
-fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
-    let has_all = one.ip().is_unspecified() || other.ip().is_unspecified();
-    one.port() != 0 && one.port() == other.port() && (has_all || one.ip() == other.ip())
-}
-
-fn is_private(ip: IpAddr) -> bool {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
     }
 }
 

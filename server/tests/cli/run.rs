@@ -77,27 +77,6 @@ fn a_server_that_drains_is_not_ready_and_still_serves() {
 }
 
 #[test]
-fn a_database_that_others_can_read_is_told_of() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("wide.db");
-    let db = path.to_str().unwrap();
-    done(&output(&["seed", "--db", db]));
-    let log = |mode| {
-        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
-        let mut server = run(&["--db", db]);
-        signal(&server, "TERM");
-        wait(&mut server).1
-    };
-    let narrow = log(0o600);
-    assert!(!narrow.contains("mode"), "{narrow}");
-    for mode in [0o644, 0o640, 0o606] {
-        let wide = log(mode);
-        let warning = wide.lines().find(|line| line.contains(&format!("{db} has mode {mode:o}"))).unwrap();
-        assert!(warning.contains("WARN") && warning.contains(&format!("chmod 600 '{db}'")), "{warning}");
-    }
-}
-
-#[test]
 fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
     let mut server = run(&["--log-format", "json"]);
     let token = token(&server).to_owned();
