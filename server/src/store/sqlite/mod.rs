@@ -1,19 +1,20 @@
-//! SQLite: a few connections that read, and one that writes.
+//! SQLite: one thread that writes, and a few connections that read.
 
-mod connections;
 mod epoch;
 mod error;
 mod import;
 mod open;
 #[cfg(test)]
 mod plans;
+mod readers;
 mod schema;
 mod session;
+mod writer;
 
 use std::path::Path;
 
 pub use self::session::DIALECT;
-use self::{connections::Connections, epoch::CurrentEpochs, session::SqliteSession};
+use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError,
     cache::Epochs,
@@ -29,8 +30,8 @@ pub type SqliteStore = Database<Sqlite>;
 pub struct Sqlite {
     // Dropped in this order: the readers before the writer, whose connection then moves the write-ahead log into the file.
     epochs: CurrentEpochs,
-    readers: Connections,
-    writer: Connections,
+    readers: Readers,
+    writer: Writer,
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -66,11 +67,11 @@ impl Backend for Sqlite {
     {
         match access {
             Access::Read | Access::Snapshot => {
-                self.readers.run(|snapshot| work(&mut SqliteSession(snapshot))).await
+                self.readers.read(|snapshot| work(&mut SqliteSession(snapshot))).await
             }
-            Access::Write | Access::Change => self.writer.run(|db| work(&mut SqliteSession(db))).await,
+            Access::Write | Access::Change => self.writer.write(|db| work(&mut SqliteSession(db))).await,
             Access::Import => {
-                self.writer.run(|db| import::in_bulk(db, || work(&mut SqliteSession(db)))).await
+                self.writer.write(|db| import::in_bulk(db, || work(&mut SqliteSession(db)))).await
             }
         }
     }

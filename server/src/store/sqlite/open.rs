@@ -11,9 +11,10 @@ use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
 use super::{
     Sqlite,
-    connections::Connections,
     epoch::CurrentEpochs,
+    readers::Readers,
     schema::{self, APPLICATION_ID},
+    writer::Writer,
 };
 use crate::store::{OpenError, OpenMode, StoreError};
 
@@ -98,12 +99,8 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
     };
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let epochs = reader().and_then(CurrentEpochs::new).map_err(wrong)?;
-    Ok(Sqlite {
-        epochs,
-        readers: Connections::new(readers, false),
-        writer: Connections::new(vec![writer], true),
-        _folder: folder,
-    })
+    let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
+    Ok(Sqlite { epochs, readers: Readers::new(readers), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {

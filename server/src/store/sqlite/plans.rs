@@ -79,7 +79,7 @@ async fn a_search_is_planned_once() {
         assert!(searched.await.unwrap().is_none());
     }
     // The connection that was used last is used next.
-    let planned_again = store.backend.readers.run(move |db| -> Result<_> {
+    let planned_again = store.backend.readers.read(move |db| -> Result<_> {
         let search = db.prepare_cached(&sql)?;
         assert!(search.get_status(StatementStatus::Run) >= 5, "another statement or connection");
         Ok(search.get_status(StatementStatus::RePrepare))
