@@ -1,10 +1,6 @@
 //! Loads the server's certificate and its key from PEM files.
 
-use std::{
-    fmt, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::Path, sync::Arc};
 
 use dropshot::ConfigTls;
 use rustls::{
@@ -21,43 +17,10 @@ use rustls::{
 #[derive(Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
-/// Why certificate and key cannot be used. No error shows any part of a key.
+/// Why certificate and key cannot be used: the file, and what is wrong with it. It shows no part of a key.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// The file cannot be read.
-    #[error("{}: {reason}", file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// The error of the system.
-        reason: io::Error,
-    },
-    /// The file has unexpected content.
-    #[error("{}: expected {expected}, found {found}", file.display())]
-    Content {
-        /// The file.
-        file: PathBuf,
-        /// The expected content.
-        expected: &'static str,
-        /// The actual content, without any part of a key.
-        found: String,
-    },
-    /// Certificate and key do not match.
-    #[error(
-        "{} and {}: expected a certificate and its private key: {reason}; the first certificate of the file must be \
-         the server's own",
-        certificates.display(),
-        key.display()
-    )]
-    Mismatch {
-        /// File of the certificates.
-        certificates: PathBuf,
-        /// File of the key.
-        key: PathBuf,
-        /// The error of rustls.
-        reason: rustls::Error,
-    },
-}
+#[error("{0}")]
+pub struct TlsError(String);
 
 impl Identity {
     /// Loads a chain, the server's own certificate first, and its key (PKCS#8, PKCS#1 or SEC1), all as PEM.
@@ -66,10 +29,13 @@ impl Identity {
     /// A file cannot be read or has other content, or the key does not match the certificate.
     pub fn load(certificates: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificates)?;
-        let mismatch = |reason| TlsError::Mismatch {
-            certificates: certificates.to_owned(),
-            key: key.to_owned(),
-            reason,
+        let mismatch = |reason: rustls::Error| {
+            TlsError(format!(
+                "{} and {}: expected a certificate and its private key: {reason}; the first certificate of the file must \
+                 be the server's own",
+                certificates.display(),
+                key.display()
+            ))
         };
         let provider = Arc::new(aws_lc_rs::default_provider());
         let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider).map_err(mismatch)?;
@@ -111,15 +77,15 @@ fn read_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
 }
 
 /// The sections of a PEM file that hold such an item. The errors of rustls show names of sections and no content.
-fn read<T: PemObject>(file: &Path, expected: &'static str) -> Result<Vec<T>, TlsError> {
-    let unreadable = |reason| TlsError::Unreadable { file: file.to_owned(), reason };
+fn read<T: PemObject>(file: &Path, expected: &str) -> Result<Vec<T>, TlsError> {
+    let unreadable = |reason| TlsError(format!("{}: {reason}", file.display()));
     let bytes = std::fs::read(file).map_err(unreadable)?;
     let items: Result<_, _> = T::pem_slice_iter(&bytes).collect();
     items.map_err(|error: pem::Error| content(file, expected, &format!("invalid PEM ({error})")))
 }
 
-fn content(file: &Path, expected: &'static str, found: &str) -> TlsError {
-    TlsError::Content { file: file.to_owned(), expected, found: found.to_owned() }
+fn content(file: &Path, expected: &str, found: &str) -> TlsError {
+    TlsError(format!("{}: expected {expected}, found {found}", file.display()))
 }
 
 #[cfg(test)]

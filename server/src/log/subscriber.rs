@@ -14,9 +14,10 @@ use tracing_subscriber::{
 };
 
 /// Format of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// Text for people.
+    #[value(name = "human")]
     Text,
     /// One JSON object per line.
     Json,

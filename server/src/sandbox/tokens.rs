@@ -1,6 +1,6 @@
 //! The tokens of a sandbox.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use sha2::{Digest as _, Sha256};
 
@@ -49,16 +49,6 @@ impl FromStr for SandboxTokens {
             "random" => Ok(Self::Random),
             "fixed" => Ok(Self::FIXED),
             seed => seed.parse().map(Self::Seed).map_err(|_| ParseTokensError),
-        }
-    }
-}
-
-impl fmt::Display for SandboxTokens {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Random => f.write_str("random"),
-            Self::Seed(0) => f.write_str("fixed"),
-            Self::Seed(seed) => write!(f, "{seed}"),
         }
     }
 }

@@ -33,8 +33,6 @@ use self::error::Result;
 pub use self::location::{Location, LocationError};
 #[doc(hidden)]
 pub use self::queries::{extract_sql, gateways_sql, search_sql};
-#[cfg(test)]
-pub(crate) use self::value::{Column, Value};
 pub use self::{
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},

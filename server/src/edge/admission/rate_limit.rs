@@ -181,8 +181,6 @@ mod tests {
         RateLimits::new(rules.iter().map(|rule| rule.parse().unwrap()).collect())
     }
 
-    const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
     }

@@ -65,7 +65,8 @@ fn check_instance(
         instance.set("status", Status::Active.into());
     }
     let is_activated = instance.get::<Option<Timestamp>>("activatedAt")?.is_some();
-    let becomes_active = instance.get::<Status>("status")? == Status::Active && before != Some(Status::Active);
+    let becomes_active =
+        instance.get::<Status>("status")? == Status::Active && before != Some(Status::Active);
     if becomes_active && !changes("activatedAt") && !is_activated {
         instance.set("activatedAt", now.into());
     }
