@@ -21,7 +21,7 @@ mod running;
 pub mod sandbox;
 pub mod store;
 
-pub use running::{Config, RunningServer, StartError, check_rates, start};
+pub use running::{Config, RunningServer, StartError, start};
 
 /// The OpenAPI document of the contract, from which this server is generated.
 #[must_use]

@@ -18,18 +18,3 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_similar_names_are_suggested() {
-        let known = ["num", "request_id", "pageSize"];
-        assert_eq!(nearest("numm", &known), Some("num"));
-        assert_eq!(nearest("requestId", &known), Some("request_id"));
-        assert_eq!(nearest("page_size", &known), Some("pageSize"));
-        assert_eq!(nearest("session", &known), None);
-        assert_eq!(nearest(&"num".repeat(100), &known), None);
-    }
-}

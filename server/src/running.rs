@@ -101,14 +101,6 @@ pub enum StartError {
         /// What the system says.
         reason: std::io::Error,
     },
-    /// A rate limit names an unknown operation.
-    #[error("unknown operation `{operation}` in a rate limit; expected one of: {known}")]
-    UnknownOperation {
-        /// What the rate names.
-        operation: String,
-        /// The operations of the document.
-        known: String,
-    },
     /// The endpoints conflict with each other. The generator prevents that.
     #[error("endpoints conflict with each other: {0}; this is a bug, please report it")]
     Api(String),
@@ -133,7 +125,7 @@ pub struct RunningServer {
 /// Starts a server on the current Tokio runtime.
 ///
 /// # Errors
-/// An address cannot be bound, or a rate limit names an unknown operation.
+/// An address cannot be bound.
 ///
 /// # Panics
 /// If called outside a Tokio runtime.
@@ -160,7 +152,6 @@ pub(crate) fn serve_api(
         admin,
         request_id_retention,
     } = config;
-    check_rates(&rates)?;
     let metrics = Arc::new(Metrics::new(OPERATIONS, SUCCESS_STATUSES));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
@@ -263,27 +254,13 @@ fn serve<C: ServerContext>(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    let logger = log::logger(&api);
-    ServerBuilder::new(api, context, logger).config(dropshot).tls(tls).start().map_err(|error| match error {
-        BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
-        BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
-        other => StartError::Api(other.to_string()),
-    })
-}
-
-/// Checks that every rate limit names a known operation, as [`start`] does.
-///
-/// # Errors
-/// [`StartError::UnknownOperation`]
-pub fn check_rates(rates: &[RateRule]) -> Result<(), StartError> {
-    let mut named = rates.iter().filter_map(|rule| rule.operation.as_deref());
-    match named.find(|name| !OPERATIONS.contains(name)) {
-        None => Ok(()),
-        Some(operation) => {
-            let (operation, known) = (operation.to_owned(), OPERATIONS.join(", "));
-            Err(StartError::UnknownOperation { operation, known })
+    ServerBuilder::new(api, context, log::logger()).config(dropshot).tls(tls).start().map_err(|error| {
+        match error {
+            BuildError::BindError { address, error } => StartError::Listen { address, reason: error },
+            BuildError::SystemError { error, .. } => StartError::Listen { address: listen, reason: error },
+            other => StartError::Api(other.to_string()),
         }
-    }
+    })
 }
 
 impl std::fmt::Debug for RunningServer {

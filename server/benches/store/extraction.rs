@@ -5,7 +5,6 @@ use std::{
     hint::spin_loop,
     io::{ErrorKind, Read as _, Write as _},
     net::{SocketAddr, TcpStream},
-    path::Path,
 };
 
 use dropshot::{
@@ -91,21 +90,6 @@ impl<'a> Bench<'a> {
             assert!(self.ours.close(std::time::Duration::from_secs(5)).await);
             self.bare.close().await.unwrap();
         });
-    }
-}
-
-/// What SQLite's own way to learn of a commit would cost an extraction, beside a statement that does nothing.
-pub(crate) fn data_version(database: &Path) {
-    const ROUNDS: u32 = 50_000;
-    let db = rusqlite::Connection::open(database).unwrap();
-    for sql in ["SELECT 1", "PRAGMA data_version"] {
-        let mut statement = db.prepare(sql).unwrap();
-        let begun = super::thread_cpu();
-        for _ in 0..ROUNDS {
-            statement.query_row([], |row| row.get::<_, i64>(0)).unwrap();
-        }
-        let micros = (super::thread_cpu() - begun) / f64::from(ROUNDS);
-        figure("SQLite", &format!("{sql}, µs of CPU"), format_args!("{micros:.2}"));
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the server costs above what it stands on: a bare Dropshot handler, and the bare SQL statement; and what its time reveals. Figures of one run
+//! What the server costs above what it stands on: a bare Dropshot handler, and the bare SQL statement. Figures of one run
 //! are compared with each other only; a machine's speed is in both sides of a ratio.
 //!
 //! `cargo bench -p sallyport-server --bench store -- [INSTANCES]…`
@@ -14,16 +14,11 @@
 #[expect(dead_code, reason = "no bench kills its database")]
 mod cluster;
 mod extraction;
-mod reading;
 mod records;
 mod searching;
 #[path = "../../tests/support/server_process.rs"]
 mod server_process;
-mod timing;
 mod transfer;
-#[path = "../../tests/support/wire.rs"]
-#[expect(dead_code, reason = "tests send more than benches")]
-mod wire;
 
 use std::{fmt::Display, path::Path, sync::Arc};
 
@@ -73,7 +68,6 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    reading::bench();
     for size in &sizes {
         let folder = tempfile::tempdir().unwrap();
         let cluster = cluster::Cluster::start();
@@ -85,7 +79,6 @@ fn main() {
             println!("SKIPPED on PostgreSQL: it is not installed");
         }
         println!("\n{size} instances");
-        let file = folder.path().join("bench.db");
         for backend in [Some(sqlite), postgres].into_iter().flatten() {
             let token = runtime.block_on(transfer::bench(&backend, *size));
             runtime.block_on(searching::bench(&backend, &token, *size));
@@ -93,11 +86,7 @@ fn main() {
             extraction.run(1, "");
             extraction.run(100, "");
             extraction.stop();
-            if *size == sizes[0] {
-                runtime.block_on(timing::bench(&backend, *size));
-            }
         }
-        extraction::data_version(&file);
     }
     // A log can be begun once in a process, and not be ended.
     tracing_subscriber::fmt().with_writer(std::io::sink).with_max_level(tracing::Level::INFO).init();
@@ -123,11 +112,6 @@ pub(crate) fn rounds(measured: u64) -> u64 {
 /// One line of figures.
 pub(crate) fn figure(backend: &str, what: &str, figure: impl Display) {
     println!("{backend:<10} {what:<52} {figure}");
-}
-
-/// Microseconds of CPU that this thread has used.
-pub(crate) fn thread_cpu() -> f64 {
-    cpu_of(Path::new("/proc/thread-self")).unwrap()
 }
 
 /// Microseconds of CPU that the thread of this folder has used, if it is still there.

@@ -158,10 +158,7 @@ impl BareStatement {
                 let (lowest, highest) = (vec![0_i32; ips.len()], vec![i32::from(u16::MAX); ips.len()]);
                 let digest = token.digest().as_bytes().to_vec();
                 let rows = client
-                    .query(
-                        &*statement,
-                        &[&digest, &1_i64, &i64::from(page_size), &0_i64, &ips, &lowest, &highest],
-                    )
+                    .query(&*statement, &[&digest, &i64::from(page_size), &0_i64, &ips, &lowest, &highest])
                     .await
                     .unwrap();
                 rows.len()
@@ -174,10 +171,9 @@ fn rows(db: &rusqlite::Connection, digest: &[u8], wanted: Vec<Value>, page_size:
     let sql = search_sql(&sqlite::DIALECT, false).replace('$', "?");
     let mut statement = db.prepare_cached(&sql).unwrap();
     statement.raw_bind_parameter(1, digest).unwrap();
-    statement.raw_bind_parameter(2, 1).unwrap();
-    statement.raw_bind_parameter(3, page_size).unwrap();
-    statement.raw_bind_parameter(4, 0).unwrap();
-    statement.raw_bind_parameter(5, Rc::new(wanted)).unwrap();
+    statement.raw_bind_parameter(2, page_size).unwrap();
+    statement.raw_bind_parameter(3, 0).unwrap();
+    statement.raw_bind_parameter(4, Rc::new(wanted)).unwrap();
     let mut rows = statement.raw_query();
     let mut count = 0;
     while let Some(row) = rows.next().unwrap() {

@@ -25,7 +25,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     // Forgets the highest memory so far.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let begun = Instant::now();
-    let loaded = import(store.as_ref(), file, |_| {}).await.unwrap();
+    let loaded = import(store.as_ref(), file).await.unwrap();
     let seconds = begun.elapsed().as_secs_f64();
     assert_eq!(loaded[RecordKind::Instance], size);
     figure(
@@ -39,7 +39,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     );
 
     let begun = Instant::now();
-    export(store.as_ref(), std::io::sink(), |_| {}).await.unwrap();
+    export(store.as_ref(), std::io::sink()).await.unwrap();
     let seconds = begun.elapsed().as_secs_f64();
     figure(backend.name, "export, instances a second", format_args!("{:.0}", size as f64 / seconds));
     drop(store);

@@ -71,7 +71,7 @@ async fn readyz(rqctx: RequestContext<Admin>) -> Page {
 async fn metrics(rqctx: RequestContext<Admin>) -> Page {
     let _request = begin(&rqctx);
     let Admin { metrics, store, connections: _, draining: _ } = rqctx.context();
-    let text = metrics.render(store.as_ref()).await;
+    let text = metrics.render(store.as_ref());
     let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
     Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
 }

@@ -3,8 +3,8 @@
 use std::{
     env,
     fs::{self, File},
-    io::{self, BufRead as _, BufReader, Seek as _, SeekFrom},
-    os::fd::AsFd as _,
+    io::{self, BufReader},
+    os::{fd::AsFd as _, unix::fs::OpenOptionsExt as _},
     path::Path,
 };
 
@@ -16,15 +16,10 @@ use sallyport_server::{
     },
     printable::counted,
     sandbox::Sandbox,
-    store::{
-        LoadError, Location, OpenError, OpenMode, RecordKind, Store, record::RecordCounts, sqlite::NewFile,
-    },
+    store::{LoadError, OpenError, OpenMode, RecordKind, record::RecordCounts},
 };
 
-use super::{
-    Database, Failure,
-    terminal::{print_error_line, print_line},
-};
+use super::{Database, Failure, print_line};
 
 /// Fills the database and prints the tokens, which are not shown again.
 pub(super) async fn seed(database: &Database, facts: Option<&Path>) -> Result<(), Failure> {
@@ -32,7 +27,8 @@ pub(super) async fn seed(database: &Database, facts: Option<&Path>) -> Result<()
     if let Some(folder) = facts.filter(|folder| folder.exists()) {
         return Err(Failure::Failed(format!("{}: already exists; choose another folder", folder.display())));
     }
-    let sample = fill(&database.location()?, async |store| Ok(seed::seed(store).await?)).await?;
+    let store = database.location()?.open(OpenMode::Create).await?;
+    let sample = seed::seed(store.as_ref()).await?;
     for line in describe(&sample) {
         print_line(&line)?;
     }
@@ -55,7 +51,7 @@ pub(super) async fn create(database: &Database) -> Result<(), Failure> {
     match location.open(OpenMode::Existing).await {
         Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
         Err(OpenError::Missing { .. }) => {
-            fill(&location, async |_| Ok(())).await?;
+            location.open(OpenMode::Create).await?;
             print_line(&format!("{location}: created, without accounts; add one with `server put account`"))
         }
         Err(error) => Err(error.into()),
@@ -73,7 +69,7 @@ pub(super) async fn import(database: &Database, file: &Path) -> Result<(), Failu
     } else {
         File::open(file)
     };
-    let mut input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
+    let input = import::spool(input.map_err(|error| wrong(&error))?).map_err(|error| {
         let (file, folder) = (file.display(), env::temp_dir());
         Failure::Failed(match error.kind() {
             io::ErrorKind::IsADirectory => {
@@ -85,14 +81,9 @@ pub(super) async fn import(database: &Database, file: &Path) -> Result<(), Failu
             ),
         })
     })?;
-    let start = input.stream_position().map_err(|error| wrong(&error))?;
-    let loaded = fill(&location, async |store| {
-        let from_start =
-            input.try_clone().and_then(|mut input| input.seek(SeekFrom::Start(start)).map(|_| input));
-        let lines = BufReader::new(from_start.map_err(|error| wrong(&error))?);
-        import::import(store, lines, progress("read")).await.map_err(|error| import_failed(file, &error))
-    })
-    .await?;
+    let store = location.open(OpenMode::Create).await?;
+    let loaded = import::import(store.as_ref(), BufReader::new(input)).await;
+    let loaded = loaded.map_err(|error| import_failed(file, &error))?;
     print_line(&format!("imported {}", described_counts(&loaded)))
 }
 
@@ -105,77 +96,25 @@ fn import_failed(file: &Path, error: &LoadError) -> Failure {
     Failure::FailedWithDetails(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
-/// Fills the database, which is created if it is missing. A new file is renamed into place when it is complete, so that a
-/// failure leaves nothing behind. If several processes create the same file, the first one to finish wins, and the others
-/// then fill that database.
-async fn fill<T>(
-    location: &Location,
-    fill: impl AsyncFn(&dyn Store) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    if let Location::File(path) = location
-        && !path.exists()
-    {
-        let new = NewFile::new(path)?;
-        let store = new.open()?;
-        let filled = fill(&store).await?;
-        drop(store);
-        if new.publish()? {
-            return Ok(filled);
-        }
-    }
-    fill(location.open(OpenMode::Create).await?.as_ref()).await
-}
-
-/// Writes every record to standard output, or to a file that is renamed into place when it is complete.
+/// Writes every record to standard output, or to a new file.
 pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failure> {
     let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
-    let progress = progress("written");
     if file == Path::new("-") {
-        export::export(store.as_ref(), io::stdout(), progress).await.map_err(|error| wrong(&error))?;
-        return Ok(());
-    }
-    if !may_be_replaced(file).map_err(|error| wrong(&error))? {
-        let message = "exists and is no earlier export; choose another name, or `-` for standard output";
-        return Err(Failure::Usage(format!("{}: {message}", file.display())));
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let (file, folder) = (file.display(), folder.display());
-        return Err(Failure::Failed(format!(
-            "{file}: the folder {folder} does not exist; create it, or choose another"
-        )));
+        return export::export(store.as_ref(), io::stdout()).await.map(drop).map_err(|error| wrong(&error));
     }
     // Only the owner may read it, because it has proxy passwords.
-    let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
-    let output = whole.reopen().map_err(|error| wrong(&error))?;
-    let unloaded = export::export(store.as_ref(), output, progress).await.map_err(|error| wrong(&error))?;
-    whole.as_file().sync_all().map_err(|error| wrong(&error))?;
-    whole.persist(file).map_err(|error| wrong(&error))?;
-    print_line(&format!("exported {}", described_counts(&unloaded)))
-}
-
-/// Whether an export may take the place of the file: where there is none, or a regular one with JSON objects. A database, with the
-/// files beside it, is none, and a pipe, a device or a link would be replaced instead of written to.
-fn may_be_replaced(file: &Path) -> io::Result<bool> {
-    match fs::symlink_metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-        Ok(metadata) if !metadata.is_file() => Ok(false),
-        Ok(_) => Ok(matches!(BufReader::new(File::open(file)?).fill_buf()?.first(), None | Some(b'{'))),
+    let output = File::options().write(true).create_new(true).mode(0o600).open(file);
+    let output = output.map_err(|error| wrong(&error))?;
+    let copy = output.try_clone().map_err(|error| wrong(&error))?;
+    let exported = export::export(store.as_ref(), copy).await.map_err(|error| wrong(&error));
+    let exported =
+        exported.and_then(|counts| output.sync_all().map(|()| counts).map_err(|error| wrong(&error)));
+    if exported.is_err() {
+        // The first error says more.
+        let _ = fs::remove_file(file);
     }
-}
-
-/// Reports the number of lines after every 100,000.
-fn progress(verb: &'static str) -> impl FnMut(u64) + Send + 'static {
-    const STEP: u64 = 100_000;
-    let mut reported = 0;
-    move |lines| {
-        if lines / STEP > reported {
-            reported = lines / STEP;
-            print_error_line(&format!("{lines} lines {verb}"));
-        }
-    }
+    print_line(&format!("exported {}", described_counts(&exported?)))
 }
 
 /// Describes the sample data, in lines.
@@ -200,9 +139,9 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
     lines.push(format!("  export SALLYPORT_BASE_URL={}", description.base_url));
     lines.push(format!("  export SALLYPORT_API_KEY={}", sandbox.token().expose()));
     lines.extend(description.curl.iter().map(|command| format!("  {command}")));
-    let (start, clock) = (&description.base_url, &description.clock);
+    let clock = &description.clock;
     lines.push(String::new());
-    lines.push(format!("more of them on {start}/, the contract on {}", description.docs));
+    lines.push(format!("the contract: {}", description.docs));
     lines.push(format!("a clock that can be set: curl -X PUT {clock} -d '{{\"advanceSeconds\": 3600}}'"));
     lines.push(String::new());
     lines

@@ -1,14 +1,12 @@
 //! The program's commands. Results go to standard output, messages to standard error, all through `terminal`.
 
-mod config;
-mod confirm;
 mod data;
-mod listing;
 mod records;
 mod run;
 mod settings;
 mod terminal;
 mod token;
+mod usage;
 
 use std::{
     env,
@@ -49,7 +47,6 @@ Examples:
                                           add an account
   server list account --db real.db
   server token issue --db real.db --account acme
-  server config check --config sallyport.toml
 
 Exit codes: 0 success, 1 failure, 2 invalid usage. A failure is reported in one line on standard error.";
 
@@ -57,9 +54,6 @@ Exit codes: 0 success, 1 failure, 2 invalid usage. A failure is reported in one 
 enum Command {
     /// Serve until SIGINT or SIGTERM, then finish the requests under way.
     Run(Box<settings::Arguments>),
-    /// Check the configuration of `run`.
-    #[command(subcommand)]
-    Config(config::Command),
     /// Fill a database with sample data and print its tokens, which are not shown again.
     Seed {
         #[command(flatten)]
@@ -85,7 +79,7 @@ enum Command {
     Export {
         #[command(flatten)]
         database: Database,
-        /// Write to this file; `-` is standard output. An earlier export is replaced, and nothing else is.
+        /// Write to this new file, which only you can read; `-` is standard output.
         file: PathBuf,
     },
     /// List the records of a kind, without secrets.
@@ -139,6 +133,25 @@ fn location(db: &OsStr) -> Result<Location, Failure> {
     Location::try_from(db).map_err(|error| Failure::Usage(error.to_string()))
 }
 
+/// The flag that confirms a change that cannot be undone.
+#[derive(clap::Args)]
+struct Confirmation {
+    /// Confirm the change, which cannot be undone.
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Confirmation {
+    fn require(&self, change: &str) -> Result<(), Failure> {
+        match self.yes {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!(
+                "this would {change}, which cannot be undone; pass --yes to confirm"
+            ))),
+        }
+    }
+}
+
 /// Why a command failed.
 enum Failure {
     /// Invalid usage.
@@ -147,8 +160,6 @@ enum Failure {
     Failed(String),
     /// The same, with one line for each problem.
     FailedWithDetails(String, Vec<String>),
-    /// A failure that is already in the log.
-    Logged,
 }
 
 impl<E: std::error::Error> From<E> for Failure {
@@ -159,11 +170,10 @@ impl<E: std::error::Error> From<E> for Failure {
 
 /// Parses the command line and executes the command.
 pub(crate) fn main() -> ExitCode {
-    match config::parse(env::args_os().collect()).and_then(|(cli, sources)| execute(cli.command, &sources)) {
+    match usage::parse(env::args_os()).and_then(|cli| execute(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Failed(line)) => failed(1, &line),
         Err(Failure::Usage(line)) => failed(2, &line),
-        Err(Failure::Logged) => ExitCode::FAILURE,
         Err(Failure::FailedWithDetails(line, details)) => {
             let code = failed(1, &line);
             details.iter().for_each(|detail| print_error_line(&format!("  {detail}")));
@@ -177,11 +187,10 @@ fn failed(code: u8, line: &str) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn execute(command: Command, sources: &[String]) -> Result<(), Failure> {
+fn execute(command: Command) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
     match command {
         Command::Run(arguments) => runtime.block_on(run::run(*arguments)),
-        Command::Config(command) => config::execute(command, sources),
         Command::Seed { database, facts } => runtime.block_on(data::seed(&database, facts.as_deref())),
         Command::Create(database) => runtime.block_on(data::create(&database)),
         Command::Import { database, file } => runtime.block_on(data::import(&database, &file)),

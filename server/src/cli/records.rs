@@ -3,27 +3,24 @@
 
 use std::{
     fs::File,
-    io::{self, IsTerminal as _, Read as _},
+    io::{self, BufWriter, IsTerminal as _, Read as _, Write as _},
     path::Path,
 };
 
 use clap::{
     Arg, ArgAction, ArgMatches, Args, FromArgMatches, builder::PossibleValuesParser, error::ErrorKind,
-    value_parser,
 };
 use jiff::Timestamp;
-use sallyport_server::store::{
-    Field, Form, RecordKind,
-    record::{Record, reason},
-    registry::{Condition, Dependents, RegistryError, Written},
+use sallyport_server::{
+    printable::write_json,
+    store::{
+        Field, Form, RecordKind,
+        record::{Record, reason},
+        registry::{Condition, Dependents, RegistryError, Written},
+    },
 };
 
-use super::{
-    Database, Failure,
-    confirm::Confirmation,
-    listing::{self, Output},
-    print_line,
-};
+use super::{Confirmation, Database, Failure, print_line, terminal::ignore_closed_pipe};
 
 /// An example of `list`, `put` and `remove` for each kind, in the order of the kinds.
 const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
@@ -48,7 +45,7 @@ const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
         "server remove entitlement acme socks5",
     ],
     [
-        "server list gateway --where region=USA --output json",
+        "server list gateway --where region=USA",
         "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret",
         "server remove gateway gw1.example 20001 USA http",
     ],
@@ -140,11 +137,6 @@ struct List {
     database: Database,
     #[command(flatten)]
     conditions: Conditions,
-    #[command(flatten)]
-    output: Output,
-    /// Maximum number of records to print [default: 1000 in a table, all as JSON]
-    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..))]
-    limit: Option<u32>,
 }
 
 fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
@@ -153,23 +145,21 @@ fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
     let lines: String = fields.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
     let example = EXAMPLES[kind as usize][LIST];
     List::augment_args(command)
-        .about(format!("List each {}, without secrets", kind.noun()))
+        .about(format!("List each {} as a line of JSON, without secrets", kind.noun()))
         .after_help(format!("Fields for --where:{lines}\n\nExample:\n  {example}"))
 }
 
 pub(super) async fn list(OfKind { kind, arguments }: OfKind<LIST>) -> Result<(), Failure> {
-    let List { database, conditions, output, limit } = List::from_arg_matches(&arguments)?;
+    let List { database, conditions } = List::from_arg_matches(&arguments)?;
     let conditions = conditions.parse(kind)?;
-    listing::print(database.open().await?.as_ref(), kind, conditions, output, limit).await
-}
-
-/// Arguments of `put`, beside the flags for fields.
-#[derive(Args)]
-struct Put {
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    output: Output,
+    let (store, output) = (database.open().await?, BufWriter::new(io::stdout()));
+    let listed = store.list(kind, conditions, output, |output, entry| write_json(output, &entry)).await;
+    let flushed = match listed {
+        Ok(mut output) => output.flush(),
+        Err(RegistryError::Output(error)) => Err(error),
+        Err(error) => return Err(error.into()),
+    };
+    flushed.or_else(ignore_closed_pipe)
 }
 
 fn put_command(kind: RecordKind, command: clap::Command) -> clap::Command {
@@ -183,7 +173,7 @@ fn put_command(kind: RecordKind, command: clap::Command) -> clap::Command {
             _ => arg.allow_hyphen_values(true),
         }
     });
-    Put::augment_args(command).about(about).args(flags)
+    Database::augment_args(command).about(about).args(flags)
 }
 
 /// The flag for a field: its name in lower case, with hyphens.
@@ -196,7 +186,7 @@ fn flag(field: &Field) -> String {
 }
 
 pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), Failure> {
-    let Put { database, output } = Put::from_arg_matches(&arguments)?;
+    let database = Database::from_arg_matches(&arguments)?;
     let given = |field: &'static Field| {
         let value = arguments.try_get_one::<String>(field.name).ok().flatten()?;
         Some((field, value.clone()))
@@ -213,22 +203,13 @@ pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), F
         }
         error => error.into(),
     })?;
-    written.iter().try_for_each(|Written { name, is_new, entry }| {
-        let verb_done = if *is_new { "created" } else { "changed" };
-        output.print_or(entry, &format!("{name} {verb_done}"))
+    written.iter().try_for_each(|Written { name, is_new, .. }| {
+        print_line(&format!("{name} {}", if *is_new { "created" } else { "changed" }))
     })
 }
 
 /// A record of the fields that flags give.
 fn record(kind: RecordKind, fields: &[(&'static Field, String)]) -> Result<Record, Failure> {
-    let is_input = |(field, text): &(&Field, String)| field.form == Form::Password && text == "-";
-    // It is not read, because it may be meant for another program, such as the shell's `read`.
-    let waiting = rustix::io::ioctl_fionread(io::stdin()).unwrap_or(0);
-    if waiting > 0 && !io::stdin().is_terminal() && !fields.iter().any(is_input) {
-        let line = "expected flags for the fields or records on standard input, found both; leave out the flags, or pass \
-                    `</dev/null`";
-        return Err(Failure::Usage(line.to_owned()));
-    }
     let value = |(field, text): &(&'static Field, String)| {
         let text = if field.form == Form::Password { &password(Path::new(text))? } else { text };
         Ok((field.name, field.parse(text).map_err(wrong_argument)?))
@@ -356,10 +337,10 @@ pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result
             return Err(Failure::Usage(expected));
         }
     };
-    confirmation.check_terminal()?;
     let store = database.open().await?;
-    let words = store.removal(kind, selection.clone(), dependents).await?;
-    confirmation.ask(&format!("Remove {words}?"))?;
-    let removed = store.remove(kind, selection, dependents, Some(words)).await?;
-    print_line(&format!("removed {removed}"))
+    if !confirmation.yes {
+        let words = store.removal(kind, selection, dependents).await?;
+        return confirmation.require(&format!("remove {words}"));
+    }
+    print_line(&format!("removed {}", store.remove(kind, selection, dependents).await?))
 }

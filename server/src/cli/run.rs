@@ -2,53 +2,33 @@
 
 use sallyport_server::{RunningServer, log, sandbox::Sandbox, store::OpenMode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing::Level;
 
 use super::{
-    Failure, data, print_line,
-    settings::{Arguments, LogFormat, SandboxOutput, Settings, Source, TlsFiles, seconds},
+    Failure, data, location, print_line,
+    settings::{Arguments, SandboxOutput, seconds},
 };
 
 /// Serves until SIGINT or SIGTERM.
-pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
-    let mut settings = Settings::new(arguments)?;
-    let format = match settings.arguments.log_format {
-        LogFormat::Human => log::Format::Text,
-        LogFormat::Json => log::Format::Json,
-    };
-    log::start(std::mem::take(&mut settings.arguments.log), format);
-    settings.warnings().iter().for_each(|line| tracing::warn!("{line}"));
-    match serve(&settings, format).await {
-        Ok(()) => {
-            tracing::info!("stopped");
-            Ok(())
-        }
-        // Every line is a JSON object then, unless the filter drops it.
-        Err(Failure::Failed(line)) if format == log::Format::Json && tracing::enabled!(Level::ERROR) => {
-            tracing::error!("{line}");
-            Err(Failure::Logged)
-        }
-        failed => failed,
-    }
-}
-
-async fn serve(settings: &Settings, format: log::Format) -> Result<(), Failure> {
+pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
+    arguments.check()?;
+    let tls = arguments.identity()?;
+    let database = arguments.db.as_deref().map(location).transpose()?;
+    log::start(std::mem::take(&mut arguments.log), arguments.log_format);
     // Signals are handled before the address is known, so that none is missed, but after the database is open, because
     // opening it may take long and a signal must end that.
-    let (running, mut signals) = match &settings.source {
-        Source::Database(location) => {
+    let (running, mut signals) = match database {
+        Some(location) => {
             let store = location.open(OpenMode::Existing).await?;
             let signals = Signals::new()?;
-            let running = sallyport_server::start(settings.config(store))?;
-            if format == log::Format::Text {
-                print_addresses(&running)?;
-            }
+            let running = sallyport_server::start(arguments.config(store, tls))?;
+            print_addresses(&running)?;
             (running, signals)
         }
-        Source::Sandbox { tokens, output } => {
+        None => {
             let signals = Signals::new()?;
-            let sandbox = Sandbox::start_with(*tokens, |config| settings.config(config.store)).await?;
-            match output {
+            let tokens = arguments.sandbox_tokens.unwrap_or_default();
+            let sandbox = Sandbox::start_with(tokens, |config| arguments.config(config.store, tls)).await?;
+            match arguments.sandbox_output.unwrap_or_default() {
                 SandboxOutput::Text => {
                     data::describe_sandbox(&sandbox).iter().try_for_each(|line| print_line(line))?;
                     print_addresses(sandbox.server())?;
@@ -58,31 +38,30 @@ async fn serve(settings: &Settings, format: log::Format) -> Result<(), Failure> 
             (sandbox.into_server(), signals)
         }
     };
-    if format == log::Format::Json {
-        address_lines(&running).iter().for_each(|line| tracing::info!("{line}"));
-    }
 
-    let signal = signals.stop(&running, settings.tls.as_ref()).await;
+    let signal = signals.stop(&running, &arguments).await;
     tracing::info!("{signal}: no new requests are accepted after the drain delay");
     tokio::select! {
-        done = drain(running, settings) => done,
-        signal = signals.stopped() => Err(Failure::Failed(format!("stopped at once by a second signal, {signal}"))),
+        done = drain(running, &arguments) => done?,
+        signal = signals.stopped() => {
+            return Err(Failure::Failed(format!("stopped at once by a second signal, {signal}")));
+        }
     }
+    tracing::info!("stopped");
+    Ok(())
 }
 
 fn print_addresses(running: &RunningServer) -> Result<(), Failure> {
-    address_lines(running).iter().try_for_each(|line| print_line(line))
+    if let Some(admin) = running.admin_address() {
+        print_line(&format!("operator's pages on http://{admin}"))?;
+    }
+    print_line(&format!("listening on {}", running.base_url()))
 }
 
-fn address_lines(running: &RunningServer) -> Vec<String> {
-    let admin = running.admin_address().map(|admin| format!("operator's pages on http://{admin}"));
-    admin.into_iter().chain([format!("listening on {}", running.base_url())]).collect()
-}
-
-async fn drain(running: RunningServer, settings: &Settings) -> Result<(), Failure> {
+async fn drain(running: RunningServer, arguments: &Arguments) -> Result<(), Failure> {
     running.drain();
-    tokio::time::sleep(seconds(settings.arguments.drain_delay)).await;
-    let deadline = seconds(settings.arguments.drain_timeout);
+    tokio::time::sleep(seconds(arguments.drain_delay)).await;
+    let deadline = seconds(arguments.drain_timeout);
     if running.close(deadline).await {
         Ok(())
     } else {
@@ -107,12 +86,12 @@ impl Signals {
     }
 
     /// Waits for SIGINT or SIGTERM, and reloads the certificate at each SIGHUP.
-    async fn stop(&mut self, running: &RunningServer, tls: Option<&TlsFiles>) -> &'static str {
+    async fn stop(&mut self, running: &RunningServer, arguments: &Arguments) -> &'static str {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return "SIGINT",
                 _ = self.terminate.recv() => return "SIGTERM",
-                _ = self.hang_up.recv() => renew(running, tls).await,
+                _ = self.hang_up.recv() => renew(running, arguments).await,
             }
         }
     }
@@ -126,13 +105,12 @@ impl Signals {
 }
 
 /// Reloads the certificate. If the new one is invalid, the old one stays in use.
-async fn renew(running: &RunningServer, tls: Option<&TlsFiles>) {
-    let Some(files) = tls else {
-        tracing::warn!("ignored SIGHUP: no certificate to reload, because the server speaks plain HTTP");
-        return;
-    };
-    match files.reload() {
-        Ok(identity) => {
+async fn renew(running: &RunningServer, arguments: &Arguments) {
+    match arguments.identity() {
+        Ok(None) => {
+            tracing::warn!("ignored SIGHUP: no certificate to reload, because the server speaks plain HTTP");
+        }
+        Ok(Some(identity)) => {
             running.renew(&identity).await;
             tracing::info!("reloaded the certificate; new connections get it");
         }

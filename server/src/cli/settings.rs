@@ -1,48 +1,37 @@
-//! The settings of `server run`: from flags, environment variables and a configuration file, in this order of precedence.
+//! The settings of `server run`: from flags, or else from environment variables.
 
-use std::{
-    ffi::OsString,
-    net::{IpAddr, SocketAddr},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{ffi::OsString, net::SocketAddr, num::NonZero, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::ValueEnum;
 use sallyport_server::{
-    Config, check_rates,
+    Config,
     edge::{
         admission::rate_limit::RateRule,
         tls::{Identity, TlsError},
     },
+    log,
     proxies::ProxyNet,
     sandbox::SandboxTokens,
-    store::{Location, Store},
+    store::Store,
 };
 use tracing_subscriber::EnvFilter;
 
-use super::{Failure, config::misspelled, location};
+use super::Failure;
 
-/// The settings of a server. A configuration file has the long names of these flags as keys.
+/// The settings of a server.
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// Read settings from this TOML file; its keys are these flags without `--`.
-    ///
-    /// Flags and environment variables take precedence.
-    // Read before everything else, by `config::parse`.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_CONFIG")]
-    config: Option<PathBuf>,
     /// Serve this database, a file or a postgres:// URL [default: temporary sample data]
     #[arg(long, value_name = "FILE|URL", env = "SALLYPORT_DB", hide_env_values = true)]
-    db: Option<OsString>,
+    pub(super) db: Option<OsString>,
     /// Choose the sandbox's tokens: `random`, `fixed` for the same ones each time, or a seed such as 7 for others [default: random]
     ///
     /// The sandbox is what runs without a database. Everybody who has this program can know tokens that are not random.
-    #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS")]
-    sandbox_tokens: Option<SandboxTokens>,
+    #[arg(long, value_name = "TOKENS", env = "SALLYPORT_SANDBOX_TOKENS", conflicts_with = "db")]
+    pub(super) sandbox_tokens: Option<SandboxTokens>,
     /// Print what the sandbox has in this format, its tokens and commands to paste included [default: text]
-    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT")]
-    sandbox_output: Option<SandboxOutput>,
+    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_SANDBOX_OUTPUT", conflicts_with = "db")]
+    pub(super) sandbox_output: Option<SandboxOutput>,
     /// Listen on this address; port 0 chooses a free port.
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_LISTEN", default_value = "127.0.0.1:8080",
         value_parser = socket_address)]
@@ -51,10 +40,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "ADDR", env = "SALLYPORT_ADMIN", value_parser = socket_address)]
     admin: Option<SocketAddr>,
     /// Serve HTTPS with this certificate chain in PEM format, the server's own first. SIGHUP reloads it and its key.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT")]
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_CERT", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Read the certificate's private key from this PEM file: PKCS#8, PKCS#1 or SEC1, not encrypted.
-    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY")]
+    #[arg(long, value_name = "FILE", env = "SALLYPORT_TLS_KEY", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
     /// Trust the X-Forwarded-For header of these proxies for the caller's address, for example 10.0.0.0/8.
     #[arg(long, value_name = "CIDR", env = "SALLYPORT_TRUSTED_PROXIES", value_delimiter = ',')]
@@ -64,8 +53,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "RATE", env = "SALLYPORT_RATE", value_delimiter = ',')]
     rate: Vec<RateRule>,
     /// Work on at most this many requests at the same time; more get HTTP 503.
-    #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value_t = Config::MAX_IN_FLIGHT)]
-    max_in_flight: usize,
+    #[arg(long, value_name = "NUMBER", env = "SALLYPORT_MAX_IN_FLIGHT", default_value = Config::MAX_IN_FLIGHT.to_string())]
+    max_in_flight: NonZero<usize>,
     /// Reject a request whose body is not received within this time, in seconds.
     #[arg(long, value_name = "SECONDS", env = "SALLYPORT_BODY_TIMEOUT", default_value_t = 15)]
     body_timeout: u32,
@@ -85,21 +74,12 @@ pub(super) struct Arguments {
     pub(super) drain_timeout: u32,
     /// Log these events on standard error, for example `info` or `sallyport_server=debug`.
     ///
-    /// Of other crates only the source location and numbers are logged, since their texts can hold tokens.
+    /// Events of other crates are not logged, since their texts can hold tokens; of Dropshot, messages and numbers are.
     #[arg(long, value_name = "FILTER", env = "SALLYPORT_LOG", default_value = "info,dropshot=warn")]
     pub(super) log: EnvFilter,
     /// Write the log in this format.
-    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_LOG_FORMAT", default_value_t = LogFormat::Human)]
-    pub(super) log_format: LogFormat,
-}
-
-/// Format of the log.
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum LogFormat {
-    /// For people.
-    Human,
-    /// One JSON object per line.
-    Json,
+    #[arg(long, value_enum, value_name = "FORMAT", env = "SALLYPORT_LOG_FORMAT", default_value = "human")]
+    pub(super) log_format: log::Format,
 }
 
 /// Format of what a sandbox prints.
@@ -112,138 +92,40 @@ pub(super) enum SandboxOutput {
     Json,
 }
 
-pub(super) enum Source {
-    /// A database that exists.
-    Database(Location),
-    /// Sample data in a temporary one.
-    Sandbox { tokens: SandboxTokens, output: SandboxOutput },
-}
-
-impl Source {
-    fn new(arguments: &Arguments) -> Result<Self, Failure> {
-        let Arguments { db, sandbox_tokens, sandbox_output, .. } = arguments;
-        let Some(database) = db else {
-            let (tokens, output) = (sandbox_tokens.unwrap_or_default(), sandbox_output.unwrap_or_default());
-            return Ok(Self::Sandbox { tokens, output });
-        };
-        let given =
-            [("sandbox-tokens", sandbox_tokens.is_some()), ("sandbox-output", sandbox_output.is_some())];
-        match given.into_iter().find(|(_, is_given)| *is_given) {
-            Some((name, _)) => Err(usage(&format!(
-                "`{name}` is for the sandbox, which has a temporary database of its own; remove `{name}` or `db`"
-            ))),
-            None => Ok(Self::Database(location(database)?)),
-        }
+impl Arguments {
+    /// Loads certificate and key, if there are any.
+    pub(super) fn identity(&self) -> Result<Option<Identity>, TlsError> {
+        let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
+        files.map(|(certificates, key)| Identity::load(certificates, key)).transpose()
     }
-}
 
-/// Validated settings.
-pub(super) struct Settings {
-    pub(super) arguments: Arguments,
-    pub(super) source: Source,
-    pub(super) tls: Option<TlsFiles>,
-}
-
-/// Certificate and key with the paths they were loaded from.
-pub(super) struct TlsFiles {
-    certificates: PathBuf,
-    key: PathBuf,
-    identity: Identity,
-}
-
-impl Settings {
-    /// Checks that the arguments are consistent, and loads the certificate.
-    pub(super) fn new(arguments: Arguments) -> Result<Self, Failure> {
-        let Arguments {
-            config: _,
-            listen,
-            admin,
-            tls_cert,
-            tls_key,
-            trusted_proxies,
-            rate,
-            max_in_flight,
-            ..
-        } = &arguments;
-        let tls = match (tls_cert, tls_key) {
-            (Some(certificates), Some(key)) => Some(TlsFiles::load(certificates, key)?),
-            (None, None) => None,
-            (Some(_), None) => return Err(usage("missing private key of the certificate; set tls-key")),
-            (None, Some(_)) => return Err(usage("missing certificate of the private key; set tls-cert")),
-        };
-        if tls.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
-            return Err(usage(&format!(
+    /// Checks that tokens are not sent over other networks in plain text.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let Self { listen, tls_cert, trusted_proxies, .. } = self;
+        if tls_cert.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
+            return Err(Failure::Usage(format!(
                 "`{listen}` is not a loopback address, and tokens must not be sent over plain HTTP; set tls-cert and \
                  tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
             )));
         }
-        if let Some(admin) = admin.filter(|admin| overlap(*admin, *listen)) {
-            return Err(usage(&format!(
-                "`listen` and `admin` both use port {}; choose another port for `admin`",
-                admin.port()
-            )));
-        }
-        if *max_in_flight == 0 {
-            return Err(usage("`max-in-flight`: expected an integer of at least 1, found `0`"));
-        }
-        check_rates(rate).map_err(|error| usage(&error.to_string()))?;
-        Ok(Self { source: Source::new(&arguments)?, tls, arguments })
-    }
-
-    /// What may be a mistake.
-    pub(super) fn warnings(&self) -> Vec<String> {
-        let admin = self.arguments.admin.filter(|admin| !is_private(admin.ip()));
-        let warning = |admin| {
-            format!(
-                "`admin`: {admin} may be reached from other networks, and its pages require no token; choose a loopback or \
-                 private address, or keep callers away with a firewall"
-            )
-        };
-        let misspelled = misspelled(std::env::vars_os().map(|(name, _)| name));
-        admin.map(warning).into_iter().chain(misspelled).collect()
+        Ok(())
     }
 
     /// The configuration of a server on `store`.
-    pub(super) fn config(&self, store: Arc<dyn Store>) -> Config {
-        let arguments = &self.arguments;
-        let retention_days = arguments.request_id_retention;
+    pub(super) fn config(&self, store: Arc<dyn Store>, tls: Option<Identity>) -> Config {
+        let retention_days = self.request_id_retention;
         Config {
-            listen: arguments.listen,
+            listen: self.listen,
             store,
-            body_timeout: seconds(arguments.body_timeout),
-            connection_timeout: seconds(arguments.connection_timeout),
-            tls: self.tls.as_ref().map(|files| files.identity.clone()),
-            trusted_proxies: arguments.trusted_proxies.iter().copied().collect(),
-            rates: arguments.rate.clone(),
-            max_in_flight: arguments.max_in_flight,
-            admin: arguments.admin,
+            body_timeout: seconds(self.body_timeout),
+            connection_timeout: seconds(self.connection_timeout),
+            tls,
+            trusted_proxies: self.trusted_proxies.iter().copied().collect(),
+            rates: self.rate.clone(),
+            max_in_flight: self.max_in_flight.get(),
+            admin: self.admin,
             request_id_retention: (retention_days > 0).then(|| Duration::from_hours(24) * retention_days),
         }
-    }
-}
-
-impl TlsFiles {
-    fn load(certificates: &Path, key: &Path) -> Result<Self, Failure> {
-        let identity = Identity::load(certificates, key)?;
-        Ok(Self { certificates: certificates.to_owned(), key: key.to_owned(), identity })
-    }
-
-    /// Loads the files again.
-    pub(super) fn reload(&self) -> Result<Identity, TlsError> {
-        Identity::load(&self.certificates, &self.key)
-    }
-}
-
-/// Whether two addresses cannot both be listened on.
-fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
-    let has_all = one.ip().is_unspecified() || other.ip().is_unspecified();
-    one.port() != 0 && one.port() == other.port() && (has_all || one.ip() == other.ip())
-}
-
-fn is_private(ip: IpAddr) -> bool {
-    match ip.to_canonical() {
-        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
     }
 }
 
@@ -256,8 +138,4 @@ fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
 
 pub(super) fn seconds(number: u32) -> Duration {
     Duration::from_secs(number.into())
-}
-
-fn usage(line: &str) -> Failure {
-    Failure::Usage(line.to_owned())
 }

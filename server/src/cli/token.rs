@@ -12,11 +12,9 @@ use sallyport_server::{
     printable::counted,
     store::registry::{End, IssuedToken},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{
-    Database, Failure, confirm::Confirmation, listing::Output, print_line, terminal::print_error_line,
-};
+use super::{Confirmation, Database, Failure, print_line, terminal::print_error_line};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -50,8 +48,6 @@ pub(super) struct Issue {
     expires: Option<End>,
     #[command(flatten)]
     database: Database,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Arguments of `rotate`.
@@ -69,8 +65,6 @@ pub(super) struct Rotate {
     #[command(flatten)]
     database: Database,
     #[command(flatten)]
-    output: Output,
-    #[command(flatten)]
     confirmation: Confirmation,
 }
 
@@ -87,11 +81,8 @@ pub(super) struct Revoke {
 }
 
 /// Prints a new token, the only time that it is shown.
-fn print(
-    IssuedToken { id, token, account, kind, expires_at, old }: IssuedToken,
-    output: Output,
-) -> Result<(), Failure> {
-    let replaces = old.as_ref().map(|old| {
+fn print(IssuedToken { id, token, account, old, .. }: IssuedToken) -> Result<(), Failure> {
+    let replaces = old.map(|old| {
         let end = match (old.get("revokedAt"), old.get("expiresAt")) {
             (Some(Value::Null), Some(Value::String(end))) => format!("valid until {end}"),
             _ => "revoked".to_owned(),
@@ -100,13 +91,7 @@ fn print(
     });
     let replaces = replaces.unwrap_or_default();
     print_error_line(&format!("token {} of account {account}{replaces}; it is shown only once:", id.get()));
-    let token = token.expose();
-    let mut shown =
-        json!({"id": id, "account": account, "kind": kind, "expiresAt": expires_at, "token": token});
-    if let (Some(shown), Some(old)) = (shown.as_object_mut(), old) {
-        shown.insert("old".to_owned(), old.into());
-    }
-    output.print_or(&shown, token)
+    print_line(token.expose())
 }
 
 /// Numbers of tokens in words, such as "2 tokens: 1, 3".
@@ -117,18 +102,17 @@ fn words(ids: &[Id]) -> String {
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Issue(Issue { account, kind, expires, database, output }) => {
+        Command::Issue(Issue { account, kind, expires, database }) => {
             let expires = if let Some(End::At(end)) = expires { Some(end) } else { None };
-            print(database.open().await?.issue_token(&account, kind, expires).await?, output)
+            print(database.open().await?.issue_token(&account, kind, expires).await?)
         }
         Command::Rotate(arguments) => rotate(arguments).await,
         Command::Revoke(Revoke { numbers, database, confirmation }) => {
             let mut ids = numbers.iter().map(|text| id(text)).collect::<Result<Vec<_>, _>>()?;
             ids.sort();
             ids.dedup();
-            confirmation.check_terminal()?;
+            confirmation.require(&format!("revoke {}", words(&ids)))?;
             let store = database.open().await?;
-            confirmation.ask(&format!("Revoke {}?", words(&ids)))?;
             let earlier = store.revoke_tokens(ids.clone(), Timestamp::now()).await?;
             ids.retain(|id| !earlier.contains(id));
             for (done, ids) in [("revoked", ids), ("already revoked", earlier)] {
@@ -142,17 +126,13 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
 }
 
 async fn rotate(arguments: Rotate) -> Result<(), Failure> {
-    let Rotate { number, overlap, expires, database, output, confirmation } = arguments;
+    let Rotate { number, overlap, expires, database, confirmation } = arguments;
     let old = id(&number)?;
     if overlap.is_zero() {
-        confirmation.check_terminal()?;
-    }
-    let store = database.open().await?;
-    if overlap.is_zero() {
-        confirmation.ask(&format!("Revoke token {} at once?", old.get()))?;
+        confirmation.require(&format!("revoke token {} at once", old.get()))?;
     }
     let end = expires.unwrap_or(End::AsBefore);
-    print(store.rotate_token(old, overlap, end).await?, output)
+    print(database.open().await?.rotate_token(old, overlap, end).await?)
 }
 
 /// A time in the future, or none.

@@ -32,8 +32,7 @@ pub fn spool(mut input: File) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Adds every record of `input` to the store, or none, and calls `progress` with the number of each line. Empty lines are
-/// skipped.
+/// Adds every record of `input` to the store, or none. Empty lines are skipped.
 ///
 /// While it reads, nobody else can write to a SQLite database, or add gateways or groups to a PostgreSQL database. Pass an input
 /// that may stall through [`spool`] first.
@@ -43,11 +42,8 @@ pub fn spool(mut input: File) -> io::Result<File> {
 pub async fn import(
     store: &dyn Store,
     input: impl BufRead + Send + 'static,
-    mut progress: impl FnMut(u64) + Send + 'static,
 ) -> Result<RecordCounts, LoadError> {
-    let lines = Records { input, number: 0, done: false, line: Vec::new() };
-    let lines = lines.inspect(move |line| line.iter().for_each(|line| progress(line.number)));
-    store.load(lines).await
+    store.load(Records { input, number: 0, done: false, line: Vec::new() }).await
 }
 
 struct Records<R> {

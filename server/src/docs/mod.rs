@@ -37,13 +37,8 @@ pub(crate) fn page() -> &'static str {
     &PAGE
 }
 
-/// The page with examples that call `base_url`.
-pub(crate) fn page_at(base_url: &str) -> String {
-    page().replace(&escaped(&named_base_url(document())), &escaped(base_url))
-}
-
 /// Text between tags or in an attribute.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     HtmlEscape(text).to_string()
 }
 
@@ -124,46 +119,16 @@ fn operations(root: &Value) -> Vec<Value> {
     found
 }
 
-/// Every clause, with its group, which is the first word of its id, and the operations that cite it.
+/// Every clause, with its group, which is the first word of its id.
 fn clauses(root: &Value) -> Vec<Value> {
-    let cited = operations(root).into_iter().map(|operation| {
-        let mut ids = BTreeSet::new();
-        collect_cited(root, &operation, &mut ids);
-        (operation["operationId"].clone(), ids)
-    });
-    let cited: Vec<_> = cited.collect();
     let clauses = root["x-clauses"].as_array().into_iter().flatten();
     clauses
         .map(|clause| {
-            let id = clause["id"].as_str().unwrap_or_default();
-            let citing =
-                cited.iter().filter(|(_, ids)| ids.contains(id)).map(|(operation, _)| operation.clone());
             let mut clause = clause.clone();
-            clause["operations"] = citing.collect();
-            clause["group"] = json!(id.split('.').next());
+            clause["group"] = json!(clause["id"].as_str().unwrap_or_default().split('.').next());
             clause
         })
         .collect()
-}
-
-/// Everything in a part and behind its references that names a clause. Schemas of the document are not recursive.
-fn collect_cited(root: &Value, part: &Value, ids: &mut BTreeSet<String>) {
-    match resolved(root, part) {
-        Value::Object(members) => {
-            for (keyword, value) in members {
-                match keyword.as_str() {
-                    "x-clause" => ids.extend(cites(value, &Value::Null)),
-                    "clause" | "x-credentials-agree" | "x-aliases-agree" => {
-                        ids.extend(value.as_str().map(str::to_owned));
-                    }
-                    "example" => {}
-                    _ => collect_cited(root, value, ids),
-                }
-            }
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect_cited(root, item, ids)),
-        _ => {}
-    }
 }
 
 /// The clauses of an `x-clause`: one id, a list, or a map from keyword to either, whose general ones (`any`) come first. Where it has

@@ -32,7 +32,7 @@ pub(super) fn limits(root: &Value, schema: &Value) -> Vec<String> {
         None => None,
         Some([only]) => Some(format!("always `{}`", value(only))),
         Some(values) => {
-            let values: Vec<_> = values.iter().map(|value| choice(root, schema, value)).collect();
+            let values: Vec<_> = values.iter().map(|value| choice(schema, value)).collect();
             Some(format!("one of {}", values.join(", ")))
         }
     });
@@ -50,35 +50,12 @@ fn range(schema: &Value, min: &str, max: &str, unit: &str) -> Option<String> {
 }
 
 /// A value of an enum, with the text that it stands for (`x-separators`).
-fn choice(root: &Value, schema: &Value, choice: &Value) -> String {
+fn choice(schema: &Value, choice: &Value) -> String {
     let choice = value(choice);
-    let Some(separators) = schema.get("x-separators") else { return format!("`{choice}`") };
-    let meaning = match separators[&choice].as_str() {
-        Some("\r\n") => "CRLF".to_owned(),
-        Some("\r") => "CR".to_owned(),
-        Some("\n") => "LF".to_owned(),
-        Some("\t") => "TAB".to_owned(),
-        Some(text) => format!("the text `{text}`"),
-        None => match parameter_with_text(root, schema, &choice) {
-            Some(name) => format!("the value of `{name}`"),
-            None => "a text of its own".to_owned(),
-        },
-    };
-    format!("`{choice}` ({meaning})")
-}
-
-/// The parameter that a rule requires with this value of an enum.
-fn parameter_with_text(root: &Value, schema: &Value, choice: &str) -> Option<String> {
-    super::operations(root).iter().find_map(|operation| {
-        let is_chosen = |name: &Value| {
-            let mut parameters = operation["parameters"].as_array().into_iter().flatten();
-            parameters.any(|it| it["name"] == *name && resolved(root, &it["schema"]) == schema)
-        };
-        let mut rules = operation["x-rules"].as_array().into_iter().flatten();
-        let rule =
-            rules.find(|rule| rule["when"]["equals"] == choice && is_chosen(&rule["when"]["parameter"]))?;
-        rule["parameter"].as_str().map(str::to_owned)
-    })
+    match &schema["x-separators"][&choice] {
+        Value::Null => format!("`{choice}`"),
+        text => format!("`{choice}` (`{text}`)"),
+    }
 }
 
 /// A rule between two fields (`x-rules`), as a phrase about the field that it binds.

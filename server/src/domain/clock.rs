@@ -41,19 +41,3 @@ impl ClockHandle {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_clock_that_was_set_stands_still_until_it_is_reset() {
-        let (clock, handle) = Clock::settable();
-        let before = Timestamp::now();
-        assert!(clock.now() >= before);
-        handle.set(Some(Timestamp::UNIX_EPOCH));
-        assert_eq!((clock.now(), clock.clone().now()), (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH));
-        handle.set(None);
-        assert!(clock.now() >= before && Clock::system().now() >= before);
-    }
-}

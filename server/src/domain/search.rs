@@ -133,35 +133,3 @@ impl From<Address> for AddressRange {
         Self { ip, first_port, last_port }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn query(items: &[&str], page: u32) -> SearchQuery {
-        let addresses = items.iter().map(|item| Address::parse(item, &(1..=u16::MAX)).unwrap()).collect();
-        SearchCommand { addresses, filters: Filters::new(), page, page_size: 20 }.into()
-    }
-
-    #[test]
-    fn a_bare_address_covers_its_ports() {
-        let query = query(&["192.0.2.1:80", "192.0.2.1", "192.0.2.2:80", "192.0.2.2:80", "192.0.2.1:81"], 1);
-        let range = |last, first_port, last_port| AddressRange {
-            ip: [192, 0, 2, last].into(),
-            first_port,
-            last_port,
-        };
-        assert_eq!(query.addresses, [range(1, 0, u16::MAX), range(2, 80, 80)]);
-    }
-
-    #[test]
-    fn respelled_addresses_count_once() {
-        assert_eq!(query(&["2001:db8::1", "2001:DB8:0::0001"], 1).addresses.len(), 1);
-    }
-
-    #[test]
-    fn pages_count_from_one() {
-        assert_eq!(query(&["192.0.2.1"], 1).offset, 0);
-        assert_eq!(query(&["192.0.2.1"], 1_000_000).offset, 19_999_980);
-    }
-}

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The standard methods. Dropshot itself rejects all others.
-pub(crate) const METHODS: [Method; 8] = [
+const METHODS: [Method; 8] = [
     Method::GET,
     Method::HEAD,
     Method::POST,

@@ -1,10 +1,6 @@
 //! Loads the server's certificate and its key from PEM files.
 
-use std::{
-    fmt, io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{fmt, path::Path, sync::Arc};
 
 use dropshot::ConfigTls;
 use rustls::{
@@ -12,7 +8,7 @@ use rustls::{
     crypto::aws_lc_rs,
     pki_types::{
         CertificateDer, PrivateKeyDer,
-        pem::{self, PemObject as _, SectionKind},
+        pem::{self, PemObject},
     },
     sign::CertifiedKey,
 };
@@ -21,45 +17,10 @@ use rustls::{
 #[derive(Clone)]
 pub struct Identity(Arc<ServerConfig>);
 
-/// Why certificate and key cannot be used. No error shows any part of a key.
+/// Why certificate and key cannot be used: the file, and what is wrong with it. It shows no part of a key.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// The file cannot be read.
-    #[error("{}: {reason}", file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// The error of the system.
-        reason: io::Error,
-    },
-    /// The file has unexpected content.
-    #[error("{}: expected {expected}, found {found}; {help}", file.display())]
-    Content {
-        /// The file.
-        file: PathBuf,
-        /// The expected content.
-        expected: &'static str,
-        /// The actual content, without any part of a key.
-        found: String,
-        /// What to do.
-        help: &'static str,
-    },
-    /// Certificate and key do not match.
-    #[error(
-        "{} and {}: expected a certificate and its private key: {reason}; the first certificate of the file must be \
-         the server's own",
-        certificates.display(),
-        key.display()
-    )]
-    Mismatch {
-        /// File of the certificates.
-        certificates: PathBuf,
-        /// File of the key.
-        key: PathBuf,
-        /// The error of rustls.
-        reason: rustls::Error,
-    },
-}
+#[error("{0}")]
+pub struct TlsError(String);
 
 impl Identity {
     /// Loads a chain, the server's own certificate first, and its key (PKCS#8, PKCS#1 or SEC1), all as PEM.
@@ -68,10 +29,13 @@ impl Identity {
     /// A file cannot be read or has other content, or the key does not match the certificate.
     pub fn load(certificates: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificates)?;
-        let mismatch = |reason| TlsError::Mismatch {
-            certificates: certificates.to_owned(),
-            key: key.to_owned(),
-            reason,
+        let mismatch = |reason: rustls::Error| {
+            TlsError(format!(
+                "{} and {}: expected a certificate and its private key: {reason}; the first certificate of the file must \
+                 be the server's own",
+                certificates.display(),
+                key.display()
+            ))
         };
         let provider = Arc::new(aws_lc_rs::default_provider());
         let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider).map_err(mismatch)?;
@@ -98,116 +62,70 @@ impl fmt::Debug for Identity {
 }
 
 fn read_chain(file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let expected = "certificates as PEM";
-    let content = |found: String, help| TlsError::Content { file: file.to_owned(), expected, found, help };
-    let bytes = read(file)?;
-    let chain = CertificateDer::pem_slice_iter(&bytes)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| content(malformed(&error), "create the file again"))?;
-    if chain.is_empty() {
-        return Err(content(
-            sections(&bytes),
-            "the file must begin with -----BEGIN CERTIFICATE-----; `openssl x509 -inform der` converts DER",
-        ));
-    }
-    Ok(chain)
+    let chain: Vec<_> = read(file, "certificates as PEM")?;
+    if chain.is_empty() { Err(content(file, "certificates as PEM", "none")) } else { Ok(chain) }
 }
 
 fn read_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
-    let expected = "one private key as PEM (PKCS#8, PKCS#1 or SEC1)";
-    let content = |found: String, help| TlsError::Content { file: file.to_owned(), expected, found, help };
-    let bytes = read(file)?;
-    let mut keys = PrivateKeyDer::pem_slice_iter(&bytes)
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| content(malformed(&error), "create the file again"))?;
+    const EXPECTED: &str = "one private key as PEM (PKCS#8, PKCS#1 or SEC1), not encrypted";
+    let mut keys: Vec<_> = read(file, EXPECTED)?;
     match (keys.pop(), keys.len()) {
         (Some(key), 0) => Ok(key),
-        (Some(_), more) => {
-            Err(content(format!("{} keys", more + 1), "keep only the key of the certificate in it"))
-        }
-        (None, _) if is_encrypted(&bytes) => Err(content(
-            "an encrypted key".to_owned(),
-            "decrypt it with `openssl pkcs8` and protect the file by its permissions",
-        )),
-        (None, _) => Err(content(
-            sections(&bytes),
-            "`openssl pkcs8 -topk8 -nocrypt` writes a key in the right form, from PEM or, with `-inform der`, from DER",
-        )),
+        (None, _) => Err(content(file, EXPECTED, "none")),
+        (Some(_), more) => Err(content(file, EXPECTED, &format!("{}", more + 1))),
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, TlsError> {
-    std::fs::read(file).map_err(|reason| TlsError::Unreadable { file: file.to_owned(), reason })
+/// The sections of a PEM file that hold such an item. The errors of rustls show names of sections and no content.
+fn read<T: PemObject>(file: &Path, expected: &str) -> Result<Vec<T>, TlsError> {
+    let unreadable = |reason| TlsError(format!("{}: {reason}", file.display()));
+    let bytes = std::fs::read(file).map_err(unreadable)?;
+    let items: Result<_, _> = T::pem_slice_iter(&bytes).collect();
+    items.map_err(|error: pem::Error| content(file, expected, &format!("invalid PEM ({error})")))
 }
 
-/// The errors of rustls show section names and no content.
-fn malformed(error: &pem::Error) -> String {
-    format!("invalid PEM ({error})")
-}
-
-/// rustls skips encrypted keys, so they are detected here.
-fn is_encrypted(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || text.contains("Proc-Type: 4,ENCRYPTED")
-}
-
-/// The names of the PEM sections of a file, without their content.
-fn sections(bytes: &[u8]) -> String {
-    let names: Vec<_> = <(SectionKind, Vec<u8>)>::pem_slice_iter(bytes)
-        .filter_map(Result::ok)
-        .map(|(kind, _)| format!("{kind:?}"))
-        .collect();
-    if names.is_empty() { "no PEM".to_owned() } else { names.join(", ") }
+fn content(file: &Path, expected: &str, found: &str) -> TlsError {
+    TlsError(format!("{}: expected {expected}, found {found}", file.display()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Files {
-        folder: tempfile::TempDir,
-        pair: rcgen::CertifiedKey<rcgen::KeyPair>,
+    fn pair() -> rcgen::CertifiedKey<rcgen::KeyPair> {
+        rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap()
     }
 
-    impl Files {
-        fn new() -> Self {
-            let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-            Self { folder: tempfile::tempdir().unwrap(), pair }
-        }
-
-        /// The outcome for files with this content.
-        fn load(&self, certificate: &str, key: &[u8]) -> Result<Identity, String> {
-            let path = |name| self.folder.path().join(name);
-            std::fs::write(path("chain.pem"), certificate).unwrap();
-            std::fs::write(path("key.pem"), key).unwrap();
-            Identity::load(&path("chain.pem"), &path("key.pem")).map_err(|error| error.to_string())
-        }
+    /// The outcome for files with this content.
+    fn load(certificate: &str, key: &[u8]) -> Result<Identity, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name| folder.path().join(name);
+        std::fs::write(path("chain.pem"), certificate).unwrap();
+        std::fs::write(path("key.pem"), key).unwrap();
+        Identity::load(&path("chain.pem"), &path("key.pem")).map_err(|error| error.to_string())
     }
 
     #[test]
     fn errors_name_the_file_and_its_content() {
-        let files = Files::new();
-        let (certificate, key) = (files.pair.cert.pem(), files.pair.signing_key.serialize_pem());
-        let (der, other) =
-            (files.pair.signing_key.serialize_der(), Files::new().pair.signing_key.serialize_pem());
+        let own = pair();
+        let (certificate, key) = (own.cert.pem(), own.signing_key.serialize_pem());
+        let (der, other) = (own.signing_key.serialize_der(), pair().signing_key.serialize_pem());
         let encrypted = key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
         let damaged = key.replace("-----END", "----END");
         let both = format!("{key}{other}");
-        assert!(files.load(&certificate, key.as_bytes()).is_ok());
+        assert!(load(&certificate, key.as_bytes()).is_ok());
         for (chain, key, told) in [
             (certificate.as_str(), der.as_slice(), "key.pem: expected one private key as PEM"),
-            (&certificate, der.as_slice(), "found no PEM; `openssl pkcs8"),
-            (&certificate, certificate.as_bytes(), "found Certificate;"),
-            (&certificate, encrypted.as_bytes(), "found an encrypted key; decrypt it"),
-            (&certificate, both.as_bytes(), "found 2 keys"),
+            (&certificate, certificate.as_bytes(), "found none"),
+            (&certificate, encrypted.as_bytes(), "not encrypted, found none"),
+            (&certificate, both.as_bytes(), "found 2"),
             (&certificate, damaged.as_bytes(), "found invalid PEM"),
             (&certificate, other.as_bytes(), "expected a certificate and its private key"),
-            (&key, key.as_bytes(), "chain.pem: expected certificates as PEM, found PrivateKey"),
-            ("", key.as_bytes(), "found no PEM; the file must begin with"),
+            (&key, key.as_bytes(), "chain.pem: expected certificates as PEM, found none"),
         ] {
-            let error = files.load(chain, key).unwrap_err();
+            let error = load(chain, key).unwrap_err();
             assert!(error.contains(told), "{error}\n lacks: {told}");
-            let body = files.pair.signing_key.serialize_pem();
+            let body = own.signing_key.serialize_pem();
             assert!(!error.contains(body.lines().nth(1).unwrap()), "a part of the key is shown");
         }
         let missing = Identity::load(Path::new("nowhere.pem"), Path::new("key.pem")).unwrap_err();

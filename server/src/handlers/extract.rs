@@ -84,16 +84,3 @@ fn lines(endpoints: &[Endpoint], separator: &str) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn separators_are_between_entries_only() {
-        let endpoint = |host: &str| Endpoint { host: host.into(), port: 1 };
-        let endpoints = [endpoint("gw.invalid"), endpoint("192.0.2.1"), endpoint("2001:db8::1")];
-        assert_eq!(lines(&endpoints, "/br"), "gw.invalid:1/br192.0.2.1:1/br[2001:db8::1]:1");
-        assert_eq!(lines(&endpoints[..1], "\r\n"), "gw.invalid:1");
-    }
-}

@@ -8,16 +8,20 @@ use std::{
     panic,
 };
 
-use tracing::Dispatch;
+use tracing::{Dispatch, Metadata};
 use tracing_subscriber::{
-    EnvFilter,
-    filter::filter_fn,
-    fmt::{self, format},
-    layer::SubscriberExt as _,
-    util::SubscriberInitExt as _,
+    EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use super::format::{Format, RedactingFormat, is_ours};
+/// Format of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Text for people.
+    #[value(name = "human")]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
 
 /// Logs the events that pass `filter` to standard error, panics among them, for as long as the process runs. Text has
 /// colours on a terminal.
@@ -46,21 +50,20 @@ fn dispatch<W: Write + 'static>(
     colours: bool,
     writer: impl Fn() -> W + Send + Sync + 'static,
 ) -> Dispatch {
-    // Spans of other crates are not needed, and leaving them out saves formatting their fields. The filter depends only on the
-    // source location, so it is evaluated once for each.
-    let events_and_our_spans = filter_fn(|metadata| metadata.is_event() || is_ours(metadata));
-    let log = tracing_subscriber::registry().with(filter).with(events_and_our_spans);
-    let lines = fmt::layer().with_writer(move || OneLine(writer()));
+    // Events of other crates may hold what a caller sent. The filter depends only on the source location, so it is evaluated once for
+    // each.
+    let log = tracing_subscriber::registry().with(filter).with(filter_fn(is_ours));
+    let lines = fmt::layer().with_writer(move || OneLine(writer())).with_ansi(colours);
     match format {
-        Format::Text => {
-            let ours = format::format().with_ansi(colours);
-            log.with(lines.with_ansi(colours).event_format(RedactingFormat::new(ours, format))).into()
-        }
-        Format::Json => {
-            let ours = format::json().flatten_event(true).with_span_list(false);
-            log.with(lines.json().event_format(RedactingFormat::new(ours, format))).into()
-        }
+        Format::Text => log.with(lines).into(),
+        Format::Json => log.with(lines.json().flatten_event(true).with_span_list(false)).into(),
     }
+}
+
+/// Whether an event or span is from this package: the library or the program.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    let module = metadata.module_path().unwrap_or_default();
+    matches!(module.split("::").next(), Some(env!("CARGO_CRATE_NAME") | "server"))
 }
 
 /// Logs every panic from now on, in the log's format, because the standard library would print messages that can hold a value: its position, its message if that is constant in the source, and the backtrace if

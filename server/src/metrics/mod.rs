@@ -2,7 +2,6 @@
 
 mod prometheus;
 mod store;
-mod supply;
 
 pub(crate) use self::{prometheus::Metrics, store::measured};
 use crate::edge::responding::error_code::ErrorCode;

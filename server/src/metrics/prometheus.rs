@@ -13,7 +13,7 @@ use prometheus_client::{
     registry::{Metric, Registry, Unit},
 };
 
-use super::{DISCONNECTED, outcome, supply::GatewaySupply};
+use super::{DISCONNECTED, outcome};
 use crate::{
     edge::responding::error_code::ErrorCode,
     store::{Pool, Store},
@@ -38,7 +38,6 @@ pub(crate) struct Metrics {
     cached: Counter,
     /// Connections to the database: all, in use, and queries that wait for one.
     pool: [Gauge; 3],
-    supplies: GatewaySupply,
 }
 
 /// The metrics of an operation, looked up by their labels once.
@@ -123,9 +122,6 @@ impl Metrics {
                 failures: store_failures.get_or_create_owned(&label),
             }
         });
-        let supplies = GatewaySupply::default();
-        let help = "Gateways by protocol and region, at most 15 s old; region * is the sum of the regions that are not listed";
-        registry.register("gateways", help, supplies.gateways());
         Self {
             operations,
             in_flight: registered(&mut registry, "calls_in_flight", "Calls without a response"),
@@ -152,7 +148,6 @@ impl Metrics {
             .map(|(name, help)| registered(&mut registry, name, help)),
             calls,
             queries,
-            supplies,
             registry,
         }
     }
@@ -161,13 +156,12 @@ impl Metrics {
     ///
     /// # Errors
     /// None in practice: writing to a `String` does not fail.
-    pub(crate) async fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
+    pub(crate) fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         }
         self.cached.inner().store(store.cache_hits(), Ordering::Relaxed);
-        self.supplies.refresh(store).await;
         self.text()
     }
 
@@ -263,32 +257,5 @@ impl Drop for CallInFlight<'_> {
         };
         self.metrics.calls.get_or_create(&outcome).inc();
         seconds.observe(after.as_secs_f64());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_are_counted_by_outcome() {
-        let metrics = Metrics::new(&["a", "b"], &[200, 204]);
-        let mut call = metrics.begin("a");
-        assert!(metrics.text().unwrap().contains("sallyport_calls_in_flight 1\n"));
-        call.finish(Some(ErrorCode::Throttled));
-        drop(call);
-        drop(metrics.begin("a"));
-        metrics.begin("b").finish(None);
-        let text = metrics.text().unwrap();
-        for line in [
-            "sallyport_calls_in_flight 0",
-            "sallyport_calls_total{operation=\"a\",outcome=\"throttled\",status=\"429\",code=\"42900\"} 1",
-            "sallyport_calls_total{operation=\"a\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
-            "sallyport_calls_total{operation=\"a\",outcome=\"success\",status=\"200\",code=\"0\"} 0",
-            "sallyport_calls_total{operation=\"b\",outcome=\"success\",status=\"204\",code=\"0\"} 1",
-            "sallyport_call_duration_seconds_count{operation=\"a\"} 2",
-        ] {
-            assert!(text.lines().any(|it| it == line), "no {line} in\n{text}");
-        }
     }
 }

@@ -57,9 +57,7 @@ impl Description {
             clock: format!("{base_url}{}", CLOCK),
             admin: admin.map(|address| format!("http://{address}")),
             tokens: tokens(sample),
-            curl: commands(sample, &base_url, sample.tokens.main.expose())
-                .map(|(_, command)| command)
-                .to_vec(),
+            curl: commands(sample, &base_url),
             examples: examples(sample),
             base_url,
         }
@@ -95,9 +93,9 @@ fn examples(sample: &Sample) -> Value {
     })
 }
 
-/// Commands, each with a title. `token` is the token itself or a shell variable, and is placed between double quotes. The tests
-/// execute all of them, so that they notice names that change in the document.
-pub(super) fn commands(sample: &Sample, base_url: &str, token: &str) -> [(&'static str, String); 8] {
+/// Commands to paste into a shell. The tests execute all of them, so that they notice names that change in the document.
+fn commands(sample: &Sample, base_url: &str) -> Vec<String> {
+    let token = sample.tokens.main.expose();
     let extract = |query: &str| {
         let path = ExtractProxies::PATH;
         format!("curl -sS -H \"X-API-Key: {token}\" '{base_url}{path}?{query}'")
@@ -113,24 +111,19 @@ pub(super) fn commands(sample: &Sample, base_url: &str, token: &str) -> [(&'stat
     let examples = examples(sample);
     let (scarce, empty) = (&sample.scarce_region, &sample.empty_region);
     let of_order = json!({"ips": [examples["orderAddress"]], "orderNo": examples["orderNo"]});
-    [
-        ("Extract three gateways", extract("num=3")),
-        (
-            "Extract more gateways than a region has: a partial result",
-            extract(&format!("num=10&regions={scarce}")),
-        ),
-        ("Extract from a region without gateways: a shortage", extract(&format!("num=1&regions={empty}"))),
-        ("List the groups", format!("curl -sS \"{base_url}{}?api_key={token}\"", ListStaticGroups::PATH)),
-        (
-            "Search an address: an instance for each of its ports",
-            search(json!({"ips": [sample.several_ports.ip]})),
-        ),
-        ("Search an IPv6 address with a port", search(json!({"ips": [with_port]}))),
-        ("Search among the addresses of an order", search(of_order)),
-        (
-            "Search an address of another account: nothing is found",
-            search(json!({"ips": [examples["foreignAddress"]]})),
-        ),
+    vec![
+        extract("num=3"),
+        // More than the region has: a partial result.
+        extract(&format!("num=10&regions={scarce}")),
+        // A shortage.
+        extract(&format!("num=1&regions={empty}")),
+        format!("curl -sS \"{base_url}{}?api_key={token}\"", ListStaticGroups::PATH),
+        // An instance for each of its ports.
+        search(json!({"ips": [sample.several_ports.ip]})),
+        search(json!({"ips": [with_port]})),
+        search(of_order),
+        // Of another account: nothing is found.
+        search(json!({"ips": [examples["foreignAddress"]]})),
     ]
 }
 

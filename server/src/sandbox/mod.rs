@@ -1,7 +1,7 @@
 //! The sandbox: a server with sample data in a temporary database of its own, for people and tests that try the API out.
 //!
 //! It has features that a real server must not have: its tokens can be [fixed](SandboxTokens::Seed), its
-//! [clock](Sandbox::set_time) can be set, and its main address has the pages `/`, `/docs` and `/sandbox/clock`.
+//! [clock](Sandbox::set_time) can be set, and its main address has the pages `/docs` and `/sandbox/clock`.
 //!
 //! ```
 //! use sallyport_server::sandbox::Sandbox;
@@ -80,7 +80,7 @@ pub enum SandboxError {
 #[derive(Debug)]
 pub struct Sandbox {
     running: RunningServer,
-    sample: Arc<Sample>,
+    sample: Sample,
     control: Arc<Control>,
 }
 
@@ -110,7 +110,7 @@ impl Sandbox {
         configure: impl FnOnce(Config) -> Config,
     ) -> Result<Self, SandboxError> {
         let store = Arc::new(SqliteStore::temporary()?);
-        let sample = Arc::new(seed_with(store.as_ref(), &mut tokens.generator()).await?);
+        let sample = seed_with(store.as_ref(), &mut tokens.generator()).await?;
         let days = Config::REQUEST_ID_RETENTION_DAYS;
         let config = Config {
             request_id_retention: Some(Duration::from_hours(24) * days),
@@ -124,10 +124,8 @@ impl Sandbox {
             store: Arc::clone(&store),
             retention: config.request_id_retention,
         });
-        let scheme = if config.tls.is_some() { "https" } else { "http" };
-        let site = pages::Site { scheme, sample: Arc::clone(&sample) };
         let mut api = handlers::api().map_err(StartError::Api)?;
-        pages::register(&mut api, site, &control).map_err(StartError::Api)?;
+        pages::register(&mut api, &control).map_err(StartError::Api)?;
         // Its own database, whatever store `configure` returned.
         let config = Config { store: store as _, ..config };
         Ok(Self { running: running::serve_api(api, config, clock)?, sample, control })

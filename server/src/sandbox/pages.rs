@@ -1,4 +1,4 @@
-//! The pages on a sandbox's main address: `/`, `/docs` and `/sandbox/clock`. Other paths get the same responses as from any
+//! The pages on a sandbox's main address: `/docs` and `/sandbox/clock`. Other paths get the same responses as from any
 //! server.
 
 use std::sync::Arc;
@@ -13,52 +13,23 @@ use serde_json::json;
 
 use super::{
     control::{ClockError, Control},
-    description::{CLOCK, DOCS, commands},
+    description::{CLOCK, DOCS},
 };
-use crate::{
-    admin,
-    connections::RequestUnderWay,
-    data::seed::Sample,
-    docs::{self, escaped},
-    edge::serve::Context,
-};
+use crate::{admin, connections::RequestUnderWay, docs, edge::serve::Context};
 
 /// The API that the pages are added to.
 pub(super) type Api = ApiDescription<Context>;
 
 type Page = Result<Response<Body>, HttpError>;
 
-#[derive(Clone, Debug)]
-pub(super) struct Site {
-    pub(super) scheme: &'static str,
-    pub(super) sample: Arc<Sample>,
-}
-
-impl Site {
-    /// The base URL from the caller's `Host` header, if that is safe in a page and in a shell, or else from the address.
-    fn base_url(&self, rqctx: &Request) -> String {
-        let host = rqctx.request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-        let is_plain = |host: &&str| {
-            let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b".:-[]".contains(&byte);
-            !host.is_empty() && host.len() <= 255 && host.bytes().all(is_known)
-        };
-        match host.filter(is_plain) {
-            Some(host) => format!("{}://{host}", self.scheme),
-            None => format!("{}://{}", self.scheme, rqctx.server.local_addr),
-        }
-    }
-}
-
 /// Adds the pages.
 ///
 /// # Errors
 /// Says which page Dropshot rejects.
-pub(super) fn register(api: &mut Api, site: Site, control: &Arc<Control>) -> Result<(), String> {
+pub(super) fn register(api: &mut Api, control: &Arc<Control>) -> Result<(), String> {
     // Closures capture the sandbox, because the context of the API is the same for every server.
-    let (start, contract) = (site.clone(), site);
     let (read, set, reset) = (Arc::clone(control), Arc::clone(control), Arc::clone(control));
-    let start = move |rqctx: Request| std::future::ready(start_page(&rqctx, &start));
-    let contract = move |rqctx: Request| std::future::ready(contract_page(&rqctx, &contract));
+    let contract = |rqctx: Request| std::future::ready(contract_page(&rqctx));
     let read = move |rqctx: Request| std::future::ready(read_clock(&rqctx, &read));
     let set = move |rqctx: Request, body: UntypedBody| {
         let control = Arc::clone(&set);
@@ -69,7 +40,6 @@ pub(super) fn register(api: &mut Api, site: Site, control: &Arc<Control>) -> Res
         async move { reset_clock(&rqctx, &control).await }
     };
     let pages = [
-        ApiEndpoint::new("start page".to_owned(), start, Method::GET, JSON, "/", ALL),
         ApiEndpoint::new("contract".to_owned(), contract, Method::GET, JSON, DOCS, ALL),
         ApiEndpoint::new("read clock".to_owned(), read, Method::GET, JSON, CLOCK, ALL),
         ApiEndpoint::new("set clock".to_owned(), set, Method::PUT, JSON, CLOCK, ALL),
@@ -91,20 +61,9 @@ fn begin(rqctx: &Request) -> RequestUnderWay {
     rqctx.context().admission.connections.connection(rqctx.request.remote_addr()).begin_request()
 }
 
-fn start_page(rqctx: &Request, site: &Site) -> Page {
+fn contract_page(rqctx: &Request) -> Page {
     let _request = begin(rqctx);
-    let base_url = site.base_url(rqctx);
-    let commands = commands(&site.sample, &base_url, "$SALLYPORT_API_KEY");
-    let shown = commands
-        .map(|(what, command)| format!("<h3>{}</h3>\n<pre>{}</pre>\n", escaped(what), escaped(&command)));
-    let page =
-        include_str!("start.html").replace("{base-url}", &base_url).replace("{commands}", &shown.concat());
-    Ok(admin::html(page))
-}
-
-fn contract_page(rqctx: &Request, site: &Site) -> Page {
-    let _request = begin(rqctx);
-    Ok(admin::html(docs::page_at(&site.base_url(rqctx))))
+    Ok(admin::html(docs::page().to_owned()))
 }
 
 fn read_clock(rqctx: &Request, control: &Control) -> Page {

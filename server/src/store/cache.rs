@@ -13,7 +13,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter, sync::DefaultLif
 
 use crate::domain::{
     Protocol,
-    access::{Account, AccountId, Credential, ProtectedData},
+    access::{Account, Credential, ProtectedData},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region},
     token::TokenDigest,
 };
@@ -21,7 +21,7 @@ use crate::domain::{
 /// A state of the database, or a quarter of a second of it. A value that was read in an epoch, or as the database was before it ended,
 /// is used in that epoch only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Epoch(pub(super) [i64; 2]);
+pub(super) struct Epoch(pub(super) i64);
 
 /// The current epochs of what is cached. On SQLite a change of one leaves the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ const GATEWAYS_PER_QUERY: usize = 64;
 /// The cache of one store.
 #[derive(Debug)]
 pub(super) struct Cache {
-    tokens: quick_cache::sync::Cache<TokenDigest, (Option<Epoch>, Credential)>,
+    tokens: quick_cache::sync::Cache<TokenDigest, (Epoch, Credential)>,
     accounts: quick_cache::sync::Cache<Caller, (Epoch, ProtectedData<Arc<Account>>)>,
     /// By protocol.
     gateways: [Regions; Protocol::ALL.len()],
@@ -105,22 +105,12 @@ impl Cache {
     }
 
     /// The stored token, as it is in this epoch.
-    pub(super) fn credential(&self, digest: TokenDigest, now: Option<Epoch>) -> Option<Credential> {
+    pub(super) fn credential(&self, digest: TokenDigest, now: Epoch) -> Option<Credential> {
         let (read_at, credential) = self.tokens.get(&digest)?;
-        (now.is_some() && read_at == now).then_some(credential)
+        (read_at == now).then_some(credential)
     }
 
-    /// The account that owns the token, or owned it. A token never changes its account, but the database may be replaced.
-    pub(super) fn owner(&self, digest: TokenDigest) -> Option<AccountId> {
-        self.tokens.get(&digest).map(|(_, credential)| credential.account)
-    }
-
-    pub(super) fn insert_credential(
-        &self,
-        digest: TokenDigest,
-        credential: Credential,
-        read_at: Option<Epoch>,
-    ) {
+    pub(super) fn insert_credential(&self, digest: TokenDigest, credential: Credential, read_at: Epoch) {
         self.tokens.insert(digest, (read_at, credential));
     }
 
@@ -229,10 +219,13 @@ impl Weighter<Region, Arc<Gateways>> for Weight {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::token::{Token, TokenKind};
+    use crate::domain::{
+        access::AccountId,
+        token::{Token, TokenKind},
+    };
 
-    const EPOCH: Epoch = Epoch([1, 1]);
-    const LATER: Epoch = Epoch([1, 2]);
+    const EPOCH: Epoch = Epoch(1);
+    const LATER: Epoch = Epoch(2);
     const NOW: Epochs = Epochs { access: EPOCH, gateways: EPOCH };
 
     fn credential() -> Credential {
@@ -259,30 +252,6 @@ mod tests {
             request_id: None,
             pivot: 2,
         }
-    }
-
-    #[test]
-    fn a_value_is_used_only_in_its_epoch() {
-        let (cache, query) = (Cache::new(), query("t"));
-        cache.insert_account(&query, &data(), EPOCH);
-        assert!(cache.extraction(&query, NOW).is_none(), "no gateways are cached");
-        cache.insert_gateways(&query.parameters, gateways(3), EPOCH);
-        let hosts: Vec<_> = cache.extraction(&query, NOW).unwrap().value().candidates.clone();
-        assert_eq!(
-            hosts.iter().map(|it| it.host.as_str()).collect::<Vec<_>>(),
-            ["gw2.invalid", "gw0.invalid"]
-        );
-        for later in [Epochs { access: LATER, ..NOW }, Epochs { gateways: LATER, ..NOW }] {
-            assert!(cache.extraction(&query, later).is_none(), "{later:?}");
-        }
-        assert_eq!(cache.hits(), 1);
-
-        cache.insert_credential(query.digest, credential(), Some(EPOCH));
-        assert_eq!(cache.credential(query.digest, Some(EPOCH)), Some(credential()));
-        assert_eq!([Some(LATER), None].map(|now| cache.credential(query.digest, now)), [None, None]);
-        assert_eq!(cache.owner(query.digest), Some(AccountId(1)), "for longer");
-        cache.insert_credential(query.digest, credential(), None);
-        assert_eq!(cache.credential(query.digest, None), None);
     }
 
     #[test]

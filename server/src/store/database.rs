@@ -66,33 +66,12 @@ impl<B: Backend> Database<B> {
         Self { backend: Arc::new(backend), shared: Arc::new(shared) }
     }
 
-    /// Reads data of the account that owns a token.
-    async fn of_owner<T: Send + 'static>(
-        &self,
-        digest: TokenDigest,
-        read: impl Fn(&mut dyn Session, &Shared, AccountId) -> Found<T, StoreError> + Send + 'static,
-    ) -> Found<T> {
-        let shared = Arc::clone(&self.shared);
-        let found = self.backend.run(Access::Read, move |session| {
-            if let Some(account) = shared.cache.owner(digest)
-                && let Some(found) = read(session, &shared, account)?
-            {
-                return Ok(Some(found));
-            }
-            let Some(credential) = queries::credential(session, digest)? else { return Ok(None) };
-            shared.cache.insert_credential(digest, credential, None);
-            read(session, &shared, credential.account)
-        });
-        found.await.map_err(|error: StoreError| error.into())
-    }
-
     /// Queries the data of an extraction, and caches what others may use of it.
     async fn queried(&self, query: &ExtractionQuery, epochs: Option<Epochs>) -> Found<ExtractionData> {
         let (shared, asked) = (&self.shared, query.clone());
-        let found = self.of_owner(query.digest, move |session, shared, account| {
-            queries::extraction(session, &shared.statements, account, &asked)
-        });
-        let found = found.await?;
+        let used = Arc::clone(shared);
+        let found = move |session: &mut dyn Session| queries::extraction(session, &used.statements, &asked);
+        let found = self.backend.run(Access::Read, found).await?;
         if let (Some(data), Some(epochs), None) = (&found, epochs, &query.request_id) {
             shared.cache.insert_account(query, data, epochs.access);
             // Regions without gateways are not cached, because callers can invent any number of them.
@@ -153,26 +132,26 @@ impl<B: Backend> Repository for Database<B> {
 
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
         let epoch = self.backend.epochs().map(|epochs| epochs.access);
-        if let Some(credential) = self.shared.cache.credential(digest, epoch) {
+        if let Some(credential) = epoch.and_then(|now| self.shared.cache.credential(digest, now)) {
             return Ok(Some(credential));
         }
         let credential = self.backend.run(Access::Read, move |session| queries::credential(session, digest));
         let credential = credential.await?;
-        if let Some(credential) = credential {
+        if let (Some(credential), Some(epoch)) = (credential, epoch) {
             self.shared.cache.insert_credential(digest, credential, epoch);
         }
         Ok(credential)
     }
 
     async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>> {
-        self.of_owner(digest, move |session, _, account| queries::groups(session, digest, account)).await
+        Ok(self.backend.run(Access::Read, move |session| queries::groups(session, digest)).await?)
     }
 
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
-        self.of_owner(digest, move |session, shared, account| {
-            queries::search(session, &shared.statements, digest, account, &query)
-        })
-        .await
+        let shared = Arc::clone(&self.shared);
+        let search =
+            move |session: &mut dyn Session| queries::search(session, &shared.statements, digest, &query);
+        Ok(self.backend.run(Access::Read, search).await?)
     }
 }
 

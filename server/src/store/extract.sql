@@ -1,18 +1,18 @@
--- $1 protocol, $2 number of gateways, $3 pivot, $4 digest, $5 account, $6 request id, $7 caller, $8 region.
+-- $1 protocol, $2 number of gateways, $3 pivot, $4 digest, $5 request id, $6 caller, $7 region. OWNER is the account of the token.
 -- One statement reads one snapshot in one round trip. Each of its parts fills some of the columns, whose types are those of the first.
 SELECT 0 AS part, a.real_name_verified AS flag, t.expires_at AS time, t.revoked_at AS first, t.sha256 AS last,
        t.kind AS text, a.name AS other, a.id AS number, a.id AS port
-FROM tokens AS t JOIN accounts AS a ON a.id = $5
-WHERE t.sha256 = $4 AND t.account_id = $5
+FROM tokens AS t JOIN accounts AS a ON a.id = t.account_id
+WHERE t.sha256 = $4
 UNION ALL
 SELECT 1, enabled, expires_at, first, last, NULL, NULL, NULL, NULL
-FROM whitelist WHERE account_id = $5 AND first <= $7 AND last >= $7
+FROM whitelist WHERE account_id = OWNER AND first <= $6 AND last >= $6
 UNION ALL
 SELECT 2, NULL, expires_at, NULL, NULL, protocol, NULL, NULL, NULL
-FROM entitlements WHERE account_id = $5
+FROM entitlements WHERE account_id = OWNER
 UNION ALL
 SELECT 3, NULL, NULL, NULL, NULL, parameters, endpoints, NULL, NULL
-FROM extractions WHERE account_id = $5 AND request_id = $6
+FROM extractions WHERE account_id = OWNER AND request_id = $5
 -- The gateways from the pivot on, then those before it: each half is one walk along an index.
 UNION ALL
 SELECT 4, NULL, NULL, NULL, NULL, host, NULL, spin, port

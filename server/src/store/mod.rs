@@ -33,14 +33,12 @@ use self::error::Result;
 pub use self::location::{Location, LocationError};
 #[doc(hidden)]
 pub use self::queries::{extract_sql, gateways_sql, search_sql};
-#[cfg(test)]
-pub(crate) use self::value::{Column, Value};
 pub use self::{
     error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},
     session::{Access, Session},
 };
-use crate::domain::{Protocol, ports::Repository};
+use crate::domain::ports::Repository;
 
 /// An open database: the domain's repository, and sessions for all else that is done with it.
 #[async_trait]
@@ -85,41 +83,13 @@ impl dyn Store + '_ {
         }
     }
 
-    /// Deletes up to 500 of the oldest extractions that were stored before `end`; if this fails, those of some accounts may be deleted
-    /// already. Returns their number, `0` if none is left.
+    /// Deletes up to 500 of the oldest extractions that were stored before `end`. Returns their number, `0` if none is left.
     ///
     /// # Errors
     /// The storage failed.
     pub async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
         self.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
     }
-
-    /// When the newest extraction was stored, by the clock of the server that stored it.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.run(Access::Read, queries::newest_extraction).await
-    }
-
-    /// Number of gateways for each protocol and region that has any. Counts all gateways, which is too slow for every call.
-    ///
-    /// # Errors
-    /// The storage failed.
-    pub async fn supply(&self) -> Result<Vec<Supply>, StoreError> {
-        self.run(Access::Read, queries::supply).await
-    }
-}
-
-/// Gateways of one protocol and region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Supply {
-    /// The protocol.
-    pub protocol: Protocol,
-    /// Code of the region.
-    pub region: String,
-    /// Number of gateways.
-    pub gateways: u64,
 }
 
 /// The connections that queries share.

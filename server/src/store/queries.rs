@@ -1,13 +1,12 @@
-//! The queries of requests, each written once for both databases. Those for data of an account get the account, by which a cluster of
-//! databases finds the right node, and return nothing if the token is not (or no longer) one of the account.
+//! The queries of requests, each written once for both databases. Those for data of an account return nothing if the token is unknown.
 
-use std::{collections::BTreeMap, net::IpAddr, ops::ControlFlow, sync::Arc};
+use std::{net::IpAddr, ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
 use smol_str::ToSmolStr as _;
 
 use super::{
-    Result, StoreError, Supply,
+    Result, StoreError,
     cache::MAX_CACHED_GATEWAYS,
     record_kind::RecordKind,
     session::{Dialect, Session},
@@ -15,7 +14,7 @@ use super::{
 };
 use crate::api::generated::SearchRequest;
 use crate::domain::{
-    Protocol, StaticGroup, StaticInstance,
+    StaticGroup, StaticInstance,
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
     ports::Found,
@@ -66,6 +65,7 @@ pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
     }
     include_str!("search.sql")
         .replace("MATCHED", dialect.matched)
+        .replace("OWNER", &owner("$1"))
         .replace("FILTERS", &conditions)
         .replace("INSTANCE", dialect.instance)
 }
@@ -73,7 +73,13 @@ pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
 /// The choice of gateways with everything else that an extraction needs.
 #[must_use]
 pub fn extract_sql(dialect: &Dialect, in_region: bool) -> String {
-    include_str!("extract.sql").replace("GATEWAYS", &matching_gateways(dialect, in_region, "$8"))
+    let gateways = matching_gateways(dialect, in_region, "$7");
+    include_str!("extract.sql").replace("GATEWAYS", &gateways).replace("OWNER", &owner("$4"))
+}
+
+/// The account of the token whose digest is this parameter.
+fn owner(digest: &str) -> String {
+    format!("(SELECT account_id FROM tokens WHERE sha256 = {digest})")
 }
 
 /// All gateways of a protocol, in the order from which extractions choose.
@@ -96,7 +102,6 @@ fn matching_gateways(dialect: &Dialect, in_region: bool, region: &str) -> String
 from_row!(Credential: account, kind, expires_at, revoked_at);
 from_row!(Endpoint: host, port);
 from_row!(StoredExtraction: parameters, endpoints);
-from_row!(Supply: protocol, region, gateways);
 from_row!(StaticGroup: group_id, name, created_at, updated_at);
 
 impl FromRow for StaticInstance {
@@ -125,17 +130,13 @@ pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Resu
     session.first(select, &[digest.into()])
 }
 
-pub(super) fn groups(
-    session: &mut dyn Session,
-    digest: TokenDigest,
-    account: AccountId,
-) -> Found<Vec<StaticGroup>, StoreError> {
+pub(super) fn groups(session: &mut dyn Session, digest: TokenDigest) -> Found<Vec<StaticGroup>, StoreError> {
     let select =
         "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
-                  FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = $2
-                  WHERE t.sha256 = $1 AND t.account_id = $2 ORDER BY g.id";
+                  FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = t.account_id
+                  WHERE t.sha256 = $1 ORDER BY g.id";
     let mut found = None;
-    session.each::<StoreError>(select, &[digest.into(), account.into()], &mut |mut row| {
+    session.each::<StoreError>(select, &[digest.into()], &mut |mut row| {
         let credential = FromRow::from_row(&mut row)?;
         let (_, groups) = found.get_or_insert((credential, Vec::new()));
         groups.extend(row.joined()?);
@@ -145,7 +146,7 @@ pub(super) fn groups(
 }
 
 /// Number of the parameter of the first filter.
-const FIRST_FILTER: usize = 8;
+const FIRST_FILTER: usize = 7;
 
 /// The filters of a search, each with the number of its parameter.
 fn numbered_filters() -> impl Iterator<Item = (&'static Filter, usize)> {
@@ -187,7 +188,6 @@ pub(super) fn search(
     session: &mut dyn Session,
     statements: &Statements,
     digest: TokenDigest,
-    account: AccountId,
     query: &SearchQuery,
 ) -> Found<SearchPage, StoreError> {
     /// Columns before those of the instance.
@@ -200,7 +200,7 @@ pub(super) fn search(
     let addresses = if is_possible { query.addresses.as_slice() } else { &[] };
     let is_filtered = is_possible && !query.filters.is_empty();
 
-    let mut values = vec![digest.into(), account.into(), query.limit.into(), query.offset.into()];
+    let mut values = vec![digest.into(), query.limit.into(), query.offset.into()];
     values.extend((dialect.addresses)(addresses));
     if is_filtered {
         values.extend(numbered_filters().map(|(filter, _)| {
@@ -231,7 +231,6 @@ pub(super) fn search(
 pub(super) fn extraction(
     session: &mut dyn Session,
     statements: &Statements,
-    account: AccountId,
     query: &ExtractionQuery,
 ) -> Found<ExtractionData, StoreError> {
     let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot } = query;
@@ -242,14 +241,13 @@ pub(super) fn extraction(
         parameters.count.into(),
         (*pivot).into(),
         (*digest).into(),
-        account.into(),
         request_id.as_deref().map_or(Value::Null, |id| dialect.request_id(id)),
         (*caller_ip).into(),
         region.filter(|code| dialect.can_store(code)).into(),
     ];
     let mut parts = ExtractionParts::default();
     session.each::<StoreError>(&statements.extract[usize::from(region.is_some())], &values, &mut |row| {
-        parts.add(row, account)?;
+        parts.add(row)?;
         Ok(ControlFlow::Continue(()))
     })?;
     let Some((is_verified, credential)) = parts.token else { return Ok(None) };
@@ -275,7 +273,7 @@ struct ExtractionParts {
 }
 
 impl ExtractionParts {
-    fn add(&mut self, mut row: Row<'_>, account: AccountId) -> Result<()> {
+    fn add(&mut self, mut row: Row<'_>) -> Result<()> {
         let row = &mut row;
         let part: i64 = row.take()?;
         match part {
@@ -283,23 +281,20 @@ impl ExtractionParts {
                 let (is_verified, expires_at, revoked_at) = (row.take()?, row.take()?, row.take()?);
                 row.skip(1);
                 let kind = row.take()?;
+                row.skip(1);
+                let account = row.take()?;
                 self.token = Some((is_verified, Credential { account, kind, expires_at, revoked_at }));
             }
             1 => {
                 let (is_enabled, expires_at) = (row.take()?, row.take()?);
-                // A later version or another program may store ranges of IPv6 addresses.
-                if let (IpAddr::V4(first), IpAddr::V4(last)) = (row.take()?, row.take()?) {
-                    self.whitelist.push(WhitelistEntry { first, last, is_enabled, expires_at });
-                }
+                let (first, last) = (row.take()?, row.take()?);
+                self.whitelist.push(WhitelistEntry { first, last, is_enabled, expires_at });
             }
             2 => {
                 row.skip(1);
                 let expires_at = row.take()?;
                 row.skip(2);
-                // A later version may know more protocols.
-                if let Some(protocol) = Protocol::from_name(&row.take::<String>()?) {
-                    self.entitlements.push(Entitlement { protocol, expires_at });
-                }
+                self.entitlements.push(Entitlement { protocol: row.take()?, expires_at });
             }
             3 => {
                 row.skip(4);
@@ -359,48 +354,15 @@ pub(super) fn store_extraction(
     stored.ok_or_else(|| StoreError::Busy("an extraction was deleted while it was read".to_owned()))
 }
 
-/// When the newest extraction was stored.
-pub(super) fn newest_extraction(session: &mut dyn Session) -> Result<Option<Timestamp>> {
-    let extractions = session.dialect().along("extractions", "extractions_by_age");
-    let sql = format!("SELECT created_at FROM {extractions} ORDER BY created_at DESC LIMIT 1");
-    session.first(&sql, &[])
-}
-
-/// Deletes the oldest extractions that were stored before `end`. Statements that change extractions name the account, by which a
-/// cluster finds the right node.
+/// Deletes the oldest extractions that were stored before `end`.
 pub(super) fn delete_extractions(session: &mut dyn Session, end: Timestamp) -> Result<u64> {
-    let dialect = session.dialect();
-    let extractions = dialect.along("extractions", "extractions_by_age");
-    let select = format!(
-        "SELECT account_id, request_id FROM {extractions} WHERE created_at < $1 ORDER BY created_at LIMIT $2"
-    );
-    let mut deleted = 0;
-    let mut by_account: BTreeMap<i64, Vec<Value<'static>>> = BTreeMap::new();
-    for (account, request_id) in session.all(&select, &[end.into(), MAX_DELETED_AT_ONCE.into()])? {
-        by_account.entry(account).or_default().push(request_id);
-    }
+    let extractions = session.dialect().along("extractions", "extractions_by_age");
     let delete = format!(
-        "DELETE FROM extractions WHERE account_id = $1 AND request_id {}$2) AND created_at < $3",
-        dialect.any
+        "DELETE FROM extractions WHERE (account_id, request_id) IN (
+             SELECT account_id, request_id FROM {extractions} WHERE created_at < $1 ORDER BY created_at
+             LIMIT {MAX_DELETED_AT_ONCE})"
     );
-    for (account, request_ids) in by_account {
-        deleted += request_ids.len() as u64;
-        session.execute(&delete, &[account.into(), Value::Array(request_ids), end.into()])?;
-    }
-    Ok(deleted)
-}
-
-/// The number of gateways of each protocol and region.
-pub(super) fn supply(session: &mut dyn Session) -> Result<Vec<Supply>> {
-    session.all(&supply_sql(session.dialect()), &[])
-}
-
-pub(super) fn supply_sql(dialect: &Dialect) -> String {
-    // The groups are already in the order of the index.
-    let gateways = dialect.along("gateways", "gateways_by_region");
-    format!(
-        "SELECT protocol, region, count(*) FROM {gateways} GROUP BY protocol, region ORDER BY protocol, region"
-    )
+    session.execute(&delete, &[end.into()])
 }
 
 #[cfg(all(test, feature = "postgres"))]
@@ -419,7 +381,7 @@ mod tests {
                     "{sql}"
                 );
                 assert!(!sql.contains("FILTERS") && !sql.contains("MATCHED"), "{sql}");
-                assert_eq!((dialect.addresses)(&[]).len(), FIRST_FILTER - 5);
+                assert_eq!((dialect.addresses)(&[]).len(), FIRST_FILTER - 4);
             }
         }
     }

@@ -34,8 +34,6 @@ pub struct Field {
     pub(super) is_optional: bool,
     /// What a value that is put must be. Imports take other values, which a database may have from elsewhere.
     pub(super) rule: Option<Rule>,
-    /// Whether tables for people have a column for it.
-    pub in_tables: bool,
 }
 
 /// What a value must be, beside its form.
@@ -83,7 +81,7 @@ pub enum Form {
 }
 
 const fn field(name: &'static str, column: &'static str, form: Form, help: &'static str) -> Field {
-    Field { name, column, form, help, default: None, is_optional: false, rule: None, in_tables: true }
+    Field { name, column, form, help, default: None, is_optional: false, rule: None }
 }
 
 impl Field {
@@ -100,11 +98,6 @@ impl Field {
     /// Values that are put must pass this test.
     const fn when_put(self, is_met: fn(&Value<'_>) -> bool, expected: &'static str) -> Self {
         Self { rule: Some(Rule { is_met, expected }), ..self }
-    }
-
-    /// A field that only JSON shows.
-    const fn in_json(self) -> Self {
-        Self { in_tables: false, ..self }
     }
 
     /// Whether the value may be null.
@@ -296,26 +289,25 @@ const DECLARATIONS: [Declaration; 7] = [
             OWNER,
             field("orderNo", "order_no", Text, "Number of the order").optional(),
             field("instanceId", "id", ID, "Number, unique among all instances"),
-            field("offerId", "offer_id", ID, "Number of the product").in_json(),
+            field("offerId", "offer_id", ID, "Number of the product"),
             field("status", "status", STATUS, "Status; active sets activatedAt if there is none"),
             field("ip", "ip", Address, "Address"),
             field("port", "port", PORT, "Port"),
-            field("protocols", "protocols", Form::List, "Protocols, for example http,socks5").in_json(),
+            field("protocols", "protocols", Form::List, "Protocols, for example http,socks5"),
             field("countryCode", "country_code", Text, "Code of the country, for example USA")
                 .when_put(is_code, CODE),
             field("cityCode", "city_code", Text, "Code of the city"),
-            field("ispType", "isp_type", Integer(0, u32::MAX as i64), "1 standard, 2 native").in_json().when_put(
+            field("ispType", "isp_type", Integer(0, u32::MAX as i64), "1 standard, 2 native").when_put(
                 |isp_type| matches!(isp_type, Value::Number(1 | 2)),
                 "1 for standard static residential or 2 for native static residential",
             ),
             EXPIRY.or("null"),
             field("activatedAt", "activated_at", Time, "Time of activation; null if there was none")
-                .or("null")
-                .in_json(),
-            field("capabilities", "capabilities", Form::Object, "Capabilities, a JSON object").or("{}").in_json(),
+                .or("null"),
+            field("capabilities", "capabilities", Form::Object, "Capabilities, a JSON object").or("{}"),
             field("groupId", "group_id", ID, "Number of a group of the same account; null for none").or("null"),
-            USERNAME.in_json(),
-            PASSWORD.in_json(),
+            USERNAME,
+            PASSWORD,
         ],
     },
 ];

@@ -1,4 +1,4 @@
--- $1 digest, $2 account, $3 maximum number of rows, $4 rows to skip, $5 to $7 addresses, then filters.
+-- $1 digest, $2 maximum number of rows, $3 rows to skip, $4 to $6 addresses, then filters.
 WITH matched (id) AS MATERIALIZED (
     MATCHED
 )
@@ -8,7 +8,7 @@ SELECT t.account_id, t.kind, t.expires_at, t.revoked_at,
        i.id, i.offer_id, i.status, i.ip, i.port, i.protocols, i.country_code, i.city_code, i.isp_type,
        i.expires_at, i.activated_at, i.capabilities, i.group_id
 FROM tokens AS t
-LEFT JOIN (SELECT id FROM matched ORDER BY id LIMIT $3 OFFSET $4) AS page ON TRUE
+LEFT JOIN (SELECT id FROM matched ORDER BY id LIMIT $2 OFFSET $3) AS page ON TRUE
 INSTANCE
-WHERE t.sha256 = $1 AND t.account_id = $2
+WHERE t.sha256 = $1
 ORDER BY i.id

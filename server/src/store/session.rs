@@ -69,8 +69,6 @@ pub enum Access {
 /// How the SQL of the databases differs.
 #[derive(Debug)]
 pub struct Dialect {
-    /// Before an array parameter and a closing parenthesis: that a column equals one of its values.
-    pub(super) any: &'static str,
     /// The suffix of a `SELECT` that locks its rows: until the transaction ends, no other may change them or add references to them.
     #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "only administration locks rows"))]
     pub(super) row_lock: &'static str,
@@ -78,7 +76,7 @@ pub struct Dialect {
     pub(super) has_index_hints: bool,
     /// Whether texts can hold NUL. Otherwise request ids are stored as bytes.
     pub(super) stores_nul: bool,
-    /// Selects the ids of the instances at the addresses of the parameters from $5 on, for which `FILTERS` stands for further
+    /// Selects the ids of the instances of `OWNER` at the addresses of the parameters from $4 on, for which `FILTERS` stands for further
     /// conditions on `i`.
     pub(super) matched: &'static str,
     /// Joins the instance whose id is `page.id` as `i`.

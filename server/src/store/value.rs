@@ -269,33 +269,6 @@ impl From<String> for Value<'_> {
 mod tests {
     use super::*;
 
-    impl<const N: usize> Columns for [Value<'static>; N] {
-        fn value(&self, column: usize) -> Result<Value<'_>, StoreError> {
-            Ok(self.get(column).cloned().unwrap_or(Value::Null))
-        }
-    }
-
-    #[test]
-    fn values_are_decoded_and_others_are_rejected() {
-        let ip: IpAddr = "192.0.2.1".parse().unwrap();
-        let columns = [
-            Value::from(Protocol::Socks5),
-            Value::from(ip),
-            Value::from(None::<i64>),
-            Value::from(true),
-            Value::Number(70_000),
-            Value::from("frozen"),
-        ];
-        let mut row = Row::new(&columns);
-        assert_eq!(row.take::<Protocol>().unwrap(), Protocol::Socks5);
-        assert_eq!(row.take::<IpAddr>().unwrap(), ip);
-        assert_eq!(row.take::<Option<Id>>().unwrap(), None);
-        assert!(row.take::<bool>().unwrap());
-        assert!(matches!(row.take::<u16>(), Err(StoreError::Corrupt { .. })));
-        assert!(matches!(row.take::<Status>(), Err(StoreError::Corrupt { .. })));
-        assert!(matches!(row.take::<i64>(), Err(StoreError::Corrupt { .. })), "there is no such column");
-    }
-
     #[test]
     fn a_value_is_not_shown() {
         assert_eq!(format!("{:?}", Value::from("very-secret")), "Value(redacted)");

@@ -22,7 +22,7 @@ fn frames(mut bytes: &[u8]) -> Vec<(u8, u8, Vec<u8>)> {
 }
 
 /// Whether a response with status 200 is among the frames: its first header is pair number 8.
-pub(crate) fn is_served(bytes: &[u8]) -> bool {
+fn is_served(bytes: &[u8]) -> bool {
     frames(bytes).iter().any(|(kind, _, payload)| *kind == HEADERS && payload.contains(&0x88))
 }
 

@@ -48,24 +48,16 @@ impl TlsTarget {
 
     /// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.
     pub(crate) fn exchange(&self, bytes: &[u8], enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-        exchange(self.connect(), bytes, enough)
-    }
-}
-
-/// What comes back for these bytes, up to `enough`, the end of the connection, or until nothing more comes.
-pub(crate) fn exchange(
-    mut stream: impl Read + Write,
-    bytes: &[u8],
-    enough: impl Fn(&[u8]) -> bool,
-) -> Vec<u8> {
-    // The server may hang up before it has read all of it.
-    let _ = stream.write_all(bytes).and_then(|()| stream.flush());
-    let (mut response, mut buffer) = (Vec::new(), [0; 16 * 1024]);
-    while !enough(&response) {
-        match stream.read(&mut buffer) {
-            Ok(count) if count > 0 => response.extend_from_slice(&buffer[..count]),
-            _ => break,
+        let mut stream = self.connect();
+        // The server may hang up before it has read all of it.
+        let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+        let (mut response, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+        while !enough(&response) {
+            match stream.read(&mut buffer) {
+                Ok(count) if count > 0 => response.extend_from_slice(&buffer[..count]),
+                _ => break,
+            }
         }
+        response
     }
-    response
 }

@@ -6,8 +6,6 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use serde_json::Value;
-
 use super::program::{done, failure, server};
 
 /// An account, an instance and a gateway with passwords.
@@ -52,15 +50,6 @@ impl TestDatabase {
     #[track_caller]
     pub(crate) fn succeed(&self, command: &str) -> String {
         done(&self.run(&words(command)))
-    }
-
-    /// JSON lines of a command line that does what it should.
-    #[track_caller]
-    pub(crate) fn json(&self, command: &str) -> Vec<Value> {
-        self.succeed(&format!("{command} --output json"))
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
     }
 
     /// A command line that fails with this exit code and message, and changes nothing. Returns all that it says.

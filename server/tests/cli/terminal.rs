@@ -49,7 +49,6 @@ fn listings_and_what_is_said_of_them() {
     for arguments in [
         ["token", "issue", "--account", STEERING].as_slice(),
         &["token", "rotate", "1"],
-        &["token", "rotate", "2", "--output", "json"],
         &["list", "token"],
         &["list", "account"],
         &["put", "entitlement", "--account", STEERING, "--protocol", "socks5"],
@@ -86,7 +85,7 @@ fn json_loses_nothing() {
         ("group", "name"),
         ("instance", "cityCode"),
     ] {
-        let output = database.run(&["list", kind, "--output", "json"]);
+        let output = database.run(&["list", kind]);
         let text = harmless(&output);
         let found = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         assert!(found.into_iter().any(|value| value[field] == STEERING), "{kind}: {text}");
@@ -119,7 +118,6 @@ fn failures() {
         &["import", file.to_str().unwrap()],
         &["import", nowhere.to_str().unwrap()],
         &["list", "account", "--db", nowhere.to_str().unwrap()],
-        &["config", "check", "--config", nowhere.to_str().unwrap()],
         &["list", "instance", "--where", &format!("status={STEERING}")],
         &["put", "whitelist", "--account", "acme", "--range", STEERING],
         &[STEERING],
@@ -139,20 +137,8 @@ fn failures() {
 }
 
 #[test]
-fn the_configuration_and_its_faults() {
-    let database = TestDatabase::open();
-    let file = database.path("sallyport.toml");
-    for text in [json!({"tls-cert": STEERING}), json!({STEERING: "x"}), json!({"listen": STEERING})] {
-        let toml: String = text
-            .as_object()
-            .unwrap()
-            .iter()
-            .map(|(key, value)| format!("{} = {}\n", json!(key), value))
-            .collect();
-        std::fs::write(&file, toml.replace('\u{7f}', "\\u007f")).unwrap();
-        harmless(&database.run(&["config", "check", "--config", file.to_str().unwrap()]));
-    }
-    let mut command = database.command(&["config", "check"]);
+fn settings() {
+    let mut command = TestDatabase::open().command(&["run"]);
     command.env("SALLYPORT_TRUSTED_PROXIES", STEERING).env("SALLYPORT_LOG", STEERING);
     harmless(&command.output().unwrap());
 }

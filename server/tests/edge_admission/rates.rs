@@ -1,13 +1,12 @@
 //! 429.
 
 use sallyport_server::{
-    Config, StartError,
+    Config,
     api::generated::{ExtractProxies, ListStaticGroups},
     edge::{operation::Operation, responding::error_code::ErrorCode},
-    start,
 };
 
-use super::{extraction, get, groups, paused_store::PausedStore, served, wire::Response};
+use super::{extraction, get, groups, served, wire::Response};
 
 fn assert_throttled(response: &Response, fields: &[&str]) {
     let body = response.json();
@@ -51,13 +50,4 @@ async fn an_address_that_calls_too_often_waits_alone() {
     assert_eq!(asked(ExtractProxies::PATH.to_owned(), "127.0.0.2").await.status, 400);
     assert_throttled(&asked(extraction(&sample), "127.0.0.2").await, &["code", "message"]);
     assert_eq!(asked(extraction(&sample), "127.0.0.3").await.status, 200);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn rates_of_unknown_operations_are_rejected() {
-    let store = std::sync::Arc::new(PausedStore::new().await);
-    let rates = vec!["listGroups:token:1/s".parse().unwrap()];
-    let error = start(Config { rates, ..Config::loopback(store) }).unwrap_err();
-    assert!(matches!(&error, StartError::UnknownOperation { operation, .. } if operation == "listGroups"));
-    assert!(error.to_string().contains(ListStaticGroups::ID), "{error}");
 }

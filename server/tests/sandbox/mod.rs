@@ -12,6 +12,7 @@ use sallyport_server::{
     Config,
     data::seed::seed,
     sandbox::{Sandbox, SandboxTokens},
+    store::{OpenMode, sqlite::SqliteStore},
 };
 use serde_json::{Value, json};
 
@@ -97,8 +98,7 @@ async fn the_commands_work_as_they_are_pasted() {
 async fn a_sandbox_serves_its_own_data_whatever_store_it_is_configured_with() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("real.db");
-    let file = sallyport_server::store::sqlite::NewFile::new(&path).unwrap();
-    let real = Arc::new(file.open().unwrap());
+    let real = Arc::new(SqliteStore::open(&path, OpenMode::Create).unwrap());
     let theirs = seed(real.as_ref()).await.unwrap();
     let other = Arc::clone(&real);
     let configured = |config| Config { store: other as _, ..config };

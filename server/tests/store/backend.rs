@@ -108,9 +108,7 @@ impl Database {
 
 /// All records of a kind that meet the conditions.
 pub(crate) async fn all(registry: &dyn Store, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
-    let (all, more) = registry.list(kind, conditions(kind, fields), None, Vec::new(), collect).await.unwrap();
-    assert!(!more);
-    all
+    registry.list(kind, conditions(kind, fields), Vec::new(), collect).await.unwrap()
 }
 
 /// Collects a list.
@@ -145,7 +143,7 @@ pub(crate) fn values(entries: &[Entry], field: &str) -> Vec<Value> {
 /// Removes the records that meet the conditions.
 pub(crate) async fn remove(registry: &dyn Store, kind: RecordKind, fields: &[&str]) {
     let selection = vec![conditions(kind, fields)];
-    registry.remove(kind, selection, Dependents::default(), None).await.unwrap();
+    registry.remove(kind, selection, Dependents::default()).await.unwrap();
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

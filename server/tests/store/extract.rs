@@ -207,7 +207,7 @@ async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
     let gateway = format!(
         r#"{{"gateway":{{"host":"new.proxy.invalid","port":1,"region":"{empty_region}","protocol":"http"}}}}"#
     );
-    import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway), |_| {}).await.unwrap();
+    import::import(sandbox.store.as_ref(), std::io::Cursor::new(gateway)).await.unwrap();
     let expected = Endpoint { host: "new.proxy.invalid".into(), port: 1 };
     assert_eq!(ask().await.unwrap().endpoints, [expected]);
 }

@@ -15,7 +15,7 @@ use sallyport_server::{
         service::Service,
         token::{Token, TokenKind},
     },
-    store::{RecordKind, Store, postgres::LEASE, record::Record, registry::IssuedToken},
+    store::{RecordKind, Store, postgres::LEASE, registry::IssuedToken},
 };
 use serde_json::json;
 
@@ -96,9 +96,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let expired = Some(Timestamp::now() - SignedDuration::from_secs(1));
     for (expires_at, expected) in [(expired, Err(Rejection::NotEntitled(protocol))), (None, Ok(10))] {
         let right = json!({"account": account, "protocol": protocol, "expiresAt": expires_at});
-        let right = vec![Record::read_put(RecordKind::Entitlement, right).unwrap()];
-        // It has expired since.
-        registry.put(RecordKind::Entitlement, right, Timestamp::UNIX_EPOCH).await.unwrap();
+        put(registry.as_ref(), RecordKind::Entitlement, right).await.unwrap();
         assert_eq!(servers.ask(&command).await, expected);
     }
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
@@ -132,7 +130,7 @@ async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Da
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
     let line = r#"{"entitlement":{"account":"aurora","protocol":"socks5"}}"#;
-    import(servers.stores[0].as_ref(), std::io::Cursor::new(line), |_| {}).await.unwrap();
+    import(servers.stores[0].as_ref(), std::io::Cursor::new(line)).await.unwrap();
     assert_eq!(servers.ask(&command).await, Ok(10));
 }
 
@@ -170,21 +168,4 @@ on_both! {
     an_import_that_was_reported_as_done_is_in_force_everywhere,
     a_whitelist_may_be_longer_than_the_cache_takes,
     what_is_cached_is_used_for_its_lease_only,
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_later_version_or_another_program_wrote_is_passed_over() {
-    let Some(database) = Database::postgres().await else { return };
-    let servers = Servers::on(&database).await;
-    let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
-    assert_eq!(servers.fill_caches(&command).await, Ok(10));
-    let ipv6 = "decode(repeat('20', 16), 'hex')";
-    database
-        .execute(&format!(
-            "INSERT INTO entitlements SELECT id, 'quic', NULL FROM accounts;
-             INSERT INTO whitelist (account_id, first, last, enabled) SELECT id, {ipv6}, {ipv6}, true FROM accounts"
-        ))
-        .await;
-    assert_eq!(servers.ask(&command).await, Ok(10));
-    assert_eq!(servers.fill_caches(&command).await, Ok(10));
 }

@@ -1,7 +1,6 @@
 //! The store, on real databases. What both backends promise is tested on both.
 
 mod backend;
-mod backup;
 mod cluster;
 mod disconnected_callers;
 mod extract;

@@ -51,8 +51,7 @@ async fn damage_inside_is_found_when_it_is_met() {
     let damaged = match Location::File(path).open(OpenMode::Existing).await {
         Err(OpenError::Store { source, .. }) => source,
         Err(other) => panic!("{other}"),
-        Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), None, Vec::new(), collect).await
-        {
+        Ok(registry) => match registry.list(RecordKind::Account, Vec::new(), Vec::new(), collect).await {
             Err(RegistryError::Store(source)) => source,
             other => panic!("{other:?}"),
         },

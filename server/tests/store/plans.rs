@@ -30,9 +30,9 @@ async fn a_search_seeks_by_address_and_page_by_id() {
     for (is_filtered, scan) in [(true, "Index Scan"), (false, "Index Only Scan")] {
         let plan = plan(&client, &search_sql(&DIALECT, is_filtered)).await;
         assert!(plan.contains(&format!("{scan} using instances_by_address on instances i")), "{plan}");
-        let seek = "Index Cond: ((account_id = $2) AND (ip = wanted.ip) AND (port >= wanted.lowest) AND (port \
-                    <= wanted.highest))";
-        assert!(plan.contains(seek), "{plan}");
+        let seek = "(ip = wanted.ip) AND (port >= wanted.lowest) AND (port <= wanted.highest))";
+        let condition = plan.lines().find(|line| line.contains("Index Cond: ((account_id = "));
+        assert!(condition.is_some_and(|condition| condition.contains(seek)), "{plan}");
         assert!(plan.contains("Index Scan using instances_pkey on instances one"), "{plan}");
         assert!(!plan.contains("Seq Scan on instances"), "{plan}");
     }

@@ -21,7 +21,7 @@ use super::{
 
 /// A new database with [`DATA`].
 async fn filled(database: &Database) -> Arc<dyn Store> {
-    import(database.open().await.as_ref(), DATA.as_bytes(), |_| {}).await.unwrap();
+    import(database.open().await.as_ref(), DATA.as_bytes()).await.unwrap();
     database.registry().await
 }
 
@@ -52,11 +52,7 @@ async fn an_account_goes_with_all_it_has(database: Database) {
     extract().await.unwrap();
     let acme = vec![vec![Condition::parse(RecordKind::Account, "name=acme").unwrap()]];
     let with_data = Dependents { with_data: true, ..Dependents::default() };
-    let other = Some("account \"acme\", with 1 token".to_owned());
-    let changed = registry.remove(RecordKind::Account, acme.clone(), with_data, other).await.unwrap_err();
-    assert!(changed.to_string().contains("has changed meanwhile"), "{changed}");
-    assert!(extract().await.is_ok());
-    let words = registry.remove(RecordKind::Account, acme, with_data, None).await.unwrap();
+    let words = registry.remove(RecordKind::Account, acme, with_data).await.unwrap();
     let belongings = "1 token, 1 whitelist entry, 1 entitlement, 1 group, 1 instance";
     assert_eq!(words, format!("account \"acme\", with {belongings}"));
     assert_eq!(extract().await.err(), Some(Rejection::TokenUnknown));

@@ -45,9 +45,7 @@ async fn play(database: Database, name: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store/transcripts").join(name);
     let (transcript, folder) = (std::fs::read_to_string(&path).unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("gw.secret"), "very-secret\n").unwrap();
-    sallyport_server::data::import::import(database.open().await.as_ref(), DATA.as_bytes(), |_| {})
-        .await
-        .unwrap();
+    sallyport_server::data::import::import(database.open().await.as_ref(), DATA.as_bytes()).await.unwrap();
     let (mut played, mut steps) = (String::new(), transcript.split("\n$ ").peekable());
     played.push_str(steps.next().unwrap());
     for step in steps {

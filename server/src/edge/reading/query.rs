@@ -70,38 +70,3 @@ fn add(sent: &mut Option<Value>, schema: &Schema, value: Cow<'_, str>) -> bool {
     }
     sent.replace(schema.value_of(value)).is_none()
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::LazyLock;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::edge::responding::error_code::ErrorCode;
-
-    fn operation() -> Operation {
-        let parameter = |name: &str, schema: Value| json!({ "name": name, "in": "query", "schema": schema });
-        let document = json!({ "paths": { "/x": { "get": { "operationId": "x", "responses": { "200": {} }, "parameters": [
-            parameter("num", json!({ "type": "array", "items": { "type": "integer" } })),
-            parameter("sb", json!({ "type": "string" })),
-            { "name": "api_key", "in": "query", "x-credential": true, "schema": { "type": "string" } },
-        ] } } } });
-        sallyport_contract::read::operations(&document).unwrap().remove(0)
-    }
-
-    fn parse(raw: &str) -> Result<Request<'static>> {
-        static OPERATION: LazyLock<Operation> = LazyLock::new(operation);
-        Query::parse(Some(raw), &OPERATION).map(|query| query.request)
-    }
-
-    #[test]
-    fn only_lists_may_be_repeated() {
-        let request = parse("num=3&sb=x&num=01&num=").unwrap();
-        assert_eq!(request.get("num"), Some(&json!([3, "01", ""])));
-        assert_eq!(request.get("sb"), Some(&json!("x")));
-        for twice in ["sb=x&sb=y", "sb=x&%73b=x", "api_key=x&api_key=x"] {
-            assert_eq!(parse(twice).unwrap_err().code, ErrorCode::Repeated, "{twice}");
-        }
-    }
-}

@@ -126,48 +126,7 @@ fn looks_like_a_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use sallyport_contract::check::UnknownName;
-
     use super::*;
-
-    #[test]
-    fn a_message_says_where_what_and_by_which_clause() {
-        let error = RequestError::new(ErrorCode::Missing, "query parameter `num`", "missing").citing("a.b");
-        assert_eq!(error.to_string(), "query parameter `num`: missing (a.b)");
-        assert_eq!(RequestError::repeated("body").citing("").to_string(), "body: must be sent only once");
-    }
-
-    #[test]
-    fn a_repeated_field_is_named_only_where_it_looks_like_one() {
-        let message = |name| RequestError::repeated_field(name).to_string();
-        assert_eq!(message("page"), "body field `page`: must be sent only once");
-        assert_eq!(message(&"5f".repeat(32)), "body: has a field more than once");
-    }
-
-    #[test]
-    fn an_unknown_name_inside_an_object_has_its_place() {
-        let message = |path: &str, name: &str| {
-            let unknown = UnknownName { name: name.to_owned(), known: vec!["page", "size"] };
-            let violation = Violation {
-                location: Location::Body,
-                path: path.to_owned(),
-                problem: Problem::Unknown(Box::new(unknown)),
-                expected: "".into(),
-                found: "".into(),
-                clauses: "",
-            };
-            RequestError::from(violation).to_string()
-        };
-        assert_eq!(message("color", "color"), "unknown body field `color`; expected one of: page, size");
-        assert_eq!(
-            message("lines[2].pages", "pages"),
-            "body item `lines[2]`: unknown field `pages`; did you mean `page`?"
-        );
-        assert_eq!(
-            message("filter.color", "color"),
-            "body field `filter`: unknown field `color`; expected one of: page, size"
-        );
-    }
 
     #[test]
     fn an_unknown_name_is_shown_only_where_it_looks_like_one() {

@@ -1,10 +1,10 @@
 -- OFFSET 0 keeps the planner from turning the seeks into a join, for which it might scan the account.
 SELECT found.id
-FROM unnest($5::bytea[], $6::integer[], $7::integer[]) AS wanted (ip, lowest, highest)
+FROM unnest($4::bytea[], $5::integer[], $6::integer[]) AS wanted (ip, lowest, highest)
 CROSS JOIN LATERAL (
     SELECT i.id
     FROM instances AS i
-    WHERE i.account_id = $2
+    WHERE i.account_id = OWNER
       AND i.ip = wanted.ip
       AND i.port BETWEEN wanted.lowest AND wanted.highest
       FILTERS

@@ -29,14 +29,13 @@ use crate::{
 
 /// The SQL of PostgreSQL.
 pub static DIALECT: Dialect = Dialect {
-    any: "= ANY(",
     row_lock: "FOR UPDATE",
     has_index_hints: false,
     stores_nul: false,
     matched: include_str!("matched.sql"),
     // OFFSET 0 keeps the planner from other joins, for which it might scan the account.
     instance: "LEFT JOIN LATERAL (
-                   SELECT * FROM instances AS one WHERE one.account_id = $2 AND one.id = page.id OFFSET 0
+                   SELECT * FROM instances AS one WHERE one.id = page.id OFFSET 0
                ) AS i ON true",
     contains: |column, number| format!("i.{column}::jsonb ? ${number}"),
     addresses,

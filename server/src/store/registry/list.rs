@@ -83,18 +83,9 @@ impl Condition {
     }
 }
 
-impl RecordKind {
-    /// The names of the columns that a list has in a table for people.
-    #[must_use]
-    pub fn table_columns(self) -> Vec<&'static str> {
-        let shown = self.fields().iter().filter(|field| field.in_tables);
-        shown.filter_map(Field::listed).collect()
-    }
-}
-
 impl dyn Store + '_ {
-    /// Passes at most `limit` entries that meet all conditions to `write` with the output: from one snapshot, in a stable order, and on
-    /// a thread that may block. Returns the output, and whether there are more entries.
+    /// Passes the entries that meet all conditions to `write` with the output: from one snapshot, in a stable order, and on a thread that
+    /// may block. Returns the output.
     ///
     /// # Errors
     /// A condition names an unknown account, an entry cannot be written, after which no more follow, or the storage fails.
@@ -102,10 +93,9 @@ impl dyn Store + '_ {
         &self,
         kind: RecordKind,
         conditions: Vec<Condition>,
-        limit: Option<u32>,
         mut output: W,
         write: fn(&mut W, Entry) -> io::Result<()>,
-    ) -> Result<(W, bool)> {
+    ) -> Result<W> {
         self.run(Access::Snapshot, move |session| {
             let from = match kind {
                 // SQLite keeps this order: for each account the index by address is scanned in order, or searched.
@@ -116,22 +106,11 @@ impl dyn Store + '_ {
             };
             let mut query = Query::new(&kind.select(&from)).only(session, &conditions)?;
             query.push(order(kind));
-            if let Some(limit) = limit {
-                // One more, to find out whether there are more entries.
-                query.values.push(Value::Number(i64::from(limit) + 1));
-                query.push(&format!("LIMIT ${}", query.values.len()));
-            }
-            let (mut count, mut more) = (0_u64, false);
             session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
-                more = limit.is_some_and(|limit| count == u64::from(limit));
-                if more {
-                    return Ok(ControlFlow::Break(()));
-                }
-                count += 1;
                 write(&mut output, Record::from_row(kind, row)?.listed()?).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok((output, more))
+            Ok(output)
         })
         .await
     }

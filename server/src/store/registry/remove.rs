@@ -29,19 +29,11 @@ impl dyn Store + '_ {
         self.run(Access::Snapshot, move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
     }
 
-    /// Removes records, all or none. Returns in words what was removed. `confirmed` is what [`Self::removal`] said, if that was
-    /// confirmed.
+    /// Removes records, all or none. Returns in words what was removed.
     ///
     /// # Errors
-    /// No record meets one of the lists of conditions, other records refer to a record, or it would remove something else than what was
-    /// confirmed.
-    pub async fn remove(
-        &self,
-        kind: RecordKind,
-        selection: Selection,
-        of: Dependents,
-        confirmed: Option<String>,
-    ) -> Result<String> {
+    /// No record meets one of the lists of conditions, other records refer to a record, or another command has put more meanwhile.
+    pub async fn remove(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
         if kind == RecordKind::Token {
             return super::rejected("a token cannot be removed; revoke it with `server token revoke`");
         }
@@ -58,7 +50,7 @@ impl dyn Store + '_ {
                 removed += session.execute(&delete.sql, &delete.values)?;
             }
             // Each statement may see what another command has put meanwhile.
-            if confirmed.is_some_and(|confirmed| confirmed != words) || i64::try_from(removed) != Ok(total) {
+            if i64::try_from(removed) != Ok(total) {
                 return super::rejected(
                     "what would be removed has changed meanwhile; nothing was removed, try again",
                 );

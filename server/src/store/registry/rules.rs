@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// Checks what changes in a record against the rules of its kind, and sets what follows from it. `stored` is the record that it
-/// replaces, `given` has the fields that were given. What is stored may be old, imported or expired by now, and is no reason to reject a
-/// change of something else.
+/// replaces, `given` has the fields that were given. What is stored may be old or imported, and is no reason to reject a change of
+/// something else.
 pub(super) fn check(
     session: &mut dyn Session,
     stored: Option<&Record>,
@@ -36,18 +36,6 @@ pub(super) fn check(
         }
     }
     match record.kind() {
-        RecordKind::Whitelist => {
-            let is_enabled: bool = record.get("enabled")?;
-            let end: Option<Timestamp> = record.get("expiresAt")?;
-            match end.filter(|end| has_expired(Some(*end), now)) {
-                Some(end) if is_enabled && (changes("enabled") || changes("expiresAt")) => rejected(format!(
-                    "the whitelist entry expired {end}, so enabling it has no effect; set `expiresAt` to a later time, or to \
-                     null"
-                )),
-                _ => Ok(()),
-            }
-        }
-        RecordKind::Entitlement if changes("expiresAt") => check_expiry(record, now),
         RecordKind::Group => {
             let number: Id = record.get("groupId")?;
             if stored.is_none() && number.get() <= retired(session)? {
@@ -60,7 +48,7 @@ pub(super) fn check(
             Ok(())
         }
         RecordKind::Instance => check_instance(session, stored, changes, record, now),
-        RecordKind::Account | RecordKind::Token | RecordKind::Entitlement | RecordKind::Gateway => Ok(()),
+        _ => Ok(()),
     }
 }
 
@@ -76,14 +64,11 @@ fn check_instance(
     if is_renewed && before == Some(Status::Expired) && !changes("status") {
         instance.set("status", Status::Active.into());
     }
-    if instance.get::<Status>("status")? == Status::Active {
-        if changes("expiresAt") {
-            check_expiry(instance, now)?;
-        }
-        let is_activated = instance.get::<Option<Timestamp>>("activatedAt")?.is_some();
-        if before != Some(Status::Active) && !changes("activatedAt") && !is_activated {
-            instance.set("activatedAt", now.into());
-        }
+    let is_activated = instance.get::<Option<Timestamp>>("activatedAt")?.is_some();
+    let becomes_active =
+        instance.get::<Status>("status")? == Status::Active && before != Some(Status::Active);
+    if becomes_active && !changes("activatedAt") && !is_activated {
+        instance.set("activatedAt", now.into());
     }
     let Some(group) = instance.get::<Option<Id>>("groupId")? else { return Ok(()) };
     let owner = "SELECT a.name FROM groups AS g JOIN accounts AS a ON a.id = g.account_id WHERE g.id = $1";
@@ -96,15 +81,6 @@ fn check_instance(
             instance.owner().unwrap_or_default()
         )),
         None => Err(RegistryError::Unknown(format!("unknown group {group}; `server list group` shows all"))),
-    }
-}
-
-fn check_expiry(record: &Record, now: Timestamp) -> Result<()> {
-    match record.get::<Option<Timestamp>>("expiresAt")? {
-        Some(end) if has_expired(Some(end), now) => {
-            rejected(format!("`expiresAt`: expected a time in the future, found {end}"))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -3,7 +3,6 @@
 mod epoch;
 mod error;
 mod import;
-mod new_file;
 mod open;
 #[cfg(test)]
 mod plans;
@@ -14,8 +13,8 @@ mod writer;
 
 use std::path::Path;
 
+pub use self::session::DIALECT;
 use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
-pub use self::{new_file::NewFile, session::DIALECT};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError,
     cache::Epochs,

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io,
-    path::{Path, PathBuf},
+    path::Path,
     time::Duration,
 };
 
@@ -29,25 +29,19 @@ pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Sqlite, OpenError> {
     if mode == OpenMode::Create {
         create(path)?;
     }
-    let store = connect(path, DURABLE, None)?;
-    warn_if_readable_by_others(path);
-    Ok(store)
+    connect(path, DURABLE, None)
 }
 
 pub(super) fn temporary() -> Result<Sqlite, OpenError> {
     let parent = std::env::temp_dir();
-    let folder = private_folder(&parent).map_err(|error| unusable(&parent, error))?;
+    let folder = tempfile::Builder::new()
+        .prefix(".sallyport-")
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .tempdir_in(&parent)
+        .map_err(|error| unusable(&parent, error))?;
     let path = folder.path().join("sallyport.db");
     create(&path)?;
     connect(&path, NOT_DURABLE, Some(folder))
-}
-
-/// Creates a temporary folder in another one, which only its owner can read.
-pub(super) fn private_folder(parent: &Path) -> io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".sallyport-");
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir_in(parent)
 }
 
 /// Creates a missing file, which only its owner can read: it will hold proxy passwords and digests of tokens. SQLite
@@ -60,28 +54,6 @@ fn create(path: &Path) -> Result<(), OpenError> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(path, error)),
         Ok(_) | Err(_) => Ok(()),
     }
-}
-
-/// Warns if users other than the owner can read the files.
-fn warn_if_readable_by_others(path: &Path) {
-    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
-        let Ok(metadata) = fs::metadata(&file) else { continue };
-        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        if mode & 0o077 != 0 {
-            let file = file.display();
-            tracing::warn!(
-                "{file} has mode {mode:03o}, expected 600: other users may read the proxy passwords in it; run \
-                 `chmod 600 '{file}'`"
-            );
-        }
-    }
-}
-
-/// The file of SQLite beside a database.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Values of the pragma `synchronous`: a commit survives a power cut, or not, for a file that is deleted with its store.
@@ -171,7 +143,7 @@ fn reader_count() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get().clamp(4, 16))
 }
 
-pub(super) fn unusable(path: &Path, source: impl Into<StoreError>) -> OpenError {
+fn unusable(path: &Path, source: impl Into<StoreError>) -> OpenError {
     OpenError::Store { database: name(path), source: source.into() }
 }
 

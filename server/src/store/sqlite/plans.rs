@@ -7,7 +7,6 @@ use crate::{
     api::generated::SearchRequest,
     domain::{
         Protocol, Status,
-        access::AccountId,
         extraction::{ExtractionQuery, Parameters, Region},
         search::SearchQuery,
         token::Token,
@@ -16,7 +15,7 @@ use crate::{
         Result,
         cache::{Cache, Epoch, Epochs},
         database::Backend as _,
-        queries::{self, Statements, extract_sql, gateways_sql, search_sql, supply_sql},
+        queries::{self, Statements, extract_sql, gateways_sql, search_sql},
         session::{Access, Session},
         value::Value,
     },
@@ -75,7 +74,7 @@ async fn a_search_is_planned_once() {
         let query = SearchQuery { addresses: Vec::new(), filters, offset: 0, limit: 20 };
         let searched = store.backend.run(Access::Read, move |session| {
             let digest = Token::new("unknown").digest();
-            queries::search(session, &Statements::new(&DIALECT), digest, AccountId(1), &query)
+            queries::search(session, &Statements::new(&DIALECT), digest, &query)
         });
         assert!(searched.await.unwrap().is_none());
     }
@@ -104,15 +103,8 @@ fn gateways_are_chosen_and_listed_along_an_index() {
 }
 
 #[test]
-fn gateways_are_counted_along_an_index() {
-    let steps = plan(&supply_sql(&DIALECT), "");
-    assert_eq!(steps.len(), 1, "one scan, without sorting: {steps:?}");
-    assert!(steps[0].contains("USING COVERING INDEX gateways_by_region"), "{steps:?}");
-}
-
-#[test]
 fn memory_and_database_choose_alike() {
-    const EPOCH: Epoch = Epoch([0, 0]);
+    const EPOCH: Epoch = Epoch(0);
     const NOW: Epochs = Epochs { access: EPOCH, gateways: EPOCH };
     let (db, statements, token) = (open::in_memory(), Statements::new(&DIALECT), Token::new("t"));
     let session = &mut SqliteSession(&db) as &mut dyn Session;
@@ -136,8 +128,7 @@ fn memory_and_database_choose_alike() {
                     request_id: None,
                     pivot,
                 };
-                let chosen =
-                    queries::extraction(session, &statements, AccountId(1), &query).unwrap().unwrap();
+                let chosen = queries::extraction(session, &statements, &query).unwrap().unwrap();
                 cache.insert_account(&query, &chosen, EPOCH);
                 let all = queries::gateways(session, &statements, &query.parameters).unwrap();
                 cache.insert_gateways(&query.parameters, all, EPOCH);

@@ -24,7 +24,6 @@ use crate::{
 
 /// The SQL of SQLite.
 pub static DIALECT: Dialect = Dialect {
-    any: "IN rarray(",
     row_lock: "",
     has_index_hints: true,
     stores_nul: true,

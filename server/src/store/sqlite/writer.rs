@@ -160,23 +160,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failed_commit_fails_every_change_in_it() {
-        let writer = start(
-            "PRAGMA foreign_keys = ON;
-             CREATE TABLE entries (value TEXT PRIMARY KEY);
-             CREATE TABLE links (target TEXT REFERENCES entries DEFERRABLE INITIALLY DEFERRED);",
-        );
-        // A dangling link is found at the commit.
-        let dangling = writer.write(|db| {
-            db.execute("INSERT INTO links VALUES ('nowhere')", [])?;
-            Ok::<_, StoreError>(())
-        });
-        assert!(matches!(dangling.await, Err(StoreError::Conflict { .. })));
-        writer.write(|db| insert(db, "later")).await.unwrap();
-        assert_eq!(writer.write(entries).await.unwrap(), ["later"]);
-    }
-
-    #[tokio::test]
     async fn nothing_is_committed_after_a_rollback_of_the_transaction() {
         let writer = start("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)");
         let (release, held) = mpsc::channel::<()>();
@@ -193,15 +176,6 @@ mod tests {
         let (first, second, ()) = tokio::join!(first, second, release);
         assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
         assert_eq!(writer.write(entries).await.unwrap(), [""; 0], "both changes were reported as failed");
-    }
-
-    #[tokio::test]
-    async fn a_change_is_made_even_if_nobody_waits() {
-        let writer = start("CREATE TABLE entries (value TEXT)");
-        let abandoned = writer.write(|db| insert(db, "abandoned"));
-        futures::pin_mut!(abandoned);
-        assert!(futures::poll!(abandoned.as_mut()).is_pending());
-        assert_eq!(writer.write(entries).await.unwrap(), ["abandoned"]);
     }
 
     #[tokio::test]
