@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use crate::{
     Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, connection,
     contract::PATH_PREFIX, middleware::Chain, network::Network, options::not_zero, secret::Token,
-    telemetry::Telemetry, token_source::Tokens, transport::Transport,
+    token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -276,7 +276,6 @@ impl ClientBuilder {
             retry: self.retry,
             budget: self.retry_budget,
             middleware: self.middleware,
-            telemetry: Telemetry::new(),
             request_timeout: self.request_timeout,
             total_timeout: self.total_timeout,
             max_body: self.max_body,

@@ -26,7 +26,6 @@ mod middleware;
 mod network;
 mod operation;
 mod options;
-mod otel;
 mod response;
 mod retry;
 mod search;

@@ -9,7 +9,6 @@ use reqwest::{StatusCode, Url};
 
 #[cfg(feature = "tracing")]
 use crate::WithResponse;
-pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 use crate::{Error, operation::Operation};
 
 /// Runs `future` in the span of a call, of which `sent` counts the requests. The span gets its results once, at the end: subscribers
@@ -78,8 +77,8 @@ pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration
 }
 
 /// The path of the request: that of the base URL followed by the operation's.
-#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
-pub(crate) fn path(base: &Url, operation: &Operation) -> String {
+#[cfg(feature = "tracing")]
+fn path(base: &Url, operation: &Operation) -> String {
     format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
