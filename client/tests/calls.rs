@@ -216,15 +216,15 @@ async fn an_extraction_is_resumed_with_the_id_of_its_error() {
 
 #[tokio::test]
 async fn results_are_json() {
-    use sallyport_client::testing::{Replies, endpoint, extraction, instance};
+    use sallyport_client::testing::{Replies, instance};
     use serde_json::{json, to_value};
 
-    let mut partial = extraction([endpoint("gw.invalid", 80)], 2);
-    partial.retry_after = Some(Duration::from_millis(7500));
+    let replies = Replies::new().partial(["gw.invalid:80"], 2, Some(Duration::from_millis(7500)));
+    let partial = replies.builder().build().unwrap().extract(2).request_id("mine").await.unwrap();
     let gateway = json!({"ip": "gw.invalid", "port": 80});
     let expected = json!({
         "endpoints": [gateway], "requested": 2, "returned": 1, "partial": true, "retryAfter": 7, "requestIp": "127.0.0.1",
-        "requestId": "request-of-a-test", "message": "ok",
+        "requestId": "mine", "message": "ok",
     });
     assert_eq!(to_value(partial).unwrap(), expected);
 
