@@ -49,25 +49,14 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
-    /// Build the programs for a release: archives and Python wheels with checksums, completions, man pages and a list of all
-    /// dependencies (SBOM).
-    #[command(after_help = DIST_EXAMPLES)]
-    Dist(task::dist::Arguments),
 }
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
   cargo xtask diff
   cargo xtask diff main --fail-on breaking
-  cargo xtask diff openapi/released/1.0.0.yaml --format md > changes.md
-  cargo xtask diff v1.0.0 --changelog
-  cargo xtask diff HEAD --witness";
-
-const DIST_EXAMPLES: &str = "\
-Examples:
-  cargo xtask dist
-  cargo xtask dist --target x86_64-unknown-linux-musl --out /tmp/release
-  cargo xtask dist --profile dev --program conformance";
+  cargo xtask diff openapi/released/1.0.0.yaml
+  cargo xtask diff v1.0.0 --changelog";
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -97,7 +86,6 @@ fn execute(task: Task) -> Result<(String, ExitCode), String> {
     match task {
         Task::Generate => task::generate::generate(&root).map(done),
         Task::Check => task::generate::check(&root).map(done),
-        Task::Dist(arguments) => task::dist::run(&root, &arguments).map(done),
         Task::Diff(arguments) => task::diff::run(&root, &arguments).map(|report| {
             (report.text, if report.is_failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
         }),
