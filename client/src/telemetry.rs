@@ -5,7 +5,7 @@
 use std::sync::atomic::Ordering;
 use std::{sync::atomic::AtomicU32, time::Duration};
 
-use reqwest::{StatusCode, Url};
+use reqwest::Url;
 
 #[cfg(feature = "tracing")]
 use crate::WithResponse;
@@ -58,12 +58,6 @@ pub(crate) async fn in_span<T>(
     outcome
 }
 
-/// Records that a response was received.
-#[cfg(feature = "tracing")]
-pub(crate) fn responded(status: StatusCode) {
-    tracing::debug!(http.response.status_code = status.as_u16(), "response received");
-}
-
 /// Records that retry number `count` follows after `wait`.
 #[cfg(feature = "tracing")]
 pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
@@ -87,9 +81,6 @@ fn path(base: &Url, operation: &Operation) -> String {
 pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &AtomicU32, future: F) -> F {
     future
 }
-
-#[cfg(not(feature = "tracing"))]
-pub(crate) fn responded(_: StatusCode) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn retrying(_: &'static Operation, _: u32, _: Duration, _: &Error) {}

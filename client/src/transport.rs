@@ -10,8 +10,9 @@ use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryBudget, RetryPolicy, TimeoutError, TransportError, WithResponse,
+    Error, RetryPolicy, TimeoutError, TransportError, WithResponse,
     body::{self, BodyError},
+    budget::RetryBudget,
     connection,
     contract::REQUEST_ID_HEADER,
     middleware::{self, Chain},
@@ -172,7 +173,6 @@ impl Transport {
         } else {
             middleware::run(self, call.operation, token, request, number).await?
         };
-        telemetry::responded(response.status);
         let response = classify(call.operation, response, token)?;
         Ok(((call.read)(&response, call.options, token)?, response))
     }
@@ -236,7 +236,7 @@ impl Transport {
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }
 
-    /// Sets the headers of the caller, and a request id where there is none; all requests of the call share them.
+    /// Checks the options, and sets a request id where there is none; all requests of the call share it.
     fn prepare(
         &self,
         request: &mut Request,
@@ -245,7 +245,7 @@ impl Transport {
     ) -> Result<(), Error> {
         // progenitor adds it; the contract has no such header.
         request.headers_mut().remove("api-version");
-        options.apply(request)?;
+        options.check()?;
         if let Some(parameter) = operation.request_id
             && request_id(request, parameter).is_none()
         {

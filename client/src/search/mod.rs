@@ -130,7 +130,7 @@ impl Search {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
-    /// for a [`header`](Self::header) or a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
+    /// for a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
     /// [`Error`] but [`Error::Shortage`].
     pub async fn page(self, number: impl TryInto<i64>) -> Result<SearchPage, Error> {
         Ok(self.page_with_response(number).await?.value)
