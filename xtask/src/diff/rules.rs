@@ -4,7 +4,7 @@
 use super::change::Direction;
 
 /// What a change means for callers that follow the older document, from harmless to serious.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// Only texts changed.
     Documentation,

@@ -5,7 +5,6 @@ use std::{path::Path, process::Command};
 use super::releases;
 use crate::{
     diff::{
-        Verdict,
         accepted::Note,
         render::{self, RenderInput},
         version,
@@ -21,25 +20,15 @@ pub(crate) struct Arguments {
     /// openapi/released].
     #[arg(value_name = "REV|FILE")]
     old: Option<String>,
-    /// End with exit code 1 when a change has this verdict or a more serious one, and is not accepted.
-    #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<Verdict>,
     /// Print a section for CHANGELOG.md instead of the report.
     #[arg(long)]
     changelog: bool,
 }
 
-/// A report, and whether a change in it reaches `--fail-on`.
-#[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) text: String,
-    pub(crate) is_failure: bool,
-}
-
 /// Compares two documents and reports their changes.
 ///
 /// Fails with an error when a document cannot be read.
-pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> {
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
     let (old, of_old) = older(root, arguments.old.as_deref())?;
     let of_new = releases::read(DOCUMENT, &root.join(DOCUMENT))?;
     let (diff, notes) = releases::compare(root, (&old, &of_old), &of_new)?;
@@ -49,8 +38,7 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> 
     let notes: Vec<_> = shown.map(ToString::to_string).collect();
     let advice = version::advise(&diff);
     let input = RenderInput { diff: &diff, advice: &advice, old: &old, new: DOCUMENT, notes: &notes };
-    let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
-    Ok(Report { text: render::render(input, arguments.changelog), is_failure })
+    Ok(render::render(input, arguments.changelog))
 }
 
 /// The older document and its name.
