@@ -49,6 +49,10 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
+    /// Build the programs for a release: archives and Python wheels with checksums, completions, man pages and a list of all
+    /// dependencies (SBOM).
+    #[command(after_help = DIST_EXAMPLES)]
+    Dist(task::dist::Arguments),
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -57,6 +61,12 @@ Examples:
   cargo xtask diff main
   cargo xtask diff openapi/released/1.0.0.yaml
   cargo xtask diff v1.0.0 --changelog";
+
+const DIST_EXAMPLES: &str = "\
+Examples:
+  cargo xtask dist
+  cargo xtask dist --target x86_64-unknown-linux-musl --out /tmp/release
+  cargo xtask dist --profile dev --program conformance";
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "the only place of this program that prints")]
 fn main() -> ExitCode {
@@ -80,5 +90,6 @@ fn execute(task: Task) -> Result<String, String> {
         Task::Generate => task::generate::generate(&root),
         Task::Check => task::generate::check(&root),
         Task::Diff(arguments) => task::diff::run(&root, &arguments),
+        Task::Dist(arguments) => task::dist::run(&root, &arguments),
     }
 }

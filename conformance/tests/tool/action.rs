@@ -137,13 +137,15 @@ fn shell(folder: &Path, script: &str) -> String {
     String::from_utf8(output.stdout).expect("text").trim().to_owned()
 }
 
-/// An archive as `.ci/dist` makes it, but for the program.
+/// An archive and a wheel as `cargo xtask dist` makes them, but for the program.
 #[test]
-fn an_archive_is_used_when_its_checksum_is_right() {
+fn an_archive_or_a_wheel_is_used_when_its_checksum_is_right() {
     let folder = Folder::new();
     shell(
         folder.path(),
-        "mkdir a-1; printf '#!/bin/sh\necho from the archive\n' > a-1/conformance; chmod +x a-1/conformance; tar czf a.tgz a-1",
+        "mkdir a-1; printf '#!/bin/sh\necho from the archive\n' > a-1/conformance; chmod +x a-1/conformance; tar czf a.tgz a-1
+         mkdir -p a-1.data/scripts; printf '#!/bin/sh\necho from the wheel\n' > a-1.data/scripts/conformance
+         python3 -m zipfile --create a.whl a-1.data",
     );
     let archive = std::fs::read(folder.path().join("a.tgz")).expect("an archive");
     let target = TestServer::start(move |stream| server::response(stream, "200 OK", &[], &archive));
@@ -165,6 +167,13 @@ fn an_archive_is_used_when_its_checksum_is_right() {
     run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", &sha256)]).assert(0, &[]);
     let program = &outputs(&folder)["program"];
     assert_eq!(shell(folder.path(), &format!("'{program}'")), "from the archive");
+
+    let wheel = std::fs::read(folder.path().join("a.whl")).expect("a wheel");
+    let target = TestServer::start(move |stream| server::response(stream, "200 OK", &[], &wheel));
+    let url = format!("{}/sallyport_conformance.whl", target.url());
+    let sha256 = shell(folder.path(), "sha256sum a.whl | cut -d' ' -f1");
+    run("Download the suite", folder.path(), &[("ARCHIVE", &url), ("SHA256", &sha256)]).assert(0, &[]);
+    assert_eq!(shell(folder.path(), &format!("'{program}'")), "from the wheel");
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! The tasks of `cargo xtask`. Only this module reads and writes files and runs programs.
 
 pub(crate) mod diff;
+pub(crate) mod dist;
 pub(crate) mod generate;
 mod releases;
+mod wheel;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,293 @@
+//! `cargo xtask dist`: what a release consists of.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::wheel::{self, Wheel};
+
+/// The programs that are released: name, folder of the package, and features without which there is no program.
+const PROGRAMS: [(&str, &str, &[&str]); 3] = [
+    ("conformance", "conformance", &[]),
+    ("server", "server", &[]),
+    ("sallyport", "client", &["--features", "sallyport-client/cli"]),
+];
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Write to this folder, which is created [default: target/dist of the workspace].
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Build for this target, which `rustup target add` installs [default: this machine].
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
+    /// Build with this profile; `dev` is quick and large.
+    #[arg(long, value_name = "NAME", default_value = "release")]
+    profile: String,
+    /// Pack the programs of this folder, and build none.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "profile")]
+    built: Option<PathBuf>,
+    /// Build only this program: conformance, server or sallyport; may be repeated [default: all].
+    #[arg(long, value_name = "NAME", value_parser = ["conformance", "server", "sallyport"])]
+    program: Vec<String>,
+}
+
+/// Builds the programs and writes, for each, an archive, a wheel and a software bill of materials; at last the checksums of all.
+///
+/// Fails with a report when something does not build or cannot be written.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
+    let out = arguments.out.clone().unwrap_or_else(|| root.join("target/dist"));
+    let out = std::path::absolute(out).map_err(|error| format!("error: {error}\n"))?;
+    let printed = output(Command::new("rustc").arg("-vV"), "rustc -vV")?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    let target = arguments.target.as_deref().unwrap_or(host);
+    let version = env!("CARGO_PKG_VERSION");
+    let mut written = Vec::new();
+    for (program, folder, features) in PROGRAMS {
+        if !arguments.program.is_empty() && !arguments.program.iter().any(|name| name == program) {
+            continue;
+        }
+        let shown = if program == "sallyport" { program.to_owned() } else { format!("sallyport-{program}") };
+        let name = format!("{shown}-{version}-{target}");
+        let package = format!("sallyport-{folder}");
+        let built = match &arguments.built {
+            Some(folder) => folder.join(program),
+            None => build(root, program, &package, features, arguments)?,
+        };
+        let staged = out.join(format!(".{name}"));
+        let packed = stage(root, program, folder, &built, &staged.join(&name), target == host)
+            .and_then(|()| pack(&staged, &name, &out));
+        // Whether it was packed or not.
+        fs::remove_dir_all(&staged).map_err(|error| cannot_write(&staged, &error))?;
+        written.push(packed?);
+        let binary = fs::read(&built).map_err(|error| format!("error: cannot read {program}: {error}\n"))?;
+        if let Some(platform) = wheel::platform(target, &binary) {
+            let readme = fs::read_to_string(root.join(folder).join("README.md"));
+            let readme =
+                &readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
+            let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
+            written.push(wheel.write(&binary, &out).map_err(|error| cannot_write(&out, &error))?);
+        }
+        let bill = format!("{name}.cdx.json");
+        write(&out.join(&bill), &(format!("{:#}\n", sbom(root, &package, features, target)?)))?;
+        written.push(bill);
+    }
+    let sums = format!("SHA256SUMS-{version}-{target}");
+    write(
+        &out.join(&sums),
+        &output(Command::new("sha256sum").current_dir(&out).args(&written), "sha256sum")?,
+    )?;
+    written.push(sums);
+    Ok(written.iter().map(|file| format!("wrote {}\n", out.join(file).display())).collect())
+}
+
+fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
+/// Builds a program and returns its path.
+fn build(
+    root: &Path,
+    program: &str,
+    package: &str,
+    features: &[&str],
+    arguments: &Arguments,
+) -> Result<PathBuf, String> {
+    let mut command = cargo(root);
+    command.args(["build", "--locked", "--bin", program, "--package", package]).args(features);
+    command.args(["--profile", &arguments.profile, "--message-format", "json-render-diagnostics"]);
+    command.args(arguments.target.iter().flat_map(|target| ["--target", target]));
+    // The build takes minutes, so cargo's progress is shown.
+    let printed = output(command.stderr(Stdio::inherit()), &format!("cargo build --bin {program}"))?;
+    let messages = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut programs = messages.filter(|message| message["target"]["name"] == program);
+    let built = programs.find_map(|message| Some(PathBuf::from(message["executable"].as_str()?)));
+    built.ok_or_else(|| format!("error: cargo names no program `{program}` among what it built\n"))
+}
+
+/// Gathers what an archive holds. Completions and man pages come from the program, so only one that runs here can write them.
+fn stage(
+    root: &Path,
+    program: &str,
+    folder: &str,
+    built: &Path,
+    staging: &Path,
+    runs_here: bool,
+) -> Result<(), String> {
+    let files = ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"].map(|file| root.join(file));
+    // The README and the pages that it links.
+    let listed =
+        fs::read_dir(root.join(folder)).map_err(|error| format!("error: cannot list {folder}: {error}\n"))?;
+    let pages = listed.filter_map(|entry| Some(entry.ok()?.path()));
+    let pages: Vec<PathBuf> = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    make_folder(staging)?;
+    for file in files.iter().chain(&pages).map(PathBuf::as_path).chain([built]) {
+        let to = staging.join(file.file_name().unwrap_or_default());
+        fs::copy(file, &to).map_err(|error| cannot_write(&to, &error))?;
+    }
+    if !runs_here {
+        return Ok(());
+    }
+    let (completions, pages) = (staging.join("completions"), staging.join("man/man1"));
+    make_folder(&completions)?;
+    make_folder(&pages)?;
+    let its = || {
+        let mut command = Command::new(built);
+        command.env_clear();
+        command
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let script = output(its().args(["completions", shell]), &format!("{program} completions"))?;
+        write(&completions.join(format!("{program}.{shell}")), &script)?;
+    }
+    output(its().arg("man").arg(pages), &format!("{program} man")).map(drop)
+}
+
+/// Packs the folder `name` of `staged` as a `.tar.gz` into `out`: sorted, without owners and times, so that the same files make
+/// the same archive.
+fn pack(staged: &Path, name: &str, out: &Path) -> Result<String, String> {
+    let archive = format!("{name}.tar.gz");
+    let mut command = Command::new("tar");
+    command.args([
+        "--sort=name",
+        "--mtime=@0",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--mode=u+rw,go+r-w",
+    ]);
+    command.args(["--use-compress-program=gzip -n -9", "--create", "--file"]).arg(out.join(&archive));
+    output(command.arg("--directory").arg(staged).arg(name), "tar (GNU tar is needed)")?;
+    Ok(archive)
+}
+
+/// A software bill of materials in the form of CycloneDX 1.6: every crate that is built into a program.
+fn sbom(root: &Path, package: &str, features: &[&str], target: &str) -> Result<Value, String> {
+    // Only what cargo would build: without tests, and with these features alone.
+    let mut command = cargo(root);
+    command.args(["tree", "--locked", "--package", package, "--target", target]).args(features);
+    command.args(["--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]);
+    let path = root.join("Cargo.lock");
+    let lock = fs::read_to_string(&path)
+        .map_err(|error| format!("error: cannot read {}: {error}\n", path.display()))?;
+    bill(&output(&mut command, "cargo tree")?, &lock)
+}
+
+/// Lines such as `name v1.2.3 (proc-macro)|MIT`, the program first, and the text of Cargo.lock as a bill.
+fn bill(tree: &str, lock: &str) -> Result<Value, String> {
+    let value = |package: &str, key: &str| {
+        package.lines().find_map(|line| {
+            Some(line.strip_prefix(key)?.strip_prefix(" = \"")?.trim_end_matches('"').to_owned())
+        })
+    };
+    let locked = lock.split("[[package]]").filter_map(|package| {
+        Some(((value(package, "name")?, value(package, "version")?), value(package, "checksum")?))
+    });
+    // Crates of this workspace have no checksum.
+    let checksums: BTreeMap<(String, String), String> = locked.collect();
+    let component = |line: &str, kind: &str| {
+        let (package, licence) = line.split_once('|')?;
+        let (name, rest) = package.split_once(" v")?;
+        let version = rest.split(' ').next()?;
+        let reference = format!("pkg:cargo/{name}@{version}");
+        let mut component = json!({ "type": kind, "bom-ref": reference, "name": name, "version": version, "purl": reference });
+        // Crates of long ago have a slash for OR.
+        let licence = licence.trim_end_matches(" (*)").replace('/', " OR ");
+        if !licence.is_empty() {
+            component["licenses"] = json!([{ "expression": licence }]);
+        }
+        if let Some(checksum) = checksums.get(&(name.to_owned(), version.to_owned())) {
+            component["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
+        }
+        Some(component)
+    };
+    let mut lines = tree.lines().filter(|line| !line.is_empty());
+    let unexpected = |line: &str| format!("error: unexpected output of cargo tree: {line}\n");
+    let first = lines.next().ok_or("error: cargo tree prints nothing\n")?;
+    let rest: BTreeSet<&str> = lines.filter(|line| *line != first).collect();
+    let components = rest.into_iter().map(|line| component(line, "library").ok_or_else(|| unexpected(line)));
+    Ok(json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": { "component": component(first, "application").ok_or_else(|| unexpected(first))? },
+        "components": components.collect::<Result<Vec<_>, _>>()?,
+    }))
+}
+
+fn make_folder(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| cannot_write(file, &error))
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> String {
+    format!("error: cannot write {}: {error}\n", file.display())
+}
+
+/// What a command prints. `shown` is its name in errors.
+fn output(command: &mut Command, shown: &str) -> Result<String, String> {
+    let output = command.output().map_err(|error| format!("error: cannot start `{shown}`: {error}\n"))?;
+    if !output.status.success() {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{messages}error: `{shown}` failed ({})\n", output.status));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_files_make_the_same_archive() {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = |at: &str, modified: u64| {
+            let staged = folder.path().join(at);
+            fs::create_dir_all(staged.join("a/b")).unwrap();
+            let file = fs::File::create(staged.join("a/b/c")).unwrap();
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(modified);
+            file.set_modified(time).unwrap();
+            fs::read(staged.join(pack(&staged, "a", &staged).unwrap())).unwrap()
+        };
+        assert_eq!(packed("one", 1_000_000), packed("two", 2_000_000));
+        assert!(pack(folder.path(), "missing", folder.path()).is_err());
+    }
+
+    #[test]
+    fn each_crate_stands_in_the_bill_once() {
+        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"00ff\"\n\n\
+                    [[package]]\nname = \"program\"\nversion = \"0.1.0\"\n";
+        let tree = "program v0.1.0 (/somewhere/private)|MIT\na v1.0.0|MIT/Apache-2.0\n\nb v2.0.0 (proc-macro)|MIT\na v1.0.0|MIT/Apache-2.0\n";
+        let found = bill(tree, lock).unwrap();
+        assert_eq!(found["metadata"]["component"]["name"], "program");
+        assert_eq!(
+            found["components"],
+            json!([
+                { "type": "library", "bom-ref": "pkg:cargo/a@1.0.0", "name": "a", "version": "1.0.0",
+                  "purl": "pkg:cargo/a@1.0.0", "licenses": [{ "expression": "MIT OR Apache-2.0" }],
+                  "hashes": [{ "alg": "SHA-256", "content": "00ff" }] },
+                { "type": "library", "bom-ref": "pkg:cargo/b@2.0.0", "name": "b", "version": "2.0.0",
+                  "purl": "pkg:cargo/b@2.0.0", "licenses": [{ "expression": "MIT" }] },
+            ])
+        );
+        assert!(!found.to_string().contains("private"), "a path of this machine");
+        assert!(bill("?", lock).is_err() && bill("", lock).is_err());
+    }
+
+    #[test]
+    fn a_command_that_fails_is_named_with_what_it_says() {
+        let error = output(Command::new("sh").args(["-c", "echo why >&2; exit 3"]), "sh").unwrap_err();
+        assert!(error.starts_with("why\nerror: `sh` failed"), "{error}");
+        assert!(output(&mut Command::new("/missing/program"), "x").unwrap_err().contains("cannot start `x`"));
+    }
+}
