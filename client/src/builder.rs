@@ -4,9 +4,9 @@ use reqwest::{Url, redirect};
 use secrecy::SecretString;
 
 use crate::{
-    Client, Error, Middleware, RetryBudget, RetryPolicy, TokenFile, TokenSource, connection,
+    Client, Error, Middleware, RetryPolicy, TokenFile, TokenSource, budget::RetryBudget, connection,
     contract::PATH_PREFIX, middleware::Chain, network::Network, options::not_zero, secret::Token,
-    telemetry::Telemetry, token_source::Tokens, transport::Transport,
+    token_source::Tokens, transport::Transport,
 };
 
 /// The environment variable that [`ClientBuilder::token_from_env`] reads.
@@ -39,7 +39,6 @@ pub struct ClientBuilder {
     request_timeout: Duration,
     total_timeout: Duration,
     retry: RetryPolicy,
-    retry_budget: RetryBudget,
     middleware: Chain,
     user_agent: String,
     max_body: usize,
@@ -54,7 +53,7 @@ struct BaseUrl(String);
 enum TokenChoice {
     Fixed(SecretString),
     /// Read when the client is built.
-    Variable(String),
+    Variable,
     /// Opened when the client is built.
     File(PathBuf),
     Source(Arc<dyn TokenSource>),
@@ -70,7 +69,6 @@ impl Default for ClientBuilder {
             request_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_secs(120),
             retry: RetryPolicy::default(),
-            retry_budget: RetryBudget::default(),
             middleware: Chain::default(),
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_body: 16 << 20,
@@ -106,13 +104,8 @@ impl ClientBuilder {
     }
 
     /// Reads the token from the environment variable [`TOKEN_VARIABLE`], once, when the client is built.
-    pub fn token_from_env(self) -> Self {
-        self.token_from_env_variable(TOKEN_VARIABLE)
-    }
-
-    /// As [`token_from_env`](Self::token_from_env), with an environment variable of another name.
-    pub fn token_from_env_variable(mut self, name: impl Into<String>) -> Self {
-        self.token = Some(TokenChoice::Variable(name.into()));
+    pub fn token_from_env(mut self) -> Self {
+        self.token = Some(TokenChoice::Variable);
         self
     }
 
@@ -157,12 +150,6 @@ impl ClientBuilder {
     /// When and how often failed requests are retried. Default: [`RetryPolicy::default`].
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.retry = policy;
-        self
-    }
-
-    /// Limits the retries of all calls together. Default: [`RetryBudget::default`].
-    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
-        self.retry_budget = budget;
         self
     }
 
@@ -237,8 +224,8 @@ impl ClientBuilder {
         not_zero("max_body_bytes", self.max_body == 0)?;
         let tokens = match self.token {
             Some(TokenChoice::Fixed(token)) => Tokens::Fixed(Arc::new(Token::new(token)?)),
-            Some(TokenChoice::Variable(name)) => {
-                Tokens::Fixed(Arc::new(Token::new(Token::from_env(&name)?)?))
+            Some(TokenChoice::Variable) => {
+                Tokens::Fixed(Arc::new(Token::new(Token::from_env(TOKEN_VARIABLE)?)?))
             }
             Some(TokenChoice::File(path)) => Tokens::from_source(Arc::new(TokenFile::open(path)?)),
             Some(TokenChoice::Source(source)) => Tokens::from_source(source),
@@ -274,9 +261,8 @@ impl ClientBuilder {
             url,
             tokens,
             retry: self.retry,
-            budget: self.retry_budget,
+            budget: RetryBudget::default(),
             middleware: self.middleware,
-            telemetry: Telemetry::new(),
             request_timeout: self.request_timeout,
             total_timeout: self.total_timeout,
             max_body: self.max_body,
@@ -304,7 +290,7 @@ impl fmt::Debug for TokenChoice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fixed(_) => out.write_str("<API_KEY>"),
-            Self::Variable(name) => write!(out, "the environment variable {name}"),
+            Self::Variable => write!(out, "the environment variable {TOKEN_VARIABLE}"),
             Self::File(path) => write!(out, "the file {}", path.display()),
             Self::Source(_) => out.write_str("a source"),
         }

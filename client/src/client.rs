@@ -30,7 +30,7 @@ impl Client {
     ///
     /// # Errors
     /// When awaited: [`Error::InvalidArgument`](crate::Error::InvalidArgument) before anything is sent, when `count` or an option is outside its range;
-    /// [`Error::Configuration`](crate::Error::Configuration) for a [`header`](Extract::header) or a token of a
+    /// [`Error::Configuration`](crate::Error::Configuration) for a token of a
     /// [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other [`Error`](crate::Error).
     ///
     /// ```no_run
@@ -62,7 +62,7 @@ impl Client {
     /// the request.
     ///
     /// # Errors
-    /// When awaited: [`Error::Configuration`](crate::Error::Configuration) for a [`header`](ListGroups::header) or a token of a
+    /// When awaited: [`Error::Configuration`](crate::Error::Configuration) for a token of a
     /// [`TokenSource`](crate::TokenSource) that cannot be sent, [`Error::Token`](crate::Error::Token), [`Error::Rejected`](crate::Error::Rejected), [`Error::Throttled`](crate::Error::Throttled), [`Error::Transport`](crate::Error::Transport), [`Error::Timeout`](crate::Error::Timeout) or
     /// [`Error::UnexpectedResponse`](crate::Error::UnexpectedResponse).
     pub fn groups(&self) -> ListGroups {

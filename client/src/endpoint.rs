@@ -1,4 +1,4 @@
-//! Typed hosts and ports of gateways and instances, whose fields hold what the service sent.
+//! Typed addresses and ports of gateways and instances, whose fields hold what the service sent.
 
 use std::{
     fmt,
@@ -7,37 +7,19 @@ use std::{
 
 use crate::{Endpoint, Instance, Protocol};
 
-/// The host of a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Host<'a> {
-    /// An IP address.
-    Ip(IpAddr),
-    /// A host name, as the service sent it.
-    Name(&'a str),
-}
-
 impl Endpoint {
-    /// The host: an IP address or a name.
-    ///
-    /// ```
-    /// use sallyport_client::{Endpoint, Host};
-    ///
-    /// let endpoint: Endpoint = serde_json::from_str(r#"{"ip": "203.0.113.7", "port": 8080}"#)?;
-    /// assert_eq!(endpoint.host(), Host::Ip([203, 0, 113, 7].into()));
-    /// assert_eq!(endpoint.port_u16(), Some(8080));
-    /// assert_eq!(endpoint.socket_addr(), Some("203.0.113.7:8080".parse()?));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn host(&self) -> Host<'_> {
-        ip_addr(&self.ip).map_or(Host::Name(&self.ip), Host::Ip)
-    }
-
     /// The port, from 1 to 65535; `None` when the service sent another number.
     pub fn port_u16(&self) -> Option<u16> {
         port(self.port)
     }
 
     /// Address and port to connect to; `None` when the host is a name or the port is not one.
+    ///
+    /// ```
+    /// let endpoint: sallyport_client::Endpoint = serde_json::from_str(r#"{"ip": "203.0.113.7", "port": 8080}"#)?;
+    /// assert_eq!(endpoint.socket_addr(), Some("203.0.113.7:8080".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(ip_addr(&self.ip)?, self.port_u16()?))
     }
@@ -124,7 +106,6 @@ mod tests {
         ] {
             let endpoint = endpoint(text, 80);
             assert_eq!(endpoint.to_string(), shown);
-            assert_eq!(matches!(endpoint.host(), Host::Ip(_)), is_ip, "{text}");
             assert_eq!(endpoint.socket_addr().map(|address| address.to_string()).is_some(), is_ip);
             assert_eq!(endpoint.proxy_url(Protocol::Socks5), format!("socks5://{shown}"));
         }

@@ -46,7 +46,7 @@ pub mod types {
         pub custom_credentials: ::std::option::Option<bool>,
         /// Batch ceiling of the source. The request limits of this API apply all the same.
         ///
-        /// By the contract: at least 0. Clause: `search.max-batch-no-effect`.
+        /// `minimum: 0`. Clause: `search.max-batch-no-effect`.
         #[serde(
             rename = "maxBatchSize",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -82,7 +82,7 @@ pub mod types {
         pub select_replacement: ::std::option::Option<bool>,
         /// Trial length in days; 0 means no trial.
         ///
-        /// By the contract: at least 0. Clause: `search.capabilities`.
+        /// `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "trialDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -105,7 +105,7 @@ pub mod types {
     pub struct ExtractSuccess {
         /// Business code, always 0.
         ///
-        /// By the contract: always `0`. Clause: `extract.envelope`.
+        /// `enum: [0]`. Clause: `extract.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
         /// The gateways, at most as many as were asked for.
@@ -119,12 +119,12 @@ pub mod types {
         pub msg: ::std::option::Option<::std::string::String>,
         /// The caller's real IPv4 address as the server sees it.
         ///
-        /// By the contract: an IPv4 address in dotted decimal. Clause: `extract.request-ip`.
+        /// `format: "ipv4"`. Clause: `extract.request-ip`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub request_ip: ::std::option::Option<::std::string::String>,
         /// Always true.
         ///
-        /// By the contract: always `true`. Clause: `extract.envelope`.
+        /// `enum: [true]`. Clause: `extract.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub success: ::std::option::Option<bool>,
     }
@@ -159,7 +159,7 @@ pub mod types {
     pub struct GroupsSuccess {
         /// Business code, always 200.
         ///
-        /// By the contract: always `200`. Clause: `groups.envelope`.
+        /// `enum: [200]`. Clause: `groups.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
         /// The groups of the caller.
@@ -216,10 +216,8 @@ pub mod types {
         PartialOrd
     )]
     pub enum ProxyProtocol {
-        /// `http`.
         #[serde(rename = "http")]
         Http,
-        /// `socks5`.
         #[serde(rename = "socks5")]
         Socks5,
     }
@@ -298,10 +296,8 @@ pub mod types {
         PartialOrd
     )]
     pub enum ReturnType {
-        /// `json`.
         #[serde(rename = "json")]
         Json,
-        /// `txt`.
         #[serde(rename = "txt")]
         Txt,
     }
@@ -359,18 +355,18 @@ pub mod types {
         pub items: ::std::vec::Vec<StaticInstance>,
         /// Page number as asked for, from 1.
         ///
-        /// By the contract: at least 0; 64 bits wide. Clause: `search.envelope`.
+        /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub page: i64,
         /// Page size as asked for.
         ///
-        /// By the contract: at least 0; 64 bits wide. Clause: `search.envelope`.
+        /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
         #[serde(rename = "pageSize")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub page_size: i64,
         /// Records after filtering, on all pages together.
         ///
-        /// By the contract: at least 0; 64 bits wide. Clause: `search.total`.
+        /// `format: "int64"`, `minimum: 0`. Clause: `search.total`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub total: i64,
     }
@@ -388,7 +384,7 @@ pub mod types {
     pub struct SearchRequest {
         /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
         ///
-        /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+        /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
         #[serde(
             rename = "activatedFrom",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -396,7 +392,7 @@ pub mod types {
         pub activated_from: ::std::option::Option<::jiff::Timestamp>,
         /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
         ///
-        /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
+        /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
         #[serde(
             rename = "activatedTo",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -420,7 +416,7 @@ pub mod types {
         pub country_code: ::std::option::Option<::std::string::String>,
         /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
         ///
-        /// Optional; at least 0. Clause: `search.group`.
+        /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
         #[serde(
             rename = "groupId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -428,7 +424,7 @@ pub mod types {
         pub group_id: ::std::option::Option<i64>,
         /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
         ///
-        /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
+        /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
         pub ips: ::std::vec::Vec<crate::Address>,
         /// Platform order number. Matches exactly, among the caller's orders.
         ///
@@ -440,12 +436,12 @@ pub mod types {
         pub order_no: ::std::option::Option<::std::string::String>,
         /// Page to return, counted from 1.
         ///
-        /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
+        /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub page: ::std::option::Option<i64>,
         /// Instances on a page.
         ///
-        /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
+        /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
         #[serde(
             rename = "pageSize",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -453,7 +449,7 @@ pub mod types {
         pub page_size: ::std::option::Option<i64>,
         /// State of a static instance.
         ///
-        /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+        /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub status: ::std::option::Option<crate::contract::InstanceStatus>,
     }
@@ -476,7 +472,7 @@ pub mod types {
     pub struct SearchSuccess {
         /// Business code, always 200.
         ///
-        /// By the contract: always `200`. Clause: `search.envelope`.
+        /// `enum: [200]`. Clause: `search.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
         /// One page of matching instances.
@@ -512,22 +508,16 @@ pub mod types {
         PartialOrd
     )]
     pub enum SeparatorCode {
-        /// `1` (CRLF).
         #[serde(rename = "1")]
         X1,
-        /// `2` (the text `/br`).
         #[serde(rename = "2")]
         X2,
-        /// `3` (CR).
         #[serde(rename = "3")]
         X3,
-        /// `4` (LF).
         #[serde(rename = "4")]
         X4,
-        /// `5` (TAB).
         #[serde(rename = "5")]
         X5,
-        /// `6` (the value of `sb`).
         #[serde(rename = "6")]
         X6,
     }
@@ -589,13 +579,13 @@ pub mod types {
     pub struct StaticGroup {
         /// When the group was made, RFC 3339.
         ///
-        /// By the contract: RFC 3339 with a time zone. Clause: `groups.fields`.
+        /// `format: "date-time"`. Clause: `groups.fields`.
         #[serde(rename = "createdAt")]
         #[serde(deserialize_with = "crate::lenient::time")]
         pub created_at: ::jiff::Timestamp,
         /// Identifier of the group.
         ///
-        /// By the contract: at least 1. Clause: `groups.fields`.
+        /// `minimum: 1`. Clause: `groups.fields`.
         #[serde(rename = "groupId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub group_id: i64,
@@ -605,7 +595,7 @@ pub mod types {
         pub name: ::std::string::String,
         /// When the group was last changed, RFC 3339.
         ///
-        /// By the contract: RFC 3339 with a time zone. Clause: `groups.fields`.
+        /// `format: "date-time"`. Clause: `groups.fields`.
         #[serde(rename = "updatedAt")]
         #[serde(deserialize_with = "crate::lenient::time")]
         pub updated_at: ::jiff::Timestamp,
@@ -624,7 +614,7 @@ pub mod types {
     pub struct StaticInstance {
         /// When the instance was activated; null when it was not.
         ///
-        /// By the contract: RFC 3339 with a time zone. Clause: `search.instance`.
+        /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
         #[serde(rename = "activatedAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
@@ -644,19 +634,19 @@ pub mod types {
         pub country_code: ::std::string::String,
         /// End of the term; null when unknown.
         ///
-        /// By the contract: RFC 3339 with a time zone. Clause: `search.instance`.
+        /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
         #[serde(rename = "expiresAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub expires_at: ::std::option::Option<::jiff::Timestamp>,
         /// Group of the instance; null when ungrouped.
         ///
-        /// By the contract: at least 1. Clause: `search.instance`.
+        /// `nullable: true`, `minimum: 1`. Clause: `search.instance`.
         #[serde(rename = "groupId")]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         pub group_id: ::std::option::Option<i64>,
         /// Identifier of the instance.
         ///
-        /// By the contract: at least 1; 64 bits wide. Clause: `search.instance`.
+        /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
         #[serde(rename = "instanceId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub instance_id: i64,
@@ -666,19 +656,19 @@ pub mod types {
         pub ip: ::std::string::String,
         /// Kind of line. 1 is standard static residential, 2 is native static residential.
         ///
-        /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
+        /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
         #[serde(rename = "ispType")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub isp_type: i64,
         /// Product that can currently be bought.
         ///
-        /// By the contract: at least 1; 64 bits wide. Clause: `search.instance`.
+        /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
         #[serde(rename = "offerId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub offer_id: i64,
         /// Port for direct connections.
         ///
-        /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
+        /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub port: i64,
         /// Protocols that the instance speaks.
@@ -687,7 +677,7 @@ pub mod types {
         pub protocols: ::std::vec::Vec<::std::string::String>,
         /// State of a static instance.
         ///
-        /// By the contract: one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+        /// `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         pub status: crate::contract::InstanceStatus,
     }
     ///Which terms, in days, may be bought.
@@ -715,7 +705,7 @@ pub mod types {
         pub allowed_days: ::std::vec::Vec<i64>,
         /// Longest term; 0 means no upper limit.
         ///
-        /// By the contract: at least 0. Clause: `search.capabilities`.
+        /// `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "maxDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -725,7 +715,7 @@ pub mod types {
         pub max_days: ::std::option::Option<i64>,
         /// Shortest term when no allowedDays are set.
         ///
-        /// By the contract: at least 0. Clause: `search.capabilities`.
+        /// `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "minDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -735,7 +725,7 @@ pub mod types {
         pub min_days: ::std::option::Option<i64>,
         /// Permitted step in days from the shortest term.
         ///
-        /// By the contract: at least 0. Clause: `search.capabilities`.
+        /// `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "stepDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -750,14 +740,14 @@ pub mod types {
         pub struct SearchRequest {
             /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
             ///
-            /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             activated_from: ::std::result::Result<
                 ::std::option::Option<::jiff::Timestamp>,
                 ::std::string::String,
             >,
             /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
             ///
-            /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
+            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             activated_to: ::std::result::Result<
                 ::std::option::Option<::jiff::Timestamp>,
                 ::std::string::String,
@@ -778,14 +768,14 @@ pub mod types {
             >,
             /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
             ///
-            /// Optional; at least 0. Clause: `search.group`.
+            /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
             group_id: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
             /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
             ///
-            /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
+            /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
             ips: ::std::result::Result<
                 ::std::vec::Vec<crate::Address>,
                 ::std::string::String,
@@ -799,21 +789,21 @@ pub mod types {
             >,
             /// Page to return, counted from 1.
             ///
-            /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
+            /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
             page: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
             /// Instances on a page.
             ///
-            /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
+            /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
             page_size: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
             /// State of a static instance.
             ///
-            /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+            /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
             status: ::std::result::Result<
                 ::std::option::Option<crate::contract::InstanceStatus>,
                 ::std::string::String,
@@ -838,7 +828,7 @@ pub mod types {
         impl SearchRequest {
             /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
             ///
-            /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             pub fn activated_from<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -855,7 +845,7 @@ pub mod types {
             }
             /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
             ///
-            /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
+            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             pub fn activated_to<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -900,7 +890,7 @@ pub mod types {
             }
             /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
             ///
-            /// Optional; at least 0. Clause: `search.group`.
+            /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
             pub fn group_id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -915,7 +905,7 @@ pub mod types {
             }
             /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
             ///
-            /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
+            /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
             pub fn ips<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::vec::Vec<crate::Address>>,
@@ -945,7 +935,7 @@ pub mod types {
             }
             /// Page to return, counted from 1.
             ///
-            /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
+            /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
             pub fn page<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -960,7 +950,7 @@ pub mod types {
             }
             /// Instances on a page.
             ///
-            /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
+            /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
             pub fn page_size<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -975,7 +965,7 @@ pub mod types {
             }
             /// State of a static instance.
             ///
-            /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+            /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
             pub fn status<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<
@@ -1238,31 +1228,31 @@ pub mod builder {
         client: &'a super::Client,
         /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
         ///
-        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
+        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         lb: Result<Option<types::SeparatorCode>, String>,
         /// How many gateways to extract.
         ///
-        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
+        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         num: Result<i64, String>,
         /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
         ///
-        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
+        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         protocol: Result<Option<types::ProxyProtocol>, String>,
         /// Country code from the country directory.
         ///
-        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
+        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         regions: Result<Option<::std::string::String>, String>,
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         request_id: Result<Option<::std::string::String>, String>,
         /// Whether the response is JSON or plain text.
         ///
-        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
+        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         return_type: Result<Option<types::ReturnType>, String>,
         /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
         ///
-        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
+        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxies<'a> {
@@ -1280,7 +1270,7 @@ pub mod builder {
         }
         /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
         ///
-        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
+        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -1293,7 +1283,7 @@ pub mod builder {
         }
         /// How many gateways to extract.
         ///
-        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
+        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1305,7 +1295,7 @@ pub mod builder {
         }
         /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
         ///
-        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
+        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1320,7 +1310,7 @@ pub mod builder {
         }
         /// Country code from the country directory.
         ///
-        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
+        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1336,7 +1326,7 @@ pub mod builder {
         }
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1352,7 +1342,7 @@ pub mod builder {
         }
         /// Whether the response is JSON or plain text.
         ///
-        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
+        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1367,7 +1357,7 @@ pub mod builder {
         }
         /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
         ///
-        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
+        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1570,31 +1560,31 @@ pub mod builder {
         client: &'a super::Client,
         /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
         ///
-        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
+        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         lb: Result<Option<types::SeparatorCode>, String>,
         /// How many gateways to extract.
         ///
-        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
+        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         num: Result<i64, String>,
         /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
         ///
-        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
+        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         protocol: Result<Option<types::ProxyProtocol>, String>,
         /// Country code from the country directory.
         ///
-        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
+        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         regions: Result<Option<::std::string::String>, String>,
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         request_id: Result<Option<::std::string::String>, String>,
         /// Whether the response is JSON or plain text.
         ///
-        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
+        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         return_type: Result<Option<types::ReturnType>, String>,
         /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
         ///
-        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
+        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxiesText<'a> {
@@ -1612,7 +1602,7 @@ pub mod builder {
         }
         /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
         ///
-        /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
+        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -1625,7 +1615,7 @@ pub mod builder {
         }
         /// How many gateways to extract.
         ///
-        /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
+        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1637,7 +1627,7 @@ pub mod builder {
         }
         /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
         ///
-        /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
+        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1652,7 +1642,7 @@ pub mod builder {
         }
         /// Country code from the country directory.
         ///
-        /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
+        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1668,7 +1658,7 @@ pub mod builder {
         }
         /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
         ///
-        /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1684,7 +1674,7 @@ pub mod builder {
         }
         /// Whether the response is JSON or plain text.
         ///
-        /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
+        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1699,7 +1689,7 @@ pub mod builder {
         }
         /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
         ///
-        /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
+        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,

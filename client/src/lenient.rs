@@ -1,31 +1,52 @@
 //! Lenient deserializers for values that some services send in another form than the contract's, where the meaning is
 //! certain.
 
-use std::{borrow::Cow, fmt};
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use sallyport_contract::date_time;
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, Visitor},
-};
+use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
 
 /// An integer, or its decimal text.
 pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    deserializer
-        .deserialize_any(Whole)
-        .and_then(|number| number.ok_or_else(|| de::Error::custom("expected an integer, found null")))
+    let value = Value::deserialize(deserializer)?;
+    let number = match &value {
+        Value::Number(number) => whole(number),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| {
+        de::Error::custom(format!("expected a 64-bit integer, or its decimal text, found {value}"))
+    })
 }
 
 /// An integer, its decimal text, or null.
 pub(crate) fn optional_integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
-    deserializer.deserialize_any(Whole)
+    Ok(Option::<Number>::deserialize(deserializer)?.map(|Number(number)| number))
 }
 
 /// A list of integers, each possibly as decimal text; null is an empty list.
 pub(crate) fn integers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i64>, D::Error> {
     let numbers = Option::<Vec<Number>>::deserialize(deserializer)?.unwrap_or_default();
     Ok(numbers.into_iter().map(|Number(number)| number).collect())
+}
+
+struct Number(i64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        integer(deserializer).map(Self)
+    }
+}
+
+/// A number as an integer, also where it is written with a fraction of zero.
+pub(crate) fn whole(number: &serde_json::Number) -> Option<i64> {
+    /// Up to here `f64` represents every integer exactly.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_exact = |float: &f64| float.fract() == 0.0 && float.abs() <= EXACT;
+    #[expect(clippy::cast_possible_truncation, reason = "whole and within the bounds of both types")]
+    number.as_i64().or_else(|| number.as_f64().filter(is_exact).map(|float| float as i64))
 }
 
 /// A time of RFC 3339; see [`timestamp`].
@@ -40,15 +61,6 @@ pub(crate) fn optional_time<'de, D: Deserializer<'de>>(
     Option::<Cow<'de, str>>::deserialize(deserializer)?.map(|text| read_time(&text)).transpose()
 }
 
-/// Converts a number with a fraction of zero to an integer.
-pub(crate) fn whole(number: f64) -> Option<i64> {
-    /// Up to here `f64` represents every integer exactly.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    let is_exact = number.fract() == 0.0 && number.abs() <= EXACT;
-    #[expect(clippy::cast_possible_truncation, reason = "whole and within the bounds of both types")]
-    is_exact.then_some(number as i64)
-}
-
 /// Reads headers of a response.
 pub(crate) mod header {
     use reqwest::header::HeaderMap;
@@ -61,44 +73,6 @@ pub(crate) mod header {
     /// The header as text; `None` when it is absent or not visible ASCII.
     pub(crate) fn text(headers: &HeaderMap, name: &str) -> Option<String> {
         headers.get(name)?.to_str().ok().map(str::to_owned)
-    }
-}
-
-struct Whole;
-
-impl Visitor<'_> for Whole {
-    type Value = Option<i64>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a 64-bit integer, or its decimal text")
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(Some(value))
-    }
-
-    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        i64::try_from(value).map(Some).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(value), &self))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        whole(value).map(Some).ok_or_else(|| E::invalid_value(de::Unexpected::Float(value), &self))
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Self::Value, E> {
-        value.trim().parse().map(Some).map_err(|_| E::invalid_value(de::Unexpected::Str(value), &self))
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-}
-
-struct Number(i64);
-
-impl<'de> Deserialize<'de> for Number {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        integer(deserializer).map(Self)
     }
 }
 
@@ -123,40 +97,29 @@ mod tests {
         port: i64,
         #[serde(default, deserialize_with = "optional_integer")]
         group: Option<i64>,
+        #[serde(default, deserialize_with = "integers")]
+        days: Vec<i64>,
     }
 
     #[test]
     fn numbers_come_as_numbers_or_as_text() {
-        for (text, port, group) in [
-            (r#"{"port": 80, "group": 7}"#, 80, Some(7)),
-            (r#"{"port": "80", "group": "7"}"#, 80, Some(7)),
-            (r#"{"port": -1, "group": null}"#, -1, None),
-            (r#"{"port": 0}"#, 0, None),
-            (r#"{"port": 80.0, "group": 1e3}"#, 80, Some(1000)),
+        for (text, port, group, days) in [
+            (r#"{"port": 80, "group": 7, "days": []}"#, 80, Some(7), &[][..]),
+            (r#"{"port": "80", "group": "7", "days": [30, "90", 7.0]}"#, 80, Some(7), &[30, 90, 7]),
+            (r#"{"port": -1, "group": null, "days": null}"#, -1, None, &[]),
+            (r#"{"port": 80.0, "group": 1e3}"#, 80, Some(1000), &[]),
         ] {
             let numbers: Numbers = serde_json::from_str(text).unwrap();
-            assert_eq!((numbers.port, numbers.group), (port, group), "{text}");
+            assert_eq!((numbers.port, numbers.group, numbers.days.as_slice()), (port, group, days), "{text}");
         }
-        for text in [
-            r#"{"port": null}"#,
-            r#"{"port": "http"}"#,
-            r#"{"port": 1.5}"#,
-            r#"{"port": 18446744073709551615}"#,
-            r#"{"port": 1e300}"#,
-        ] {
-            assert!(serde_json::from_str::<Numbers>(text).is_err(), "{text}");
+        for port in ["null", r#""http""#, "1.5", "18446744073709551615", "1e300"] {
+            assert!(serde_json::from_str::<Numbers>(&format!(r#"{{"port": {port}}}"#)).is_err(), "{port}");
         }
-    }
-
-    #[test]
-    fn lists_hold_numbers_in_any_form_and_null_is_an_empty_one() {
-        #[derive(serde::Deserialize)]
-        struct List(#[serde(deserialize_with = "integers")] Vec<i64>);
-        for (text, expected) in [("[]", &[][..]), ("null", &[]), (r#"[30, "90", 7.0]"#, &[30, 90, 7])] {
-            assert_eq!(serde_json::from_str::<List>(text).unwrap().0, expected, "{text}");
-        }
-        for text in ["[null]", r#"["month"]"#, "{}", "3"] {
-            assert!(serde_json::from_str::<List>(text).is_err(), "{text}");
+        for days in ["[null]", r#"["month"]"#, "{}", "3"] {
+            assert!(
+                serde_json::from_str::<Numbers>(&format!(r#"{{"port": 1, "days": {days}}}"#)).is_err(),
+                "{days}"
+            );
         }
     }
 

@@ -26,7 +26,6 @@ mod middleware;
 mod network;
 mod operation;
 mod options;
-mod otel;
 mod response;
 mod retry;
 mod search;
@@ -51,11 +50,9 @@ use std::pin::Pin;
 use futures_util::Stream;
 
 pub use address::Address;
-pub use budget::RetryBudget;
 pub use builder::{BASE_URL_VARIABLE, ClientBuilder, TOKEN_VARIABLE};
 pub use client::Client;
 pub use contract::{ExtractProxiesHeaders, InstanceStatus, Separator};
-pub use endpoint::Host;
 pub use error::{BusinessCode, Error, Rejection, TimeoutError, TransportError, UnexpectedResponse};
 pub use extract::{Extract, ExtractText, Extraction, TextExtraction};
 pub use generated::types::{

@@ -4,10 +4,7 @@ use crate::Error;
 
 /// One operation of the document.
 #[derive(Debug)]
-#[cfg_attr(
-    not(any(feature = "tracing", feature = "opentelemetry")),
-    expect(dead_code, reason = "method and path are for telemetry")
-)]
+#[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "method and path are for telemetry"))]
 pub(crate) struct Operation {
     /// `operationId`.
     pub(crate) id: &'static str,

@@ -242,10 +242,10 @@ fn business_code(body: &[u8], field: &'static str) -> Option<BusinessCode> {
 fn to_code(value: Value) -> Option<BusinessCode> {
     match value {
         Value::Null => None,
-        Value::Number(number) => {
-            let whole = number.as_i64().or_else(|| number.as_f64().and_then(lenient::whole));
-            Some(whole.map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number))
-        }
+        Value::Number(number) => Some(
+            lenient::whole(&number)
+                .map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number),
+        ),
         Value::String(text) => Some(BusinessCode::Text(text)),
         other => Some(BusinessCode::Text(other.to_string())),
     }

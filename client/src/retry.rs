@@ -15,7 +15,8 @@ use crate::Error;
 /// after HTTP 429, when no connection was established, and when the token source failed.
 ///
 /// A request on a connection that was kept alive and that the service has closed is repeated at once on a fresh one, where the
-/// operation can be repeated. That is no retry: no policy and no [`RetryBudget`](crate::RetryBudget) limits it.
+/// operation can be repeated. That is no retry, and no policy limits it. All calls of a client and its clones share 100 retries, of which
+/// every success returns a tenth, so that a service that is down is not kept down; those that wait for `Retry-After` are free.
 ///
 /// ```
 /// use std::time::Duration;

@@ -5,11 +5,10 @@
 use std::sync::atomic::Ordering;
 use std::{sync::atomic::AtomicU32, time::Duration};
 
-use reqwest::{StatusCode, Url};
+use reqwest::Url;
 
 #[cfg(feature = "tracing")]
 use crate::WithResponse;
-pub(crate) use crate::otel::{CallTelemetry, Telemetry};
 use crate::{Error, operation::Operation};
 
 /// Runs `future` in the span of a call, of which `sent` counts the requests. The span gets its results once, at the end: subscribers
@@ -59,12 +58,6 @@ pub(crate) async fn in_span<T>(
     outcome
 }
 
-/// Records that a response was received.
-#[cfg(feature = "tracing")]
-pub(crate) fn responded(status: StatusCode) {
-    tracing::debug!(http.response.status_code = status.as_u16(), "response received");
-}
-
 /// Records that retry number `count` follows after `wait`.
 #[cfg(feature = "tracing")]
 pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration, error: &Error) {
@@ -78,8 +71,8 @@ pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration
 }
 
 /// The path of the request: that of the base URL followed by the operation's.
-#[cfg(any(feature = "tracing", feature = "opentelemetry"))]
-pub(crate) fn path(base: &Url, operation: &Operation) -> String {
+#[cfg(feature = "tracing")]
+fn path(base: &Url, operation: &Operation) -> String {
     format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
@@ -88,9 +81,6 @@ pub(crate) fn path(base: &Url, operation: &Operation) -> String {
 pub(crate) fn in_span<F>(_: &'static Operation, _: &Url, _: &AtomicU32, future: F) -> F {
     future
 }
-
-#[cfg(not(feature = "tracing"))]
-pub(crate) fn responded(_: StatusCode) {}
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn retrying(_: &'static Operation, _: u32, _: Duration, _: &Error) {}

@@ -27,7 +27,7 @@
 //! [`RetryPolicy`] that your code sets for one call. `#[tokio::test(start_paused = true)]` skips all of them; it needs tokio's
 //! feature `test-util` in your dev-dependencies.
 //!
-//! [`endpoint`], [`extraction`], [`group`], [`instance`], [`rejection`] and [`timeout`] make results and errors for mocks of your
+//! [`endpoint`], [`group`], [`instance`], [`rejection`] and [`timeout`] make results and errors for mocks of your
 //! own: their types are `non_exhaustive`, so that no struct expression makes them elsewhere.
 
 use std::{
@@ -45,9 +45,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Attempt, Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Extraction, Group,
-    Instance, InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError,
-    TransportError, contract, generated::types, integer::to_i64, operation::Operation,
+    Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Group, Instance,
+    InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError, TransportError,
+    contract, generated::types, integer::to_i64,
 };
 
 /// 2026-01-31T08:00:00Z.
@@ -63,21 +63,15 @@ pub struct Replies(Arc<Mutex<Script>>);
 
 #[derive(Default)]
 struct Script {
-    replies: VecDeque<Reply>,
+    replies: VecDeque<Result<http::Response<Bytes>, Error>>,
     requests: Vec<http::Request<Bytes>>,
-}
-
-struct Reply {
-    outcome: Result<http::Response<Bytes>, Error>,
-    /// `operationId` of the only operation that it is a response to; `None` for any.
-    operation: Option<&'static str>,
 }
 
 impl Replies {
     /// No responses yet.
     ///
-    /// A mistake in the test is an [`Error::Configuration`]: a request without a response left, one whose response belongs to
-    /// another operation (a listing for an extraction), and a response that cannot be made from what it was given.
+    /// A mistake in the test is an [`Error::Configuration`]: a request without a response left, and a response that cannot be made
+    /// from what it was given.
     pub fn new() -> Self {
         Self::default()
     }
@@ -99,7 +93,7 @@ impl Replies {
     /// A text of another form, or a port outside 1 to 65535, makes the response an [`Error::Configuration`].
     pub fn gateways<I: IntoIterator<Item: AsRef<str>>>(self, gateways: I) -> Self {
         let reply = gateways_response(gateways);
-        self.push(reply, Some(&contract::EXTRACT_PROXIES))
+        self.push(reply)
     }
 
     /// A partial extraction: these gateways of `requested`, with their counts and `Retry-After`, in whole seconds, in the headers.
@@ -121,12 +115,12 @@ impl Replies {
             }
             response
         });
-        self.push(reply, Some(&contract::EXTRACT_PROXIES))
+        self.push(reply)
     }
 
     /// An extraction that is rejected because there are too few gateways, with this `Retry-After` in whole seconds.
     pub fn shortage(self, retry_after: Duration) -> Self {
-        self.push(Ok(rejection_response(503, Some(retry_after))), Some(&contract::EXTRACT_PROXIES))
+        self.push(Ok(rejection_response(503, Some(retry_after))))
     }
 
     /// HTTP 429 with this `Retry-After` in whole seconds.
@@ -147,7 +141,7 @@ impl Replies {
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
         };
-        self.push(Ok(response(200, serialize(&success))), Some(&contract::LIST_STATIC_GROUPS))
+        self.push(Ok(response(200, serialize(&success))))
     }
 
     /// Page `page` of a search, with these instances of `total` in all.
@@ -173,7 +167,7 @@ impl Replies {
             message: Some("ok".to_owned()),
             request_id: Some(TRACE_ID.to_owned()),
         };
-        self.push(Ok(response(200, serialize(&success))), Some(&contract::SEARCH_STATIC_INSTANCES))
+        self.push(Ok(response(200, serialize(&success))))
     }
 
     /// Any JSON with any status.
@@ -183,7 +177,7 @@ impl Replies {
 
     /// Any response.
     pub fn response(self, response: http::Response<Bytes>) -> Self {
-        self.push(Ok(response), None)
+        self.push(Ok(response))
     }
 
     /// A connection that breaks before the response is complete.
@@ -198,7 +192,7 @@ impl Replies {
 
     /// Any error in place of a response.
     pub fn error(self, error: Error) -> Self {
-        self.push(Err(error), None)
+        self.push(Err(error))
     }
 
     /// The requests so far, in order. None holds a token: they are kept before the client adds it.
@@ -211,10 +205,8 @@ impl Replies {
         self.script().replies.len()
     }
 
-    /// `operation` is the only operation that it is a response to.
-    fn push(self, outcome: Result<http::Response<Bytes>, Error>, operation: Option<&Operation>) -> Self {
-        let operation = operation.map(|operation| operation.id);
-        self.script().replies.push_back(Reply { outcome, operation });
+    fn push(self, outcome: Result<http::Response<Bytes>, Error>) -> Self {
+        self.script().replies.push_back(outcome);
         self
     }
 
@@ -264,26 +256,6 @@ fn rejection_response(status: u16, retry_after: Option<Duration>) -> http::Respo
 /// A gateway.
 pub fn endpoint(host: impl Into<String>, port: impl TryInto<i64>) -> Endpoint {
     Endpoint { ip: host.into(), port: to_i64(port) }
-}
-
-/// The result of an extraction that requested `requested` gateways and returned these. Change its fields for other ones.
-pub fn extraction<I: IntoIterator<Item = Endpoint>>(
-    endpoints: I,
-    requested: impl TryInto<i64>,
-) -> Extraction {
-    let endpoints: Vec<Endpoint> = endpoints.into_iter().collect();
-    let (returned, requested) = (to_i64(endpoints.len()), to_i64(requested));
-    Extraction {
-        requested,
-        returned,
-        is_partial: returned < requested,
-        headers: ExtractProxiesHeaders::default(),
-        retry_after: None,
-        request_ip: Some(std::net::Ipv4Addr::LOCALHOST),
-        request_id: "request-of-a-test".to_owned(),
-        message: "ok".to_owned(),
-        endpoints,
-    }
 }
 
 /// A rejection with this status and message, without a business code, ids or `Retry-After`: for [`Error::Rejected`],
@@ -340,19 +312,12 @@ pub fn instance(id: i64, ip: impl Into<String>, port: impl TryInto<i64>) -> Inst
 
 impl Middleware for Replies {
     fn handle<'a>(&'a self, request: http::Request<Bytes>, _: Next<'a>) -> MiddlewareFuture<'a> {
-        let requested = request.extensions().get::<Attempt>().map(|attempt| attempt.operation);
         let mut script = self.script();
         script.requests.push(request);
         let number = script.requests.len();
-        let reply = match script.replies.pop_front() {
-            None => Err(Error::configuration(format!("the test has no reply for request {number}"))),
-            Some(Reply { outcome, operation }) => match (operation, requested) {
-                (Some(own), Some(other)) if own != other => Err(Error::configuration(format!(
-                    "reply {number} of the test is for `{own}`, but the request is for `{other}`"
-                ))),
-                _ => outcome,
-            },
-        };
+        let reply = script.replies.pop_front().unwrap_or_else(|| {
+            Err(Error::configuration(format!("the test has no reply for request {number}")))
+        });
         Box::pin(std::future::ready(reply))
     }
 }

@@ -10,8 +10,9 @@ use reqwest::{Request, StatusCode, Url};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
-    Error, RetryBudget, RetryPolicy, TimeoutError, TransportError, WithResponse,
+    Error, RetryPolicy, TimeoutError, TransportError, WithResponse,
     body::{self, BodyError},
+    budget::RetryBudget,
     connection,
     contract::REQUEST_ID_HEADER,
     middleware::{self, Chain},
@@ -21,7 +22,7 @@ use crate::{
     response::{RawResponse, classify, unexpected_response},
     retry::new_request_id,
     secret::Token,
-    telemetry::{self, CallTelemetry, Telemetry},
+    telemetry,
     token_source::Tokens,
 };
 
@@ -42,7 +43,6 @@ pub(crate) struct Transport {
     pub(crate) retry: RetryPolicy,
     pub(crate) budget: RetryBudget,
     pub(crate) middleware: Chain,
-    pub(crate) telemetry: Telemetry,
     /// For one request, from connecting to the end of the response body.
     pub(crate) request_timeout: Duration,
     /// For a call with all its retries and waits.
@@ -60,7 +60,6 @@ struct Call<'a, T> {
     operation: &'static Operation,
     options: &'a CallOptions,
     read: ReadBody<T>,
-    telemetry: CallTelemetry<'a>,
     /// Number of requests that were sent.
     sent: AtomicU32,
 }
@@ -88,18 +87,9 @@ impl Transport {
         self.prepare(&mut request, operation, options)?;
         let total = options.total_timeout.unwrap_or(self.total_timeout);
         let deadline = Instant::now() + total.min(MAX_DURATION);
-        let call = Call {
-            request: &request,
-            operation,
-            options,
-            read,
-            telemetry: self.telemetry.start(operation, &self.url),
-            sent: AtomicU32::new(0),
-        };
+        let call = Call { request: &request, operation, options, read, sent: AtomicU32::new(0) };
         let sending = self.send_with_retries(&call, deadline, total);
-        let outcome = telemetry::in_span(operation, &self.url, &call.sent, sending).await;
-        call.telemetry.end(outcome.as_ref().err());
-        outcome
+        telemetry::in_span(operation, &self.url, &call.sent, sending).await
     }
 
     async fn send_with_retries<T>(
@@ -130,7 +120,6 @@ impl Transport {
                 {
                     retries += 1;
                     telemetry::retrying(call.operation, retries, wait, &error);
-                    call.telemetry.retrying(wait, &error);
                     self.middleware.iter().for_each(|one| one.retrying(&error, retries, wait));
                     sleep(wait).await;
                 }
@@ -179,20 +168,13 @@ impl Transport {
         // A timeout is an extension of the request, whose copies take several allocations each; so it is set here, on the copy.
         *request.timeout_mut() = Some(call.options.request_timeout.unwrap_or(self.request_timeout));
         let number = call.sent.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut telemetry = call.telemetry.attempt(&mut request, number);
-        let outcome = if self.middleware.is_empty() {
-            self.exchange(request, call.operation, token).await
+        let response = if self.middleware.is_empty() {
+            self.exchange(request, call.operation, token).await?
         } else {
-            middleware::run(self, call.operation, token, request, number).await
+            middleware::run(self, call.operation, token, request, number).await?
         };
-        let outcome = outcome.and_then(|response| {
-            telemetry::responded(response.status);
-            telemetry.responded(response.status);
-            let response = classify(call.operation, response, token)?;
-            Ok(((call.read)(&response, call.options, token)?, response))
-        });
-        telemetry.end(outcome.as_ref().err());
-        outcome
+        let response = classify(call.operation, response, token)?;
+        Ok(((call.read)(&response, call.options, token)?, response))
     }
 
     /// Sends the request with the token, and reads the response.
@@ -254,7 +236,7 @@ impl Transport {
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
     }
 
-    /// Sets the headers of the caller, and a request id where there is none; all requests of the call share them.
+    /// Checks the options, and sets a request id where there is none; all requests of the call share it.
     fn prepare(
         &self,
         request: &mut Request,
@@ -263,7 +245,7 @@ impl Transport {
     ) -> Result<(), Error> {
         // progenitor adds it; the contract has no such header.
         request.headers_mut().remove("api-version");
-        options.apply(request)?;
+        options.check()?;
         if let Some(parameter) = operation.request_id
             && request_id(request, parameter).is_none()
         {

@@ -4,7 +4,6 @@ use std::{borrow::Cow, convert::Infallible};
 
 use reqwest::{Body, Request};
 use sallyport_contract::{check::Violation, table::Location};
-use serde_json::Value;
 
 use crate::operation::Operation;
 
@@ -66,18 +65,6 @@ pub(crate) fn request(request: &Request, operation: &Operation) -> Result<(), In
         *value = body;
     }
     values.check().map_err(invalid)
-}
-
-/// Checks one part of a request, such as `body.page`.
-pub(crate) fn part(
-    operation: &Operation,
-    path: &str,
-    value: impl Into<Value>,
-) -> Result<(), InvalidArgument> {
-    match sallyport_contract::operation(operation.id).and_then(|operation| operation.part(path)) {
-        Some(part) => part.check(Some(&value.into())).map_err(invalid),
-        None => Ok(()),
-    }
 }
 
 fn invalid(violation: Violation<'static>) -> InvalidArgument {

@@ -52,65 +52,6 @@ async fn a_partial_result_tells_what_the_service_sent() {
 }
 
 #[tokio::test]
-async fn every_call_takes_headers_of_its_own() {
-    let server = FaultyServer::start(vec![
-        no_groups(),
-        one_gateway(),
-        reply(200, &[], "gw.invalid:1"),
-        ok(EMPTY_PAGE),
-    ])
-    .await;
-    let client = server.client();
-    client.groups().header("X-Job", "17").header("x-job", "18").await.unwrap();
-    client.extract(1).header("traceparent", "00-1").await.unwrap();
-    client.extract_text(1, Separator::Lf).header("x-job", "é").await.unwrap();
-    client.search(["192.0.2.1"]).header("X-Correlation-Id", "mine").page(1).await.unwrap();
-    let seen: Vec<String> = server.requests().iter().map(|request| request.to_ascii_lowercase()).collect();
-    for (request, headers) in seen.iter().zip([
-        vec!["x-job: 17", "x-job: 18"],
-        vec!["traceparent: 00-1"],
-        vec!["x-job: "],
-        vec!["x-correlation-id: mine"],
-    ]) {
-        assert!(headers.iter().all(|header| request.contains(header)), "{request}");
-    }
-    // Without one, the next call has none.
-    client.search(["192.0.2.1"]).page(1).await.unwrap();
-    assert!(!server.requests()[4].to_ascii_lowercase().contains("x-job"));
-}
-
-#[tokio::test]
-async fn headers_of_the_client_are_not_replaced() {
-    let server = FaultyServer::start(vec![one_gateway()]).await;
-    let client = server.client();
-    for (name, value) in [
-        ("X-API-Key", "canary"),
-        ("authorization", "Bearer canary"),
-        ("x-request-id", "canary"),
-        ("Host", "canary"),
-        ("content-length", "7"),
-        ("accept-encoding", "gzip"),
-        ("bad name", "canary"),
-        ("x-bad", "canary\r\nx-more: 1"),
-        ("", "canary"),
-    ] {
-        let call = client.extract(1).header(name, value);
-        assert!(!format!("{call:?}").contains("canary"), "{call:?}");
-        for error in [
-            call.await.unwrap_err(),
-            client.extract_text(1, Separator::Lf).header(name, value).await.unwrap_err(),
-            client.groups().header(name, value).await.unwrap_err(),
-            client.search(["192.0.2.1"]).header(name, value).await.unwrap_err(),
-            client.search(["192.0.2.1"]).header(name, value).page(1).await.unwrap_err(),
-        ] {
-            let Error::Configuration(message) = &error else { panic!("{name}: {error:?}") };
-            assert!(message.contains("header") && !message.contains("canary"), "{message}");
-        }
-    }
-    assert!(server.requests().is_empty());
-}
-
-#[tokio::test]
 async fn timeouts_of_zero_are_rejected() {
     let server = FaultyServer::start(vec![no_groups()]).await;
     let (client, zero) = (server.client(), Duration::ZERO);
@@ -216,15 +157,15 @@ async fn an_extraction_is_resumed_with_the_id_of_its_error() {
 
 #[tokio::test]
 async fn results_are_json() {
-    use sallyport_client::testing::{Replies, endpoint, extraction, instance};
+    use sallyport_client::testing::{Replies, instance};
     use serde_json::{json, to_value};
 
-    let mut partial = extraction([endpoint("gw.invalid", 80)], 2);
-    partial.retry_after = Some(Duration::from_millis(7500));
+    let replies = Replies::new().partial(["gw.invalid:80"], 2, Some(Duration::from_millis(7500)));
+    let partial = replies.builder().build().unwrap().extract(2).request_id("mine").await.unwrap();
     let gateway = json!({"ip": "gw.invalid", "port": 80});
     let expected = json!({
         "endpoints": [gateway], "requested": 2, "returned": 1, "partial": true, "retryAfter": 7, "requestIp": "127.0.0.1",
-        "requestId": "request-of-a-test", "message": "ok",
+        "requestId": "mine", "message": "ok",
     });
     assert_eq!(to_value(partial).unwrap(), expected);
 
@@ -241,32 +182,4 @@ async fn results_are_json() {
         "requestId": "mine",
     });
     assert_eq!(to_value(text).unwrap(), expected);
-}
-
-/// Other crates of a program may bring a second TLS library: the one of the client's features is used all the same.
-#[cfg(all(feature = "rustls", feature = "native-tls"))]
-#[tokio::test]
-async fn rustls_is_used_where_native_tls_is_there_as_well() {
-    use tokio::io::AsyncReadExt as _;
-
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("https://{}", listener.local_addr().unwrap());
-    let client = sallyport_client::Client::builder()
-        .base_url(base)
-        .token("token")
-        .retry(RetryPolicy::none())
-        .build()
-        .unwrap();
-    let hello = async {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut head = [0; 5];
-        stream.read_exact(&mut head).await.unwrap();
-        let mut hello = vec![0; usize::from(u16::from_be_bytes([head[3], head[4]]))];
-        stream.read_exact(&mut hello).await.unwrap();
-        hello
-    };
-    let (outcome, hello) = tokio::join!(client.groups().into_future(), hello);
-    assert!(matches!(outcome, Err(Error::Transport(_))), "{outcome:?}");
-    // `encrypt_then_mac` (RFC 7366), an empty extension that OpenSSL offers and rustls does not have.
-    assert!(hello.len() > 100 && !hello.windows(4).any(|four| four == [0, 22, 0, 0]), "{hello:?}");
 }

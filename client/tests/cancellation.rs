@@ -206,107 +206,95 @@ fn success(request: &str) -> Reply {
     ))
 }
 
-/// Runs `test` with each number of polls until it says that the future was complete.
-fn at_each_await_point(test: impl FnMut(usize) -> bool) {
-    assert!((0..LIMIT).any(test), "the call has more than {LIMIT} await points");
+/// Runs `test` with each number of polls until it says that the future was complete, each time with a service of its own.
+fn at_each_await_point(calls: &[Call], mut test: impl FnMut(&Service, Call, usize) -> bool) {
+    let servers = servers();
+    for (call, has_middleware) in calls.iter().flat_map(|call| [(*call, false), (*call, true)]) {
+        let ends = |polls| test(&Service::start(&servers, has_middleware), call, polls);
+        assert!((0..LIMIT).any(ends), "{call:?} has more than {LIMIT} await points");
+    }
 }
 
 #[test]
 fn a_client_works_after_any_dropped_call() {
-    let servers = servers();
-    for has_middleware in [false, true] {
-        for call in Call::ALL {
-            at_each_await_point(|polls| {
-                let service = Service::start(&servers, has_middleware);
-                let (is_complete, id) = without_tasks_left(async || {
-                    let (is_complete, client, id) = service.drop_after(call, polls).await;
-                    // The same client, with the connections and the retries that the dropped call left behind.
-                    let found = call.send(&client, &id).await.unwrap();
-                    assert_eq!(found, call.results(), "{call:?}, {polls}");
-                    (is_complete, id)
-                });
-                let requests = service.server.requests();
-                // 503, 401 and the pages of the dropped call, then those of the next one.
-                let max = 2 * call.results() + 2;
-                assert!(requests.len() <= max, "{call:?}, {polls}: {} requests", requests.len());
-                let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
-                assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
-                is_complete
-            });
-        }
-    }
+    at_each_await_point(&Call::ALL, |service, call, polls| {
+        let (is_complete, id) = without_tasks_left(async || {
+            let (is_complete, client, id) = service.drop_after(call, polls).await;
+            // The same client, with the connections and the retries that the dropped call left behind.
+            let found = call.send(&client, &id).await.unwrap();
+            assert_eq!(found, call.results(), "{call:?}, {polls}");
+            (is_complete, id)
+        });
+        let requests = service.server.requests();
+        // 503, 401 and the pages of the dropped call, then those of the next one.
+        let max = 2 * call.results() + 2;
+        assert!(requests.len() <= max, "{call:?}, {polls}: {} requests", requests.len());
+        let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
+        assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
+        is_complete
+    });
 }
 
 #[test]
 fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
-    let servers = servers();
-    for has_middleware in [false, true] {
-        for call in [Call::Extract, Call::ExtractText] {
-            at_each_await_point(|polls| {
-                let service = Service::start(&servers, has_middleware);
-                let (is_complete, id) = without_tasks_left(async || {
-                    let (is_complete, _, id) = service.drop_after(call, polls).await;
-                    (is_complete, id)
-                });
-                // Nothing of the first client runs any more. The second one fails, and the third goes on with its error.
-                let error = without_tasks_left(async || {
-                    service.is_broken.store(true, Ordering::Relaxed);
-                    let client = service.builder().retry(RetryPolicy::none()).build().unwrap();
-                    call.send(&client, &id).await.unwrap_err()
-                });
-                assert!(matches!(error, Error::Transport(_)), "{error:?}");
-                assert_eq!(error.request_id(), Some(id.as_str()));
-                let resumed = without_tasks_left(async || {
-                    service.is_broken.store(false, Ordering::Relaxed);
-                    call.resume(&service.builder().build().unwrap(), &error).await.unwrap()
-                });
-                assert_eq!(resumed, id);
-                let requests = service.server.requests();
-                let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
-                let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
-                assert!(is_repeated, "{call:?}, {polls}: {lines:?}");
-                is_complete
-            });
-        }
-    }
+    at_each_await_point(&[Call::Extract, Call::ExtractText], |service, call, polls| {
+        let (is_complete, id) = without_tasks_left(async || {
+            let (is_complete, _, id) = service.drop_after(call, polls).await;
+            (is_complete, id)
+        });
+        // Nothing of the first client runs any more. The second one fails, and the third goes on with its error.
+        let error = without_tasks_left(async || {
+            service.is_broken.store(true, Ordering::Relaxed);
+            let client = service.builder().retry(RetryPolicy::none()).build().unwrap();
+            call.send(&client, &id).await.unwrap_err()
+        });
+        assert!(matches!(error, Error::Transport(_)), "{error:?}");
+        assert_eq!(error.request_id(), Some(id.as_str()));
+        let resumed = without_tasks_left(async || {
+            service.is_broken.store(false, Ordering::Relaxed);
+            call.resume(&service.builder().build().unwrap(), &error).await.unwrap()
+        });
+        assert_eq!(resumed, id);
+        let requests = service.server.requests();
+        let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
+        let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
+        assert!(is_repeated, "{call:?}, {polls}: {lines:?}");
+        is_complete
+    });
 }
 
 #[test]
-fn pages_and_streams_go_on_where_they_were_dropped() {
-    let servers = servers();
-    for has_middleware in [false, true] {
-        at_each_await_point(|polls| {
-            let service = Service::start(&servers, has_middleware);
-            without_tasks_left(async || {
-                let client = service.builder().build().unwrap();
-                let mut instances = stream(&client);
-                let outcome = poll_at_most(instances.try_next(), polls).await;
-                let mut ids: Vec<_> = outcome
-                    .iter()
-                    .flat_map(|first| first.as_ref().unwrap())
-                    .map(|one| one.instance_id)
-                    .collect();
-                while let Some(instance) = instances.try_next().await.unwrap() {
-                    ids.push(instance.instance_id);
-                }
-                assert_eq!(ids, [1, 2, 3], "{polls}");
-                outcome.is_some()
-            })
-        });
-        at_each_await_point(|polls| {
-            let service = Service::start(&servers, has_middleware);
-            without_tasks_left(async || {
-                let client = service.builder().build().unwrap();
-                let mut pages = client.search(["10.0.0.0"]).page_size(1).pages();
-                let outcome = poll_at_most(pages.next(), polls).await;
-                // A dropped page is requested again, a received one is not.
-                let expected = if outcome.is_some() { "\"page\":2" } else { "\"page\":1" };
-                let before = service.server.requests().len();
-                pages.next().await.unwrap().unwrap();
-                let requests = &service.server.requests()[before..];
-                assert!(requests.iter().all(|request| request.contains(expected)), "{polls}");
-                outcome.is_some()
-            })
-        });
-    }
+fn a_stream_goes_on_where_it_was_dropped() {
+    at_each_await_point(&[Call::Stream], |service, _, polls| {
+        without_tasks_left(async || {
+            let client = service.builder().build().unwrap();
+            let mut instances = stream(&client);
+            let outcome = poll_at_most(instances.try_next(), polls).await;
+            let first = outcome.iter().flat_map(|first| first.as_ref().unwrap());
+            let mut ids: Vec<_> = first.map(|one| one.instance_id).collect();
+            while let Some(instance) = instances.try_next().await.unwrap() {
+                ids.push(instance.instance_id);
+            }
+            assert_eq!(ids, [1, 2, 3], "{polls}");
+            outcome.is_some()
+        })
+    });
+}
+
+#[test]
+fn a_dropped_page_is_requested_again() {
+    at_each_await_point(&[Call::Search], |service, _, polls| {
+        without_tasks_left(async || {
+            let client = service.builder().build().unwrap();
+            let mut pages = client.search(["10.0.0.0"]).page_size(1).pages();
+            let outcome = poll_at_most(pages.next(), polls).await;
+            // One that was received is not.
+            let expected = if outcome.is_some() { "\"page\":2" } else { "\"page\":1" };
+            let before = service.server.requests().len();
+            pages.next().await.unwrap().unwrap();
+            let requests = &service.server.requests()[before..];
+            assert!(requests.iter().all(|request| request.contains(expected)), "{polls}");
+            outcome.is_some()
+        })
+    });
 }

@@ -226,18 +226,6 @@ async fn replies_stand_in_for_the_service() {
 #[tokio::test]
 async fn a_mistake_in_the_replies_is_named() {
     let client = |replies: Replies| replies.builder().build().unwrap();
-    let listing = Replies::new().groups([group(1, "a")]);
-    let error = client(listing).extract(1).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "reply 1 of the test is for `listStaticGroups`, but the request is for `extractProxies`"
-    );
-    for replies in [Replies::new().gateways(["gw.invalid:1"]), Replies::new().shortage(Duration::ZERO)] {
-        let error = client(replies).groups().await.unwrap_err();
-        assert!(matches!(&error, Error::Configuration(text) if text.contains("extractProxies")), "{error:?}");
-    }
-    let page = Replies::new().page(1, [], 0);
-    assert!(matches!(client(page).groups().await, Err(Error::Configuration(_))));
     for gateway in ["nonsense", "gw.invalid:0", "gw.invalid:70000", ":80", "gw.invalid:x", ""] {
         for replies in [Replies::new().gateways([gateway]), Replies::new().partial([gateway], 2, None)] {
             let error = client(replies.clone()).extract(1).await.unwrap_err();
@@ -246,22 +234,15 @@ async fn a_mistake_in_the_replies_is_named() {
             assert_eq!(replies.requests().len(), 1, "a mistake is not retried");
         }
     }
-    // What belongs to any operation stays so.
-    let any = Replies::new().throttled(Duration::ZERO).status(500).interruption().groups([group(1, "a")]);
-    assert_eq!(client(any).groups().await.unwrap(), [group(1, "a")]);
 }
 
 #[tokio::test]
-async fn mocks_make_results_and_errors_of_their_own() {
-    use sallyport_client::testing::{endpoint, extraction};
-
-    let replies =
-        Replies::new().partial(["gw.invalid:1", "[2001:db8::1]:2"], 3, Some(Duration::from_secs(9)));
+async fn a_partial_extraction_has_its_headers() {
+    let wait = Duration::from_secs(9);
+    let replies = Replies::new().partial(["gw.invalid:1", "[2001:db8::1]:2"], 3, Some(wait));
     let received = replies.builder().build().unwrap().extract(3).await.unwrap();
-    let made = extraction([endpoint("gw.invalid", 1), endpoint("2001:db8::1", 2)], 3);
-    assert_eq!((&received.endpoints, received.is_partial), (&made.endpoints, made.is_partial));
-    assert_eq!((received.returned, received.retry_after), (made.returned, Some(Duration::from_secs(9))));
+    assert_eq!((received.returned, received.is_partial, received.retry_after), (2, true, Some(wait)));
     let sent = received.headers;
     assert_eq!((sent.x_proxy_requested_count, sent.x_proxy_returned_count), (Some(3), Some(2)));
-    assert!(sent.x_proxy_partial.is_some() && made.retry_after.is_none());
+    assert!(sent.x_proxy_partial.is_some());
 }

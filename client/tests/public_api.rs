@@ -24,40 +24,35 @@ fn collect(folder: &Path, module: &str, lines: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if path.is_dir() {
-            if name != "bin" {
-                collect(&path, &format!("{module}{name}::"), lines);
-            }
-            continue;
+        if path.is_dir() && name != "bin" {
+            collect(&path, &format!("{module}{name}::"), lines);
         }
-        if path.extension().is_none_or(|extension| extension != "rs") {
-            continue;
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let is_of_folder = ["lib", "mod"].contains(&&*name) || name == "generated" && !module.is_empty();
+            let module = if is_of_folder { module.to_owned() } else { format!("{module}{name}::") };
+            let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
+            items(&file.items, &module, lines);
         }
-        let is_module_of_its_own =
-            !["lib", "mod"].contains(&&*name) && (name != "generated" || module.is_empty());
-        let module = if is_module_of_its_own { format!("{module}{name}::") } else { module.to_owned() };
-        let file = syn::parse_file(&fs::read_to_string(&path).unwrap()).unwrap();
-        items(&file.items, &module, lines);
     }
 }
 
 fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
     for item in items {
+        let mut add = |line: String| lines.push(format!("{module} {line}"));
         match item {
-            Item::Use(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
-            Item::Type(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(item))),
-            Item::Fn(item) if is_public(&item.vis) => lines.push(format!("{module} {}", text(&item.sig))),
+            Item::Use(item) if is_public(&item.vis) => add(text(item)),
+            Item::Type(item) if is_public(&item.vis) => add(text(item)),
+            Item::Fn(item) if is_public(&item.vis) => add(text(&item.sig)),
             Item::Const(item) if is_public(&item.vis) => {
-                lines.push(format!("{module} const {}: {}", item.ident, text(&item.ty)));
+                add(format!("const {}: {}", item.ident, text(&item.ty)));
             }
             Item::Struct(item) if is_public(&item.vis) => {
                 let is_marked = item.attrs.iter().any(|attribute| attribute.path().is_ident("must_use"));
-                let marked = if is_marked { "#[must_use] " } else { "" };
-                lines.push(format!("{module} {marked}struct {}", item.ident));
+                add(format!("{}struct {}", if is_marked { "#[must_use] " } else { "" }, item.ident));
                 fields(&item.fields, &format!("{module}{}", item.ident), true, lines);
             }
             Item::Enum(item) if is_public(&item.vis) => {
-                lines.push(format!("{module} enum {}", item.ident));
+                add(format!("enum {}", item.ident));
                 for variant in &item.variants {
                     let place = format!("{module}{}::{}", item.ident, variant.ident);
                     lines.push(place.clone());
@@ -67,49 +62,42 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
             Item::Impl(item) => {
                 let of = text(&item.self_ty);
                 if let Some((_, path, _)) = &item.trait_ {
-                    lines.push(format!("{module} impl {} for {of}", text(path)));
+                    add(format!("impl {} for {of}", text(path)));
                     continue;
                 }
-                for inner in &item.items {
-                    match inner {
-                        ImplItem::Fn(inner) if is_public(&inner.vis) => {
-                            lines.push(format!("{module}{of} {}", text(&inner.sig)));
-                        }
-                        ImplItem::Const(inner) if is_public(&inner.vis) => {
-                            lines.push(format!("{module}{of} const {}: {}", inner.ident, text(&inner.ty)));
-                        }
-                        _ => {}
+                lines.extend(item.items.iter().filter_map(|inner| match inner {
+                    ImplItem::Fn(inner) if is_public(&inner.vis) => {
+                        Some(format!("{module}{of} {}", text(&inner.sig)))
                     }
-                }
+                    ImplItem::Const(inner) if is_public(&inner.vis) => {
+                        Some(format!("{module}{of} const {}: {}", inner.ident, text(&inner.ty)))
+                    }
+                    _ => None,
+                }));
             }
             Item::Trait(item) if is_public(&item.vis) => {
-                lines.push(format!("{module} trait {}: {}", item.ident, text(&item.supertraits)));
+                add(format!("trait {}: {}", item.ident, text(&item.supertraits)));
                 for inner in &item.items {
-                    if let TraitItem::Fn(inner) = inner {
-                        let provided = if inner.default.is_some() { " (provided)" } else { "" };
-                        lines.push(format!("{module}{} {}{provided}", item.ident, text(&inner.sig)));
-                    }
+                    let TraitItem::Fn(inner) = inner else { continue };
+                    let provided = if inner.default.is_some() { " (provided)" } else { "" };
+                    lines.push(format!("{module}{} {}{provided}", item.ident, text(&inner.sig)));
                 }
             }
             // Methods that several calls share, such as the options of a call.
             Item::Macro(item) => {
                 let name = item.ident.as_ref().map(ToString::to_string).unwrap_or_default();
                 let tokens = item.mac.tokens.to_string();
-                for keyword in ["pub fn ", "pub async fn "] {
-                    for method in tokens.split(keyword).skip(1) {
+                for keyword in ["fn ", "async fn "] {
+                    for method in tokens.split(&format!("pub {keyword}")).skip(1) {
                         let signature = method.split('{').next().unwrap_or_default().trim();
-                        lines.push(format!(
-                            "{module} {name}! {}{signature}",
-                            keyword.trim_start_matches("pub ")
-                        ));
+                        add(format!("{name}! {keyword}{signature}"));
                     }
                 }
             }
             // Builders of operations repeat the document; the snapshot would only repeat it once more.
             Item::Mod(item) if is_public(&item.vis) && item.ident != "builder" => {
-                if let Some((_, inner)) = &item.content {
-                    self::items(inner, &format!("{module}{}::", item.ident), lines);
-                }
+                let inner = item.content.iter().flat_map(|(_, inner)| inner).cloned().collect::<Vec<_>>();
+                self::items(&inner, &format!("{module}{}::", item.ident), lines);
             }
             _ => {}
         }
@@ -117,11 +105,10 @@ fn items(items: &[Item], module: &str, lines: &mut Vec<String>) {
 }
 
 fn fields(fields: &Fields, place: &str, only_public: bool, lines: &mut Vec<String>) {
-    for (index, field) in fields.iter().enumerate() {
-        if !only_public || is_public(&field.vis) {
-            let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
-            lines.push(format!("{place}.{name}: {}", text(&field.ty)));
-        }
+    for (index, field) in fields.iter().enumerate().filter(|(_, field)| !only_public || is_public(&field.vis))
+    {
+        let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
+        lines.push(format!("{place}.{name}: {}", text(&field.ty)));
     }
 }
 

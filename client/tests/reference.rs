@@ -113,7 +113,7 @@ async fn brute_force(client: &Client, addresses: &[String]) -> Vec<i64> {
     found.into_iter().collect()
 }
 
-/// Compares the stream, the walk over all pages and each page alone with one another and with the brute-force result.
+/// Compares the stream and the walk over all pages with the brute-force result, and each page of one request with that page alone.
 async fn compare_walks(client: &Client, addresses: &[String], size: i64) -> Result<(), TestCaseError> {
     let search = || client.search(addresses).in_batches().page_size(size);
     let ids = |items: &[Instance]| items.iter().map(|instance| instance.instance_id).collect::<Vec<_>>();
@@ -124,11 +124,13 @@ async fn compare_walks(client: &Client, addresses: &[String], size: i64) -> Resu
     let (mut pages, mut paged, mut number) = (search().pages(), Vec::new(), 0);
     while let Some(page) = pages.next().await.unwrap() {
         number += 1;
-        let alone = search().page(number).await.unwrap();
-        prop_assert_eq!(ids(&page.items), ids(&alone.items));
-        prop_assert_eq!((page.page, page.page_size, page.total), (number, size, alone.total));
-        prop_assert_eq!((alone.page, alone.page_size), (number, size));
-        prop_assert_eq!(usize::try_from(page.total), Ok(expected.len()));
+        prop_assert_eq!((page.page, page.page_size), (number, size));
+        if addresses.len() <= Limits::IPS_MAX_DISTINCT {
+            let alone = search().page(number).await.unwrap();
+            prop_assert_eq!(ids(&page.items), ids(&alone.items));
+            prop_assert_eq!((alone.page, alone.page_size, alone.total), (number, size, page.total));
+            prop_assert_eq!(usize::try_from(page.total), Ok(expected.len()));
+        }
         paged.extend(ids(&page.items));
     }
     paged.sort_unstable();

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use sallyport_client::{
     Address, Attempt, Client, ClientBuilder, Error, Extract, ExtractText, Extraction, Group, Instance,
-    Instances, ListGroups, Next, Pages, RetryBudget, RetryPolicy, Search, SearchPage, Separator,
-    TextExtraction, TokenFile, WithResponse, generated, testing::Replies,
+    Instances, ListGroups, Next, Pages, RetryPolicy, Search, SearchPage, Separator, TextExtraction,
+    TokenFile, WithResponse, generated, testing::Replies,
 };
 
 fn shared<T: Send + Sync + Debug + 'static>() {}
@@ -17,7 +17,7 @@ fn moved<T: Send>(_: T) {}
 fn every_type_can_be_shared_between_threads() {
     shared::<(Client, ClientBuilder, Extract, ExtractText, ListGroups, Search, Pages, generated::Client)>();
     shared::<(Extraction, TextExtraction, WithResponse<SearchPage>, Instance, Group, Error, Address)>();
-    shared::<(Attempt, Next<'static>, Replies, RetryBudget, RetryPolicy, TokenFile)>();
+    shared::<(Attempt, Next<'static>, Replies, RetryPolicy, TokenFile)>();
 }
 
 #[test]

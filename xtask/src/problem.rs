@@ -16,8 +16,6 @@ pub(crate) struct Problem {
     pub(crate) pointer: String,
     /// Position of the value in the file; `None` when the file could not be parsed.
     pub(crate) place: Option<Place>,
-    /// `operationId` of the operation around the value.
-    pub(crate) operation: Option<String>,
     /// What was expected and what was found.
     pub(crate) message: String,
     /// What to do.
@@ -43,19 +41,16 @@ pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
 impl Problem {
     /// The problem as a text that begins with the name of its file.
     pub(crate) fn in_file(&self, file: &str) -> String {
-        let Problem { pointer, place, operation, message, help } = self;
+        let Problem { pointer, place, message, help } = self;
         let mut text = file.to_owned();
         if let Some(Place { line, column }) = place {
             text += &format!(":{line}:{column}");
         }
         text += &format!(": {message}");
-        if let Some(operation) = operation {
-            text += &format!("\n  operation: {operation}");
-        }
         if !pointer.is_empty() {
-            text += &format!("\n  pointer:   {pointer}");
+            text += &format!("\n  pointer: {pointer}");
         }
-        text + &format!("\n  help:      {help}")
+        text + &format!("\n  help:    {help}")
     }
 }
 

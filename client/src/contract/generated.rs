@@ -58,13 +58,6 @@ pub(crate) static SEARCH_STATIC_INSTANCES: Operation = Operation {
     shortage: false,
     text: false,
 };
-/// The operations, in each form of their response.
-pub(crate) static OPERATIONS: &[&Operation] = &[
-    &EXTRACT_PROXIES,
-    &EXTRACT_PROXIES_TEXT,
-    &LIST_STATIC_GROUPS,
-    &SEARCH_STATIC_INSTANCES,
-];
 /// The separator between two entries of a plain-text response (`extract.separator`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Separator {

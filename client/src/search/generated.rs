@@ -48,7 +48,7 @@ impl Search {
     ///
     /// State of a static instance.
     ///
-    /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+    /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
     pub fn status(mut self, value: crate::contract::InstanceStatus) -> Self {
         self.request.status = Some(value);
         self
@@ -57,7 +57,7 @@ impl Search {
     ///
     /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
     ///
-    /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+    /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
     pub fn activated_from(mut self, value: jiff::Timestamp) -> Self {
         self.request.activated_from = Some(value);
         self
@@ -66,7 +66,7 @@ impl Search {
     ///
     /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
     ///
-    /// Optional; RFC 3339 with a time zone; not earlier than `activatedFrom`. Clauses: `search.activated-range`, `search.activated-order`.
+    /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
     pub fn activated_to(mut self, value: jiff::Timestamp) -> Self {
         self.request.activated_to = Some(value);
         self

@@ -19,7 +19,6 @@ use crate::{
     generated::types,
     integer::to_i64,
     options::{CallOptions, PendingCall, call_options},
-    validate,
 };
 
 /// A search of the account's static instances that is not sent yet; see [`Client::search`].
@@ -76,10 +75,9 @@ pub struct SearchPage {
     pub page: i64,
     /// Maximum number of instances on a page.
     pub page_size: i64,
-    /// Number of instances on all pages (`search.total`); never negative.
+    /// Number of instances on all pages of these addresses (`search.total`); never negative.
     pub total: i64,
-    /// The id that the service gave the request, for its support; of several requests the last one's. `None` when the
-    /// response has none.
+    /// The id that the service gave the request, for its support; `None` when the response has none.
     pub trace_id: Option<String>,
 }
 
@@ -119,8 +117,9 @@ impl Search {
     }
 
     /// Splits more addresses than one request takes
-    /// ([`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests. Duplicates are sent
-    /// once; pages and totals are those of all requests together.
+    /// ([`IPS_MAX_DISTINCT`](contract::SearchStaticInstances::IPS_MAX_DISTINCT)) over several requests, one after another, when the
+    /// search is awaited or sent by [`pages`](Self::pages) or [`stream`](Self::stream). Duplicates are sent once. A single
+    /// [`page`](Self::page) takes the addresses of one request.
     pub fn in_batches(mut self) -> Self {
         self.in_batches = true;
         self
@@ -131,13 +130,13 @@ impl Search {
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] before anything is sent, when the number, an address or a filter is not valid; [`Error::Configuration`]
-    /// for a [`header`](Self::header) or a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
+    /// for a token of a [`TokenSource`](crate::TokenSource) that cannot be sent; otherwise any other
     /// [`Error`] but [`Error::Shortage`].
     pub async fn page(self, number: impl TryInto<i64>) -> Result<SearchPage, Error> {
         Ok(self.page_with_response(number).await?.value)
     }
 
-    /// Sends the search for one page and returns it together with the response; of several requests, that of the last.
+    /// Sends the search for one page and returns it together with the response.
     ///
     /// # Errors
     /// As [`page`](Self::page).
@@ -145,18 +144,12 @@ impl Search {
         self,
         number: impl TryInto<i64>,
     ) -> Result<WithResponse<SearchPage>, Error> {
-        let batches = self.batches()?;
-        let number = to_i64(number);
-        match batches.as_slice() {
-            [] => self.send(&[], number, self.request.page_size).await,
-            [only] => self.send(only, number, self.request.page_size).await,
-            [first, others @ ..] => self.merged(first, others, number).await,
-        }
+        self.send(&self.addresses()?, to_i64(number), self.request.page_size).await
     }
 
     /// Sends the search for one page after another, each when it is asked for.
     pub fn pages(self) -> Pages {
-        Pages::new(self, true, false)
+        Pages::new(self, false)
     }
 
     /// All instances as a stream, one batch after another. The next page is requested when the instances of the one before are
@@ -169,12 +162,12 @@ impl Search {
     }
 
     fn walk(self, keeps_ids: bool) -> Instances {
-        let pages = Pages::new(self, false, keeps_ids).into_stream();
+        let pages = Pages::new(self, keeps_ids).into_stream();
         Box::pin(pages.map_ok(|page| stream::iter(page.items.into_iter().map(Ok))).try_flatten())
     }
 
-    /// The addresses of each request.
-    fn batches(&self) -> Result<Vec<Vec<Address>>, Error> {
+    /// The addresses, where they and the group are valid.
+    fn addresses(&self) -> Result<Vec<Address>, Error> {
         if let GroupFilter::Id(id) = self.group {
             // The lowest value means "no group".
             let lowest = contract::SearchStaticInstances::GROUP_ID_MINIMUM + 1;
@@ -186,54 +179,17 @@ impl Search {
                 return Err(InvalidArgument::new("group", clause, expected, format!("`{id}`")).into());
             }
         }
-        let addresses = self.addresses.clone()?;
+        Ok(self.addresses.clone()?)
+    }
+
+    /// The addresses of each request.
+    fn batches(&self) -> Result<Vec<Vec<Address>>, Error> {
+        let addresses = self.addresses()?;
         let max = contract::SearchStaticInstances::IPS_MAX_DISTINCT;
         if self.in_batches && addresses.len() > max {
             return Ok(batch::split(addresses, max));
         }
         Ok(vec![addresses])
-    }
-
-    /// A page over all batches, whose results follow one another.
-    async fn merged(
-        &self,
-        first: &[Address],
-        others: &[Vec<Address>],
-        number: i64,
-    ) -> Result<WithResponse<SearchPage>, Error> {
-        // `number` must be valid although every batch is asked for smaller ones.
-        validate::part(&SEARCH_STATIC_INSTANCES, "body.page", number)?;
-        let mut last = self.send(first, 1, self.request.page_size).await?;
-        let length = self.request.page_size.unwrap_or(last.value.page_size).max(1);
-        let (mut items, mut total) = (Vec::new(), 0i64);
-        for (index, addresses) in std::iter::once(first).chain(others.iter().map(Vec::as_slice)).enumerate() {
-            if index > 0 {
-                last = self.send(addresses, 1, Some(length)).await?;
-            }
-            let from = (number - 1).saturating_mul(length).saturating_sub(total).max(0);
-            let to = number.saturating_mul(length).saturating_sub(total).min(last.value.total);
-            total = total.saturating_add(last.value.total);
-            if from >= to {
-                continue;
-            }
-            for own_number in from / length + 1..=(to - 1) / length + 1 {
-                if own_number > 1 {
-                    last = self.send(addresses, own_number, Some(length)).await?;
-                }
-                // `own_number` is at most `to / length + 1`, so this is at most `to`.
-                let before = (own_number - 1) * length;
-                let wanted = (from - before).max(0)..to - before;
-                let numbered = (0i64..).zip(std::mem::take(&mut last.value.items));
-                items.extend(numbered.filter(|(at, _)| wanted.contains(at)).map(|(_, item)| item));
-            }
-        }
-        Ok(last.map(|SearchPage { trace_id, .. }| SearchPage {
-            items,
-            page: number,
-            page_size: length,
-            total,
-            trace_id,
-        }))
     }
 
     async fn send(
@@ -253,7 +209,6 @@ impl Search {
         Ok(call.send().await.map_err(with_batch_advice)?.map(
             |types::SearchSuccess { data, request_id, code: _, message: _ }| {
                 let types::SearchData { items, page, page_size, total } = data;
-                // The sums over batches rely on totals that are not negative.
                 SearchPage { items, page, page_size, total: total.max(0), trace_id: request_id }
             },
         ))
@@ -278,7 +233,8 @@ fn with_batch_advice(mut error: Error) -> Error {
         && argument.argument == "body ips"
         && !argument.found.starts_with("0 ")
     {
-        argument.help = Some("call `in_batches()` to split them over several requests");
+        argument.help =
+            Some("call `in_batches()`, and `pages()` or `stream()`, to split them over several requests");
     }
     error
 }

@@ -4,12 +4,11 @@ use futures_util::stream::{self, Stream};
 use reqwest::StatusCode;
 
 use super::{Search, SearchPage};
-use crate::{Address, Error, Instance, UnexpectedResponse, contract::SearchStaticInstances, integer::to_i64};
+use crate::{Address, Error, UnexpectedResponse, contract::SearchStaticInstances, integer::to_i64};
 
 /// The pages of a search, each requested when it is asked for.
 ///
-/// A search in several batches requests the total of each batch first, so that every page has the total of all. Page `n` is
-/// that of [`Search::page`] with the same page size; it may hold instances of two batches.
+/// A search in several batches has the pages of one batch after another, numbered on, each with the total of its batch.
 ///
 /// # Pages that overlap or leave gaps
 /// [`next`](Self::next) compares the pages of a batch with one another (`search.paging`), and fails with
@@ -35,22 +34,14 @@ use crate::{Address, Error, Instance, UnexpectedResponse, contract::SearchStatic
 pub struct Pages {
     search: Search,
     size: i64,
-    /// Whether pages have the total of all batches, which takes a further request for each batch.
-    has_total: bool,
     /// `None` until the first page is requested.
     remaining: Option<VecDeque<Vec<Address>>>,
-    /// Total of all batches, when there are several.
-    total: Option<i64>,
     /// Next page of the first remaining batch, and how many of its instances were received.
     page: i64,
     received: i64,
     walk: Walk,
     /// Number of pages returned so far.
     returned: i64,
-    /// Instances of several batches that were received and not returned yet.
-    buffered: VecDeque<Instance>,
-    /// Of the last response.
-    trace_id: Option<String>,
 }
 
 /// What the pages of one batch have in common, to notice pages that overlap or leave gaps.
@@ -113,21 +104,9 @@ fn invalid(page: &SearchPage, found: &str) -> Error {
 
 impl Pages {
     /// `keeps_ids` keeps the ids of all instances, to notice repetitions on any two pages.
-    pub(super) fn new(search: Search, has_total: bool, keeps_ids: bool) -> Self {
+    pub(super) fn new(search: Search, keeps_ids: bool) -> Self {
         let size = search.request.page_size.unwrap_or(SearchStaticInstances::PAGE_SIZE_MAXIMUM);
-        Self {
-            search,
-            size,
-            has_total,
-            remaining: None,
-            total: None,
-            page: 1,
-            received: 0,
-            walk: Walk::new(keeps_ids),
-            returned: 0,
-            buffered: VecDeque::new(),
-            trace_id: None,
-        }
+        Self { search, size, remaining: None, page: 1, received: 0, walk: Walk::new(keeps_ids), returned: 0 }
     }
 
     /// The next page; `None` after the last. A search without matches has one empty page.
@@ -136,77 +115,33 @@ impl Pages {
     /// As [`Search::page`], and [`Error::UnexpectedResponse`] for [pages that overlap or leave
     /// gaps](Self#pages-that-overlap-or-leave-gaps). The next call requests the same page again.
     pub async fn next(&mut self) -> Result<Option<SearchPage>, Error> {
-        if self.remaining.is_none() {
-            let batches = self.search.batches()?;
-            if self.has_total && batches.len() > 1 {
-                self.total = Some(self.count(&batches).await?);
-            }
-            self.remaining = Some(batches.into());
-        }
-        loop {
-            if self.total.is_some() && self.buffered.len() >= self.length() {
-                return Ok(Some(self.buffered_page()));
-            }
-            let Some(addresses) = self.remaining.as_ref().and_then(VecDeque::front) else {
-                let is_over = self.buffered.is_empty() && self.returned > 0;
-                return Ok((!is_over).then(|| self.buffered_page()));
-            };
+        let remaining = match &mut self.remaining {
+            Some(remaining) => remaining,
+            None => self.remaining.insert(self.search.batches()?.into()),
+        };
+        while let Some(addresses) = remaining.front() {
             let mut page = self.search.send(addresses, self.page, Some(self.size)).await?.value;
             let count = to_i64(page.items.len());
             let received = self.received.saturating_add(count);
             let is_last = count == 0 || received >= page.total;
             self.walk.add(&page, received, is_last)?;
-            self.received = received;
-            self.page += 1;
+            (self.page, self.received) = (self.page + 1, received);
             if is_last {
-                self.next_batch();
+                remaining.pop_front();
+                (self.page, self.received) = (1, 0);
+                self.walk = Walk::new(self.walk.keeps_all);
             }
-            self.trace_id.clone_from(&page.trace_id);
-            if self.total.is_some() {
-                self.buffered.extend(page.items);
-            } else if count > 0 || self.returned == 0 {
+            if count > 0 || self.returned == 0 {
                 self.returned += 1;
                 page.page = self.returned;
                 return Ok(Some(page));
             }
         }
+        Ok(None)
     }
 
     /// The pages as a stream, which ends after the first error.
     pub fn into_stream(self) -> impl Stream<Item = Result<SearchPage, Error>> + Send + 'static {
         stream::try_unfold(self, async |mut pages| Ok(pages.next().await?.map(|page| (page, pages))))
-    }
-
-    fn length(&self) -> usize {
-        usize::try_from(self.size).unwrap_or(usize::MAX).max(1)
-    }
-
-    /// A page of the buffered instances.
-    fn buffered_page(&mut self) -> SearchPage {
-        self.returned += 1;
-        SearchPage {
-            items: self.buffered.drain(..self.buffered.len().min(self.length())).collect(),
-            page: self.returned,
-            page_size: self.size,
-            total: self.total.unwrap_or_default(),
-            trace_id: self.trace_id.clone(),
-        }
-    }
-
-    fn next_batch(&mut self) {
-        if let Some(remaining) = &mut self.remaining {
-            remaining.pop_front();
-        }
-        (self.page, self.received) = (1, 0);
-        self.walk = Walk::new(self.walk.keeps_all);
-    }
-
-    async fn count(&self, batches: &[Vec<Address>]) -> Result<i64, Error> {
-        let mut total = 0i64;
-        for addresses in batches {
-            let smallest = Some(SearchStaticInstances::PAGE_SIZE_MINIMUM);
-            total = total.saturating_add(self.search.send(addresses, 1, smallest).await?.value.total);
-        }
-        Ok(total)
     }
 }

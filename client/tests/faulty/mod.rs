@@ -1,5 +1,4 @@
 //! A server on a loopback socket that replies as a script or a function says, one reply per request, and records the requests.
-#![allow(dead_code, reason = "each test file uses a part")]
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 use std::{
@@ -112,18 +111,6 @@ impl FaultyServer {
         format!("http://{}", self.address)
     }
 
-    /// Starts a SOCKS5 proxy that connects to this server, whatever it is asked for.
-    pub(crate) async fn socks_proxy(&self) -> SocketAddr {
-        let (listener, server) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), self.address);
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(async move { relay(stream, server).await });
-            }
-        });
-        address
-    }
-
     /// A client set up for quick tests: short waits, short limits.
     pub(crate) fn builder(&self) -> ClientBuilder {
         Client::builder()
@@ -172,27 +159,6 @@ async fn serve(
         };
         return;
     }
-}
-
-/// RFC 1928, without authentication.
-async fn relay(mut client: TcpStream, server: SocketAddr) -> std::io::Result<()> {
-    let methods = sized(&mut client, 2).await?[1];
-    sized(&mut client, methods.into()).await?;
-    client.write_all(&[5, 0]).await?;
-    let length = match sized(&mut client, 4).await?[3] {
-        1 => 4,
-        4 => 16,
-        _ => usize::from(sized(&mut client, 1).await?[0]),
-    };
-    sized(&mut client, length + 2).await?;
-    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).await?;
-    tokio::io::copy_bidirectional(&mut client, &mut TcpStream::connect(server).await?).await.map(|_| ())
-}
-
-async fn sized(stream: &mut TcpStream, length: usize) -> std::io::Result<Vec<u8>> {
-    let mut bytes = vec![0; length];
-    stream.read_exact(&mut bytes).await?;
-    Ok(bytes)
 }
 
 async fn read(stream: &mut TcpStream) -> Option<String> {

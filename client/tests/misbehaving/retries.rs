@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use sallyport_client::{Error, RetryBudget, RetryPolicy};
+use sallyport_client::{Error, RetryPolicy};
 use tokio::{net::TcpListener, time::timeout};
 
 use crate::faulty::{FaultyServer, Reply, kept, no_groups, one_gateway, reply};
@@ -178,12 +178,11 @@ async fn a_shortage_is_waited_out() {
 #[tokio::test]
 async fn retries_of_all_calls_share_a_budget() {
     let server = FaultyServer::start(vec![reply(503, &[], "")]).await;
-    let budget = RetryBudget::new(3);
-    let client = server.builder().retry_budget(budget.clone()).build().unwrap();
-    // Two retries each, until the budget is empty.
-    for requests in [3, 5, 6, 7] {
+    let policy = RetryPolicy { max_retries: 60, initial_backoff: Duration::ZERO, ..RetryPolicy::default() };
+    let client = server.builder().retry(policy).total_timeout(Duration::from_secs(60)).build().unwrap();
+    // Sixty retries of the first call leave forty to the second one, and none to a third.
+    for requests in [61, 102, 103] {
         assert!(matches!(client.clone().groups().await, Err(Error::Rejected(_))));
         assert_eq!(server.requests().len(), requests);
     }
-    assert_eq!(budget.remaining(), Some(0));
 }

@@ -26,37 +26,37 @@ pub struct ExtractProxies;
 pub struct ExtractProxiesRequest {
     /// How many gateways to extract.
     ///
-    /// Required; from 1 to 100. Clauses: `extract.num-range`, `extract.num-required`.
+    /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
     #[serde(rename = "num")]
     pub num: u32,
     /// Country code from the country directory.
     ///
-    /// Optional. Default: `GLOBAL`. Clauses: `extract.country-alias`, `extract.regions-default`.
+    /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
     #[serde(rename = "regions")]
     pub regions: String,
     /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
     ///
-    /// Optional; one of `http`, `socks5`. Default: `http`. Clause: `extract.protocol`.
+    /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
     #[serde(rename = "protocol")]
     pub protocol: ProxyProtocol,
     /// Whether the response is JSON or plain text.
     ///
-    /// Optional; one of `json`, `txt`. Default: `json`. Clause: `extract.return-type`.
+    /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
     #[serde(rename = "return_type")]
     pub return_type: ReturnType,
     /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
     ///
-    /// Optional; one of `1` (CRLF), `2` (the text `/br`), `3` (CR), `4` (LF), `5` (TAB), `6` (the value of `sb`). Default: `1`. Clauses: `extract.separator-range`, `extract.separator`.
+    /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
     #[serde(rename = "lb")]
     pub lb: SeparatorCode,
     /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
     ///
-    /// Optional; at most 32 bytes of UTF-8; required, and not empty, when `lb` is `6`. Clauses: `extract.sb-required`, `extract.sb-length`.
+    /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
     #[serde(rename = "sb")]
     pub sb: Option<String>,
     /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
     ///
-    /// Optional; not empty; at most 255 bytes of UTF-8; when absent, the header `X-Request-Id` is read. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+    /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
     #[serde(rename = "request_id")]
     pub request_id: Option<String>,
 }
@@ -254,12 +254,12 @@ impl SeparatorCode {
 pub struct ExtractSuccess {
     /// Business code, always 0.
     ///
-    /// By the contract: always `0`. Clause: `extract.envelope`.
+    /// `enum: [0]`. Clause: `extract.envelope`.
     #[serde(rename = "code")]
     pub code: Constant<0>,
     /// Always true.
     ///
-    /// By the contract: always `true`. Clause: `extract.envelope`.
+    /// `enum: [true]`. Clause: `extract.envelope`.
     #[serde(rename = "success")]
     pub success: ConstantBool<true>,
     /// Description of the result.
@@ -274,7 +274,7 @@ pub struct ExtractSuccess {
     pub data: Vec<ProxyEndpoint>,
     /// The caller's real IPv4 address as the server sees it.
     ///
-    /// By the contract: an IPv4 address in dotted decimal. Clause: `extract.request-ip`.
+    /// `format: "ipv4"`. Clause: `extract.request-ip`.
     #[serde(rename = "request_ip")]
     pub request_ip: std::net::Ipv4Addr,
 }
@@ -344,7 +344,7 @@ impl ErrorEnvelope for StaticError {
 pub struct GroupsSuccess {
     /// Business code, always 200.
     ///
-    /// By the contract: always `200`. Clause: `groups.envelope`.
+    /// `enum: [200]`. Clause: `groups.envelope`.
     #[serde(rename = "code")]
     pub code: Constant<200>,
     /// Description of the result.
@@ -377,7 +377,7 @@ pub struct GroupsData {
 pub struct StaticGroup {
     /// Identifier of the group.
     ///
-    /// By the contract: at least 1. Clause: `groups.fields`.
+    /// `minimum: 1`. Clause: `groups.fields`.
     #[serde(rename = "groupId")]
     pub group_id: i64,
     /// Name given by the account's owner.
@@ -387,12 +387,12 @@ pub struct StaticGroup {
     pub name: SmolStr,
     /// When the group was made, RFC 3339.
     ///
-    /// By the contract: RFC 3339 with a time zone. Clause: `groups.fields`.
+    /// `format: "date-time"`. Clause: `groups.fields`.
     #[serde(rename = "createdAt")]
     pub created_at: Timestamp,
     /// When the group was last changed, RFC 3339.
     ///
-    /// By the contract: RFC 3339 with a time zone. Clause: `groups.fields`.
+    /// `format: "date-time"`. Clause: `groups.fields`.
     #[serde(rename = "updatedAt")]
     pub updated_at: Timestamp,
 }
@@ -401,7 +401,7 @@ pub struct StaticGroup {
 pub struct SearchRequest {
     /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
     ///
-    /// Required; from 1 to 10000 items; at most 500 distinct items. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
+    /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
     #[serde(rename = "ips")]
     pub ips: Vec<Address>,
     /// Platform order number. Matches exactly, among the caller's orders.
@@ -411,7 +411,7 @@ pub struct SearchRequest {
     pub order_no: Option<String>,
     /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
     ///
-    /// Optional; at least 0. Clause: `search.group`.
+    /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
     #[serde(
         rename = "groupId",
         default,
@@ -430,27 +430,27 @@ pub struct SearchRequest {
     pub city_code: Option<String>,
     /// State of a static instance.
     ///
-    /// Optional; one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+    /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
     #[serde(rename = "status")]
     pub status: Option<InstanceStatus>,
     /// Page to return, counted from 1.
     ///
-    /// Optional; from 1 to 1000000. Default: `1`. Clause: `search.page`.
+    /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
     #[serde(rename = "page")]
     pub page: u32,
     /// Instances on a page.
     ///
-    /// Optional; from 1 to 1000. Default: `20`. Clause: `search.page-size`.
+    /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
     #[serde(rename = "pageSize")]
     pub page_size: u32,
     /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
     ///
-    /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+    /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
     #[serde(rename = "activatedFrom")]
     pub activated_from: Option<DateTime>,
     /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
     ///
-    /// Optional; RFC 3339 with a time zone. Clause: `search.activated-range`.
+    /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
     #[serde(rename = "activatedTo")]
     pub activated_to: Option<DateTime>,
 }
@@ -542,7 +542,7 @@ named!(
 pub struct SearchSuccess {
     /// Business code, always 200.
     ///
-    /// By the contract: always `200`. Clause: `search.envelope`.
+    /// `enum: [200]`. Clause: `search.envelope`.
     #[serde(rename = "code")]
     pub code: Constant<200>,
     /// Description of the result.
@@ -571,17 +571,17 @@ pub struct SearchData {
     pub items: Vec<StaticInstance>,
     /// Page number as asked for, from 1.
     ///
-    /// By the contract: at least 0; 64 bits wide. Clause: `search.envelope`.
+    /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
     #[serde(rename = "page")]
     pub page: i64,
     /// Page size as asked for.
     ///
-    /// By the contract: at least 0; 64 bits wide. Clause: `search.envelope`.
+    /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
     #[serde(rename = "pageSize")]
     pub page_size: i64,
     /// Records after filtering, on all pages together.
     ///
-    /// By the contract: at least 0; 64 bits wide. Clause: `search.total`.
+    /// `format: "int64"`, `minimum: 0`. Clause: `search.total`.
     #[serde(rename = "total")]
     pub total: i64,
 }
@@ -590,17 +590,17 @@ pub struct SearchData {
 pub struct StaticInstance {
     /// Identifier of the instance.
     ///
-    /// By the contract: at least 1; 64 bits wide. Clause: `search.instance`.
+    /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
     #[serde(rename = "instanceId")]
     pub instance_id: i64,
     /// Product that can currently be bought.
     ///
-    /// By the contract: at least 1; 64 bits wide. Clause: `search.instance`.
+    /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
     #[serde(rename = "offerId")]
     pub offer_id: i64,
     /// State of a static instance.
     ///
-    /// By the contract: one of `provisioning`, `active`, `expired`, `cancelled`, `failed`. Clause: `search.status`.
+    /// `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
     #[serde(rename = "status")]
     pub status: InstanceStatus,
     /// Address of the instance.
@@ -610,7 +610,7 @@ pub struct StaticInstance {
     pub ip: SmolStr,
     /// Port for direct connections.
     ///
-    /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
+    /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
     #[serde(rename = "port")]
     pub port: i64,
     /// Protocols that the instance speaks.
@@ -630,17 +630,17 @@ pub struct StaticInstance {
     pub city_code: SmolStr,
     /// Kind of line. 1 is standard static residential, 2 is native static residential.
     ///
-    /// By the contract: at least 0; 64 bits wide. Clause: `search.instance`.
+    /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
     #[serde(rename = "ispType")]
     pub isp_type: i64,
     /// End of the term; null when unknown.
     ///
-    /// By the contract: RFC 3339 with a time zone. Clause: `search.instance`.
+    /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
     #[serde(rename = "expiresAt")]
     pub expires_at: Option<Timestamp>,
     /// When the instance was activated; null when it was not.
     ///
-    /// By the contract: RFC 3339 with a time zone. Clause: `search.instance`.
+    /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
     #[serde(rename = "activatedAt")]
     pub activated_at: Option<Timestamp>,
     /// What the source declares of the instance. May be empty, and does not replace validation at submit time.
@@ -650,7 +650,7 @@ pub struct StaticInstance {
     pub capabilities: Capabilities,
     /// Group of the instance; null when ungrouped.
     ///
-    /// By the contract: at least 1. Clause: `search.instance`.
+    /// `nullable: true`, `minimum: 1`. Clause: `search.instance`.
     #[serde(rename = "groupId")]
     pub group_id: Option<i64>,
 }
@@ -675,7 +675,7 @@ pub struct Capabilities {
     pub convert_trial: Option<TermRule>,
     /// Trial length in days; 0 means no trial.
     ///
-    /// By the contract: at least 0. Clause: `search.capabilities`.
+    /// `minimum: 0`. Clause: `search.capabilities`.
     #[serde(rename = "trialDays", skip_serializing_if = "Option::is_none")]
     pub trial_days: Option<u32>,
     /// The IP can be changed.
@@ -700,7 +700,7 @@ pub struct Capabilities {
     pub random_credentials: Option<bool>,
     /// Batch ceiling of the source. The request limits of this API apply all the same.
     ///
-    /// By the contract: at least 0. Clause: `search.max-batch-no-effect`.
+    /// `minimum: 0`. Clause: `search.max-batch-no-effect`.
     #[serde(rename = "maxBatchSize", skip_serializing_if = "Option::is_none")]
     pub max_batch_size: Option<u32>,
 }
@@ -715,17 +715,17 @@ pub struct TermRule {
     pub allowed_days: Option<Vec<u32>>,
     /// Shortest term when no allowedDays are set.
     ///
-    /// By the contract: at least 0. Clause: `search.capabilities`.
+    /// `minimum: 0`. Clause: `search.capabilities`.
     #[serde(rename = "minDays", skip_serializing_if = "Option::is_none")]
     pub min_days: Option<u32>,
     /// Longest term; 0 means no upper limit.
     ///
-    /// By the contract: at least 0. Clause: `search.capabilities`.
+    /// `minimum: 0`. Clause: `search.capabilities`.
     #[serde(rename = "maxDays", skip_serializing_if = "Option::is_none")]
     pub max_days: Option<u32>,
     /// Permitted step in days from the shortest term.
     ///
-    /// By the contract: at least 0. Clause: `search.capabilities`.
+    /// `minimum: 0`. Clause: `search.capabilities`.
     #[serde(rename = "stepDays", skip_serializing_if = "Option::is_none")]
     pub step_days: Option<u32>,
 }

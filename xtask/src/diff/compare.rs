@@ -126,15 +126,12 @@ impl Comparison<'_> {
 
     /// Parts that only one side has, then the rows of those that both have.
     fn parts(&mut self, place: Place<'_>, (old, new): (&[Part], &[Part])) {
-        let removed = table::missing(old, new);
         for part in table::missing(new, old) {
             let place = Place { at: &part.at, ..place };
             let both = (None, part.said(self.new, new));
-            let bound = bound(part, &removed);
-            let clauses = part.clauses().into_iter().chain(bound.iter().cloned()).collect();
-            self.report(added(place.direction, part, !bound.is_empty()), place, "", both, clauses);
+            self.report(added(place.direction, part), place, "", both, part.clauses());
         }
-        for part in removed {
+        for part in table::missing(old, new) {
             // The success is in another status then, which is reported as added.
             if !is_success(part) {
                 let both = (part.said(self.old, old), None);
@@ -226,22 +223,13 @@ fn is_success(part: &Part) -> bool {
     part.has("") && part.at.starts_with('2')
 }
 
-/// What a new clause binds that was left open: of the same area, and gone.
-fn bound(part: &Part, removed: &[&Part]) -> Vec<String> {
-    let area = part.at.split('.').next();
-    let open = removed.iter().filter(|open| {
-        part.has("observable") && open.at.starts_with("open.") && open.at.split('.').nth(1) == area
-    });
-    open.map(|open| open.at.clone()).collect()
-}
-
 /// The rule for a part that is new.
-fn added(direction: Direction, part: &Part, binds: bool) -> Rule {
-    match part.value("observable") {
-        Some(Value::Bool(false)) => return Rule::named("text-changed"),
-        Some(_) if binds => return Rule::named("clause-takes-unspecified"),
-        _ if is_success(part) => return Rule::named("success-status-changed"),
-        _ => {}
+fn added(direction: Direction, part: &Part) -> Rule {
+    if part.value("observable") == Some(&Value::Bool(false)) {
+        return Rule::named("text-changed");
+    }
+    if is_success(part) {
+        return Rule::named("success-status-changed");
     }
     let (end, effect) =
         if part.has("required") { ("added-required", Effect::Narrows) } else { ("added", Effect::Adds) };

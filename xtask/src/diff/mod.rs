@@ -15,7 +15,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
-pub(crate) mod witness;
 
 use serde_json::Value;
 

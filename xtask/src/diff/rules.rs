@@ -4,7 +4,7 @@
 use super::change::Direction;
 
 /// What a change means for callers that follow the older document, from harmless to serious.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// Only texts changed.
     Documentation,
@@ -102,7 +102,6 @@ rules! {
     "clause-observable", Decision, true, "the suite judges a clause that it did not judge", SUITE;
     "clause-removed", Decision, false, "a rule of the contract was removed", PROMISE;
     "clause-reworded", Decision, true, "the text of a clause changed, and with it perhaps its meaning", "give a new meaning a new id; accept the change where the meaning is the same";
-    "clause-takes-unspecified", Decision, true, "behaviour that was left open is now bound by a clause", SUITE;
     "default-added", Decision, true, "an absent value now has a stated meaning", "make sure that it is what services do already";
     "default-changed", Breaking, true, "callers that omit the value see other behaviour", NEW_MAJOR;
     "default-removed", Decision, false, "an absent value no longer has a stated meaning", PROMISE;
@@ -123,7 +122,7 @@ rules! {
     "operation-removed", Breaking, false, "an operation was removed", NEW_MAJOR;
     "operation-renamed", Decision, false, "nothing changes on the wire, but generated callers do not compile", "keep the id, or raise the version of the crates";
     "path-parameter-renamed", Decision, false, "nothing changes on the wire, but generated callers do not compile", "keep the name, or raise the version of the crates";
-    "pattern-changed", Documentation, false, "the pattern beside an `x-format`, for other people's tools, changed", "nothing: `cargo xtask check` holds it against the format";
+    "pattern-changed", Documentation, false, "the pattern beside an `x-format`, for other people's tools, changed", "nothing: a test of the lint compares it with the format";
     "request-type-changed", Breaking, true, "a value has another type or format", NEW_MAJOR;
     "response-enum-value-added", Decision, false, "a response may hold a value that callers do not know", "our client keeps unknown values as text; ask whether other callers do";
     "response-media-type-removed", Breaking, false, "a response no longer has this media type", NEW_MAJOR;

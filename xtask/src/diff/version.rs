@@ -14,14 +14,12 @@ pub(crate) enum Step {
     Major,
 }
 
-/// The versions that the changes of a comparison require.
+/// The version that the changes of a comparison require.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VersionAdvice {
     pub(crate) step: Step,
     /// Minimum `info.version`; `None` when the older one is not a version.
     pub(crate) document: Option<Version>,
-    /// Version of the crates, if the present one is published.
-    pub(crate) crates: Option<Version>,
     /// Whether the newer document has that version, or a higher one.
     pub(crate) is_met: bool,
 }
@@ -31,8 +29,8 @@ pub(crate) fn parse(text: &str) -> Option<Version> {
     Version::parse(text).ok().filter(|version| version.pre.is_empty() && version.build.is_empty())
 }
 
-/// The versions that the changes require. `crates` is the present version of the crates.
-pub(crate) fn advise(diff: &Diff, crates: &str) -> VersionAdvice {
+/// The version that the changes require.
+pub(crate) fn advise(diff: &Diff) -> VersionAdvice {
     let step = match diff.worst() {
         None => Step::None,
         Some(Verdict::Documentation) => Step::Patch,
@@ -41,7 +39,7 @@ pub(crate) fn advise(diff: &Diff, crates: &str) -> VersionAdvice {
     };
     let document = parse(&diff.versions.0).map(|version| after(&version, step));
     let is_met = step == Step::None || document.is_some() && parse(&diff.versions.1) >= document;
-    VersionAdvice { step, document, crates: parse(crates).map(|version| after(&version, step)), is_met }
+    VersionAdvice { step, document, is_met }
 }
 
 /// The next version after a step. Below 1.0.0 a minor step may break, so a major one is no more than that.

@@ -1,138 +1,58 @@
-//! Parameters and properties as lines of Rust documentation, with every constraint in words.
+//! Parameters and properties as lines of Rust documentation: what they are, what the document requires of them, and its clauses.
 
 use std::collections::HashSet;
 
-use super::words;
-use crate::model::{Body, Citation, Contract, Operation, Parameter, Rule, Schema};
+use crate::model::{Body, Parameter, Property, Schema, Side};
 
-/// A parameter or a property.
-pub(super) struct Field<'a> {
-    name: String,
-    required: bool,
-    /// Every constraint in words, those of the extensions included.
-    limits: Vec<String>,
-    default: Option<String>,
-    description: Option<&'a str>,
-    clauses: Vec<&'a str>,
+/// A parameter of an operation.
+pub(super) fn parameter(parameter: &Parameter) -> Vec<String> {
+    let Parameter { name, required, description, schema, citation, aliases_agree, .. } = parameter;
+    let clauses = citation.all().chain(schema.citation.all()).chain(aliases_agree.as_deref());
+    lines(description.as_deref().unwrap_or(name), presence(*required), schema, clauses)
 }
 
-impl<'a> Field<'a> {
-    fn new(contract: &Contract, name: String, required: bool, schema: &'a Schema) -> Self {
-        Field {
-            name,
-            required,
-            limits: words::limits(contract, schema),
-            default: schema.default.as_ref().map(words::value),
-            description: None,
-            clauses: Vec::new(),
-        }
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The description, then presence, limits, default and clauses.
-    pub(super) fn rustdoc(&self) -> Vec<String> {
-        let mut facts = if self.required { "Required" } else { "Optional" }.to_owned();
-        facts.extend(self.limits.iter().map(|limit| format!("; {limit}")));
-        facts.push('.');
-        facts.extend(self.default.iter().map(|default| format!(" Default: `{default}`.")));
-        facts.extend(self.cited().map(|clauses| format!(" {clauses}")));
-        vec![self.summary(), String::new(), facts]
-    }
-
-    /// As a part of a response: the description, then limits and clauses, if there are any.
-    pub(super) fn response_rustdoc(&self) -> Vec<String> {
-        let limits =
-            (!self.limits.is_empty()).then(|| format!("By the contract: {}.", self.limits.join("; ")));
-        let facts: Vec<String> = limits.into_iter().chain(self.cited()).collect();
-        let mut lines = vec![self.summary()];
-        if !facts.is_empty() {
-            lines.extend([String::new(), facts.join(" ")]);
-        }
-        lines
-    }
-
-    /// The description in one line.
-    fn summary(&self) -> String {
-        let description = self.description.unwrap_or(&self.name);
-        description.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
-    /// The clauses as a sentence.
-    fn cited(&self) -> Option<String> {
-        let clauses: Vec<String> = self.clauses.iter().map(|clause| format!("`{clause}`")).collect();
-        match clauses.as_slice() {
-            [] => None,
-            [only] => Some(format!("Clause: {only}.")),
-            several => Some(format!("Clauses: {}.", several.join(", "))),
-        }
-    }
+/// The body of a request, whose own fields are documented one by one.
+pub(super) fn body(body: &Body) -> Vec<String> {
+    let description = body.description.as_deref().unwrap_or("The body.");
+    lines(description, presence(body.required), &body.schema, body.citation.all())
 }
 
-/// What an operation takes beside its body.
-pub(super) fn parameter<'a>(
-    contract: &'a Contract,
-    operation: &'a Operation,
-    parameter: &'a Parameter,
-) -> Field<'a> {
-    let Parameter { name, schema, citation, .. } = parameter;
-    let rules = rules_for(operation, name);
-    let mut field = Field::new(contract, name.clone(), parameter.required, schema);
-    field.limits.extend(words::extensions(parameter));
-    field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
-    let cited = [citation, &schema.citation].into_iter().flat_map(Citation::all);
-    let cited = cited.chain(parameter.aliases_agree.as_deref()).chain(rules.iter().map(|rule| clause(rule)));
-    Field { description: parameter.description.as_deref(), clauses: once(cited), ..field }
+/// A property of an object. One of a response may be missing although it is required, so that its type says whether it is there.
+pub(super) fn property(property: &Property, side: Side) -> Vec<String> {
+    let Property { name, required, schema } = property;
+    let presence = if side == Side::Request { presence(*required) } else { None };
+    lines(schema.description.as_deref().unwrap_or(name), presence, schema, schema.citation.all())
 }
 
-/// The body of a request, whose own fields are [`properties`].
-pub(super) fn body<'a>(contract: &Contract, body: &'a Body) -> Field<'a> {
-    Field {
-        limits: Vec::new(),
-        default: None,
-        description: body.description.as_deref(),
-        clauses: once(body.citation.all()),
-        ..Field::new(contract, "body".to_owned(), body.required, &body.schema)
-    }
+fn presence(is_required: bool) -> Option<String> {
+    Some(if is_required { "Required" } else { "Optional" }.to_owned())
 }
 
-/// The properties of an object. The rules of `operation` bind them.
-pub(super) fn properties<'a>(
-    contract: &'a Contract,
-    operation: Option<&'a Operation>,
-    schema: &'a Schema,
-) -> impl Iterator<Item = Field<'a>> {
-    schema.properties().iter().map(move |property| {
-        let (name, schema) = (&property.name, &property.schema);
-        let rules = operation.map(|operation| rules_for(operation, name)).unwrap_or_default();
-        let mut field = Field::new(contract, name.clone(), property.required, schema);
-        field.limits.extend(rules.iter().map(|rule| words::rule(rule)));
-        let clauses = once(schema.citation.all().chain(rules.iter().map(|rule| clause(rule))));
-        Field { description: schema.description.as_deref(), clauses, ..field }
-    })
-}
-
-/// The values of a string enum, each with its description.
-pub(super) fn values<'a>(contract: &'a Contract, schema: &'a Schema) -> Vec<(&'a str, String)> {
-    let variants = schema.variants.iter().flatten();
-    variants.filter_map(|value| Some((value.as_str()?, words::choice(contract, schema, value)))).collect()
-}
-
-fn rules_for<'a>(operation: &'a Operation, name: &str) -> Vec<&'a Rule> {
-    operation.rules.iter().filter(|rule| words::bound(rule) == name).collect()
-}
-
-/// The clause that a rule comes from.
-fn clause(rule: &Rule) -> &str {
-    match rule {
-        Rule::RequiredWhen { clause, .. } | Rule::NotBefore { clause, .. } => clause,
-    }
-}
-
-/// Removes duplicates and keeps the order.
-fn once<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+/// The description in one line, then presence, keywords and clauses as the document has them.
+fn lines<'a>(
+    description: &str,
+    presence: Option<String>,
+    schema: &Schema,
+    clauses: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    // A Rust type says the type.
+    let keywords = schema.keywords().into_iter().filter(|(keyword, _)| *keyword != "type");
+    let keywords = keywords.map(|(keyword, value)| format!("`{keyword}: {value}`"));
+    let facts: Vec<String> = presence.into_iter().chain(keywords).collect();
     let mut seen = HashSet::new();
-    ids.filter(|id| seen.insert(*id)).collect()
+    let clauses: Vec<String> =
+        clauses.filter(|id| seen.insert(*id)).map(|clause| format!("`{clause}`")).collect();
+    let noun = if clauses.len() == 1 { "Clause" } else { "Clauses" };
+    let mut sentences = Vec::new();
+    if !facts.is_empty() {
+        sentences.push(format!("{}.", facts.join(", ")));
+    }
+    if !clauses.is_empty() {
+        sentences.push(format!("{noun}: {}.", clauses.join(", ")));
+    }
+    let mut lines = vec![description.split_whitespace().collect::<Vec<_>>().join(" ")];
+    if !sentences.is_empty() {
+        lines.extend([String::new(), sentences.join(" ")]);
+    }
+    lines
 }

@@ -5,7 +5,6 @@ mod conformance;
 mod field;
 mod name;
 pub(crate) mod server;
-mod words;
 
 use proc_macro2::TokenStream;
 

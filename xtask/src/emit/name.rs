@@ -21,12 +21,10 @@ pub(super) fn pascal(name: &str) -> Ident {
     Ident::new(if text.is_empty() { "X" } else { &text }, Span::call_site())
 }
 
-/// The noun that a property is about, and what its value is, where the name says so: `countryCode` as `country` and `CODE`.
-pub(super) fn noun(property: &str) -> (String, Option<&'static str>) {
-    let ends = [("Code", "CODE"), ("Id", "NUMBER"), ("No", "NUMBER")];
-    let noun = ends.iter().find_map(|(end, value)| Some((property.strip_suffix(end)?, Some(*value))));
-    let (noun, value) = noun.filter(|(noun, _)| !noun.is_empty()).unwrap_or((property, None));
-    (names::snake(noun), value)
+/// The noun that a property is about: `countryCode` as `country`.
+pub(super) fn noun(property: &str) -> String {
+    let noun = ["Code", "Id", "No"].iter().find_map(|end| property.strip_suffix(end));
+    names::snake(noun.filter(|noun| !noun.is_empty()).unwrap_or(property))
 }
 
 /// A name for a separator: control characters by their names, other text by its letters and digits.

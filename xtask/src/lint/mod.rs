@@ -5,7 +5,6 @@
 mod clauses;
 mod names;
 mod operations;
-mod references;
 mod schemas;
 mod searches;
 mod subset;
@@ -13,7 +12,7 @@ mod texts;
 
 use serde_json::Value;
 
-use crate::{document::Document, problem::Problem};
+use crate::{document::Document, model::Contract, problem::Problem};
 
 use subset::{Node, Part, walk};
 
@@ -22,17 +21,15 @@ type Check = fn(&mut Lint<'_>);
 
 /// The rules that a schema cannot express, by their ids; their functions say what each rejects. Problems with the schema have ids of
 /// their own.
-const RULES: [(&str, Check); 17] = [
+const RULES: [(&str, Check); 15] = [
     ("bounds", schemas::bounds),
     ("citation", clauses::citations),
     ("clause-order", clauses::order),
-    ("contract", references::contract),
+    ("contract", contract),
     ("extension", operations::extensions),
     ("name", names::run),
     ("nullable", schemas::nullables),
     ("parameter", operations::parameters),
-    ("path", operations::paths),
-    ("pattern", schemas::patterns),
     ("request-object", operations::objects),
     ("required", schemas::required),
     ("response", operations::responses),
@@ -65,16 +62,26 @@ pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
         lint.rule = id;
         run(&mut lint);
     }
-    let Lint { mut found, nodes, .. } = lint;
+    let Lint { mut found, .. } = lint;
     for (rule, problem) in &mut found {
         problem.message = format!("{} [{rule}]", problem.message);
-        problem.operation = references::users(document, &nodes, &problem.pointer);
     }
     let has = |id: &str| found.iter().any(|(rule, _)| *rule == id);
     let causes = CAUSES.iter().filter(|(cause, _)| has(cause));
     let consequences: Vec<&str> = causes.flat_map(|(_, rules)| rules.iter().copied()).collect();
     found.retain(|(rule, _)| !consequences.contains(rule));
     found
+}
+
+/// What cannot be read as a contract, such as a `$ref` to nothing, where the schema of the subset allows it.
+fn contract(lint: &mut Lint<'_>) {
+    if !lint.has_problem_of_schema()
+        && let Err(problems) = Contract::read(lint.document)
+    {
+        for Problem { pointer, message, help, .. } in problems {
+            lint.report(pointer, message, help);
+        }
+    }
 }
 
 /// What a rule checks, and the problems that it reports.

@@ -1,4 +1,4 @@
-//! Rules about operations: paths, parameters, responses, and extensions that name one of these.
+//! Rules about operations: parameters, responses, and extensions that name one of these.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,9 @@ use serde_json::Value;
 
 use super::{Lint, Node, Part};
 use crate::{
-    document::{join, unescaped},
-    model::{Citation, Contract, Kind, Schema},
+    document::join,
+    model::{Contract, Kind, Schema},
 };
-
-/// A path without the prefix that a cited clause promises.
-pub(super) fn paths(lint: &mut Lint<'_>) {
-    let clauses = lint.parts(Part::Clause);
-    for operation in lint.parts(Part::Operation) {
-        let path = path_of(&operation);
-        let citation = Citation::read(operation.value);
-        let cited = clauses.iter().filter(|clause| citation.all().any(|id| clause.text("id") == Some(id)));
-        for (id, text) in cited.filter_map(|clause| Some((clause.text("id")?, clause.text("text")?))) {
-            for prefix in prefixes(text).filter(|prefix| !has_prefix(&path, prefix)) {
-                let message = format!("the path `{path}` does not start with `{prefix}`, which `{id}` names");
-                let at = operation.pointer.rsplit_once('/').unwrap_or_default().0;
-                lint.report(at, message, "change the path, or the text of the clause");
-            }
-        }
-    }
-}
-
-/// The path of an operation.
-fn path_of(node: &Node<'_>) -> String {
-    unescaped(node.pointer.trim_start_matches("/paths/").split('/').next().unwrap_or_default())
-}
-
-/// The paths that a text names: two segments at least, so that `/br` is none.
-fn prefixes(text: &str) -> impl Iterator<Item = &str> {
-    let trimmed =
-        text.split_whitespace().map(|word| word.trim_matches(['`', '.', ',', ';', ':', '(', ')', '"']));
-    trimmed.filter(|word| word.starts_with('/') && word.matches('/').count() >= 2)
-}
-
-fn has_prefix(path: &str, prefix: &str) -> bool {
-    path.strip_prefix(prefix.trim_end_matches('/'))
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
 
 /// The types that are sent as plain text.
 const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
@@ -258,18 +224,5 @@ fn separators(lint: &mut Lint<'_>, schema: &Node<'_>) {
         let message =
             format!("missing text of {value:?} in `x-separators`, without a `required-when` rule for it");
         lint.report(schema.at("x-separators"), message, "add its text, or a rule");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_prefix_ends_at_a_segment() {
-        let text = "The path of every operation starts with /openapi/v1. The text /br is none.";
-        assert_eq!(prefixes(text).collect::<Vec<_>>(), ["/openapi/v1"]);
-        assert!(has_prefix("/openapi/v1/x", "/openapi/v1") && has_prefix("/openapi/v1", "/openapi/v1/"));
-        assert!(!has_prefix("/openapi/v10/x", "/openapi/v1") && !has_prefix("/openapi/v2/x", "/openapi/v1"));
     }
 }

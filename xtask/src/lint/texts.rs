@@ -2,7 +2,7 @@
 //!
 //! A clause is quoted to users by the suite, the server and the docs, so that its text must say what the keywords say that
 //! cite it: every limit, default and value of a request that comes from the clause stands in its text, and the text has no
-//! other number and no other value in a list.
+//! other number.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -15,17 +15,9 @@ use crate::{
     model::{Constraint, Contract, LIMITS, Side},
 };
 
-macro_rules! regex {
-    ($name:ident, $pattern:literal) => {
-        #[allow(clippy::unwrap_used, reason = "a constant expression, which every test of the lint compiles")]
-        static $name: LazyLock<Regex> = LazyLock::new(|| Regex::new($pattern).unwrap());
-    };
-}
-
-// A word, or a number that is no part of the name of a standard, of an address or of a date.
-regex!(WORD, r#"(?:RFC )?[^\s=`,;:()\[\]{}"'!?]+"#);
-// Entries of one word.
-regex!(LIST, r"[\w-]+(?:, [\w-]+)* or [\w-]+");
+/// A word, or a number that is no part of the name of a standard, of an address or of a date.
+#[expect(clippy::unwrap_used, reason = "a constant expression, which every test of the lint compiles")]
+static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"(?:RFC )?[^\s=`,;:()\[\]{}"'!?]+"#).unwrap());
 
 /// The words of a text, or of a value.
 fn words(text: &str) -> BTreeSet<&str> {
@@ -90,16 +82,6 @@ fn contradictions(text: &str, cited: &[&Constraint], all: &[Constraint]) -> Vec<
         let has_separators = cited.iter().any(|other| other.at == one.at && other.keyword == "x-separators");
         for missing in said(one, has_separators).iter().filter(|word| !says.contains(word.as_str())) {
             wrong.push(format!("does not say `{}: {missing}` of {}", one.keyword, one.at));
-        }
-        let values: Vec<String> = one.value.as_array().into_iter().flatten().map(shown).collect();
-        for list in LIST.find_iter(text).filter(|_| one.keyword == "enum") {
-            let entries: Vec<&str> = list.as_str().split(", ").flat_map(|part| part.split(" or ")).collect();
-            let is_value = |entry: &&&str| values.iter().any(|value| value == **entry);
-            for stray in
-                entries.iter().filter(|entry| !is_value(entry) && entries.iter().any(|one| is_value(&one)))
-            {
-                wrong.push(format!("lists `{stray}`, which is not a value of the `enum` that cites it"));
-            }
         }
     }
     // A text may also say the status of a response, and what other keywords say of the same value.

@@ -20,10 +20,7 @@ impl Contract {
                 let Ok(method) = key.parse() else { continue };
                 match operation(document, path, method, &pointer) {
                     Ok(operation) => operations.push(operation),
-                    Err(problem) => {
-                        let operation = document.text(&pointer, "operationId").map(str::to_owned);
-                        problems.push(Problem { operation, ..problem });
-                    }
+                    Err(problem) => problems.push(problem),
                 }
             }
         }

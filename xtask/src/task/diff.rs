@@ -1,16 +1,12 @@
 //! `cargo xtask diff`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
-use super::releases::{self, ACCEPTED};
+use super::releases;
 use crate::{
     diff::{
-        Verdict,
         accepted::Note,
-        render::{self, Format, RenderInput},
+        render::{self, RenderInput},
         version,
     },
     document::Document,
@@ -24,55 +20,25 @@ pub(crate) struct Arguments {
     /// openapi/released].
     #[arg(value_name = "REV|FILE")]
     old: Option<String>,
-    /// Compare this file instead of openapi/openapi.yaml.
-    #[arg(long, value_name = "FILE")]
-    new: Option<PathBuf>,
-    /// Choose the form of the report.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
-    /// End with exit code 1 when a change has this verdict or a more serious one, and is not accepted.
-    #[arg(long, value_name = "VERDICT")]
-    fail_on: Option<Verdict>,
     /// Print a section for CHANGELOG.md instead of the report.
-    #[arg(long, conflicts_with = "format")]
-    changelog: bool,
-    /// Show for each breaking change a request or response that the older document allows and the newer one does not.
     #[arg(long)]
-    witness: bool,
-    /// Read the accepted changes from this file.
-    #[arg(long, value_name = "FILE", default_value = ACCEPTED)]
-    accepted: PathBuf,
-}
-
-/// A report, and whether a change in it reaches `--fail-on`.
-#[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) text: String,
-    pub(crate) is_failure: bool,
+    changelog: bool,
 }
 
 /// Compares two documents and reports their changes.
 ///
 /// Fails with an error when a document cannot be read.
-pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<Report, String> {
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
     let (old, of_old) = older(root, arguments.old.as_deref())?;
-    let (new, path) = match &arguments.new {
-        Some(file) => (file.display().to_string(), file.clone()),
-        None => (DOCUMENT.to_owned(), root.join(DOCUMENT)),
-    };
-    let of_new = releases::read(&new, &path)?;
-    let (diff, notes) = releases::compare(root, &arguments.accepted, (&old, &of_old), (&new, &of_new))?;
+    let of_new = releases::read(DOCUMENT, &root.join(DOCUMENT))?;
+    let (diff, notes) = releases::compare(root, (&old, &of_old), &of_new)?;
     // The file accepts changes since the last release: another comparison need not have them.
-    let is_since_release = arguments.old.is_none() && arguments.new.is_none();
+    let is_since_release = arguments.old.is_none();
     let shown = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
     let notes: Vec<_> = shown.map(ToString::to_string).collect();
-    let advice = version::advise(&diff, env!("CARGO_PKG_VERSION"));
-    let has_witnesses = arguments.witness;
-    let format = if arguments.changelog { Format::Changelog } else { arguments.format };
-    let input =
-        RenderInput { diff: &diff, advice: &advice, old: &old, new: &new, has_witnesses, notes: &notes };
-    let is_failure = arguments.fail_on.is_some_and(|limit| diff.worst() >= Some(limit));
-    Ok(Report { text: render::render(input, format), is_failure })
+    let advice = version::advise(&diff);
+    let input = RenderInput { diff: &diff, advice: &advice, old: &old, new: DOCUMENT, notes: &notes };
+    Ok(render::render(input, arguments.changelog))
 }
 
 /// The older document and its name.

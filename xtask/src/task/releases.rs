@@ -18,7 +18,7 @@ use crate::{
 pub(super) const FOLDER: &str = "openapi/released";
 
 /// The file of accepted changes.
-pub(super) const ACCEPTED: &str = "openapi/accepted-changes.yaml";
+const ACCEPTED: &str = "openapi/accepted-changes.yaml";
 
 /// The newest released document: its version and its file.
 ///
@@ -50,22 +50,22 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Document, String> {
     Document::parse(text).map_err(|problems| in_file(name, &problems))
 }
 
-/// Compares two documents, whose names stand before the problems of each, and marks the changes that the file `accepted` accepts. A
-/// file that does not exist accepts none.
+/// Compares the document with an older one, whose name stands before its problems, and marks the accepted changes. A file that does
+/// not exist accepts none.
 pub(super) fn compare(
     root: &Path,
-    accepted: &Path,
     (old_name, old): (&str, &Document),
-    (new_name, new): (&str, &Document),
+    new: &Document,
 ) -> Result<(Diff, Vec<Note>), String> {
     let mut diff = diff::compare(old, new)
-        .map_err(|[of_old, of_new]| in_file(old_name, &of_old) + &in_file(new_name, &of_new))?;
-    let path = root.join(accepted);
+        .map_err(|[of_old, of_new]| in_file(old_name, &of_old) + &in_file(DOCUMENT, &of_new))?;
+    let path = root.join(ACCEPTED);
     if !path.exists() {
         return Ok((diff, Vec::new()));
     }
-    let name = accepted.display().to_string();
-    let entries = accepted::read(&read(&name, &path)?).map_err(|problems| in_file(&name, &problems))?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("error: cannot read {ACCEPTED}: {error}\n"))?;
+    let entries = accepted::read(&text).map_err(|error| format!("error: {ACCEPTED}: {error}\n"))?;
     let today = Timestamp::now().to_zoned_datetime(TimeZone::UTC).date();
     let notes = accepted::apply(&mut diff, &entries, today);
     Ok((diff, notes))
@@ -86,14 +86,14 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
     };
     let name = format!("{FOLDER}/{released}.yaml");
     let old = read(&name, &path)?;
-    let (diff, notes) = compare(root, Path::new(ACCEPTED), (&name, &old), (DOCUMENT, document))?;
+    let (diff, notes) = compare(root, (&name, &old), document)?;
     let mut report: String = notes.iter().map(|note| format!("error: {ACCEPTED}: {note}\n")).collect();
     let (of_old, found) = &diff.versions;
     if version::parse(of_old).as_ref() != Some(&released) {
         report
             .push_str(&format!("error: {name} has the `info.version` {of_old}; a release does not change\n"));
     }
-    let advice = version::advise(&diff, env!("CARGO_PKG_VERSION"));
+    let advice = version::advise(&diff);
     if version::parse(found) < Some(released.clone()) {
         report.push_str(&format!(
             "error: {DOCUMENT}: `info.version` {found} is below the released {released}; raise it\n"

@@ -21,8 +21,8 @@ const PAGE_SIZE_MINIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MINIMUM;
 const PAGE_SIZE_MAXIMUM: i64 = SearchStaticInstances::PAGE_SIZE_MAXIMUM;
 
 const HELP: &str = "\
-The token is read from the environment variable SALLYPORT_API_KEY, --api-key-file or --api-key-command. There is no argument for it,
-because every user of the machine could read it there.
+The token is read from the environment variable SALLYPORT_API_KEY or --api-key-file. There is no argument for it, because every user of
+the machine could read it there.
 
 A command that fails ends with a line on standard error. With --json, or --format json or jsonl, this line is a JSON object:
 {\"error\": {\"kind\": …, \"message\": …}}, with details, status, code, retryAfter, requestId (--request-id repeats the extraction),
@@ -42,6 +42,7 @@ Examples:
   sallyport extract 5 --region USA | xargs -I{} curl -x http://{} https://example.org
   sallyport extract 5 --timeout 600 --retries 10
   sallyport groups --json | jq .name
+  vault read -field=token secret/sallyport | sallyport groups --api-key-file -
   sallyport search --file addresses.txt --status active
   cat addresses.txt | sallyport search --file - --json | jq .ip";
 
@@ -65,10 +66,6 @@ pub(crate) struct Connection {
     /// Read the token from this file, such as /run/secrets/sallyport, or from standard input (-).
     #[arg(long, alias = "token-file", value_name = "FILE", global = true)]
     pub(crate) api_key_file: Option<PathBuf>,
-    /// Run this command, without a shell, for the token that it prints, such as 'vault read -field=token secret/sallyport'; again
-    /// when the service rejects the token. Its words are separated by spaces.
-    #[arg(long, value_name = "COMMAND", global = true, conflicts_with = "api_key_file")]
-    pub(crate) api_key_command: Option<String>,
     /// Allow plain http to hosts other than this machine; the token is then sent unencrypted.
     #[arg(long, global = true)]
     pub(crate) allow_http: bool,

@@ -7,15 +7,15 @@ use std::{
     time::Duration,
 };
 
-use sallyport_client::{BASE_URL_VARIABLE, Client, ClientBuilder, Error, RetryPolicy, secrecy::SecretString};
-
-use crate::{
-    addresses::is_standard_input, args::Connection, failure::Failure, set, token_command::TokenCommand,
-    waits::WaitReporter,
+use sallyport_client::{
+    BASE_URL_VARIABLE, Client, ClientBuilder, Error, RetryPolicy,
+    secrecy::{ExposeSecret, SecretString},
 };
 
-/// Maximum length of a token from standard input or a command, in bytes; the same as that of a file.
-pub(crate) const MAX_TOKEN: u64 = 16 << 10;
+use crate::{addresses::is_standard_input, args::Connection, failure::Failure, set, waits::WaitReporter};
+
+/// Maximum length of a token from standard input, in bytes; the same as that of a file.
+const MAX_TOKEN: u64 = 16 << 10;
 
 /// Rejects arguments that would read standard input twice, since the second read would find it empty.
 pub(crate) fn read_standard_input_once(connection: &Connection, files: &[PathBuf]) -> Result<(), Failure> {
@@ -56,10 +56,6 @@ pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
         true => builder.middleware(WaitReporter { max_retries: connection.retries }),
         false => builder,
     };
-    if let Some(command) = &connection.api_key_command {
-        let source = TokenCommand::start(command).map_err(Failure::usage)?;
-        return Ok(builder.token_source(source).build()?);
-    }
     let builder = match &connection.api_key_file {
         Some(path) if is_standard_input(path) => builder.token(standard_input()?),
         Some(path) => builder.token_file(path),
@@ -78,19 +74,13 @@ fn standard_input() -> Result<SecretString, Failure> {
     let text = SecretString::from(text);
     let invalid = |reason: &str| Failure::usage(format!("cannot read the token on standard input: {reason}"));
     read.map_err(|error| invalid(&error.kind().to_string()))?;
-    trimmed(&text).map_err(|reason| invalid(&reason))
-}
-
-/// The token in a text, without the space around it. No message holds a part of it.
-pub(crate) fn trimmed(text: &SecretString) -> Result<SecretString, String> {
-    let token = sallyport_client::secrecy::ExposeSecret::expose_secret(text).trim();
-    if token.is_empty() {
-        return Err("it is empty".to_owned());
+    match text.expose_secret().trim() {
+        "" => Err(invalid("it is empty")),
+        token if token.len() as u64 > MAX_TOKEN => {
+            Err(invalid(&format!("expected at most {MAX_TOKEN} bytes, found more")))
+        }
+        token => Ok(SecretString::from(token)),
     }
-    if token.len() as u64 > MAX_TOKEN {
-        return Err(format!("expected at most {MAX_TOKEN} bytes, found more"));
-    }
-    Ok(SecretString::from(token))
 }
 
 /// The error of an invalid token with the name of the file that holds it.

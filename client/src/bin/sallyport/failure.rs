@@ -35,11 +35,12 @@ pub(crate) enum Failure {
 }
 
 /// Library messages that name functions, and the options of this program that replace them.
-const OPTIONS: [(&str, &str); 5] = [
+const OPTIONS: [(&str, &str); 6] = [
     ("call allow_http(true)", "pass --allow-http"),
     ("to ca_file()", "with --ca-file"),
     ("to client_certificate()", "with --client-certificate and --client-key"),
     ("pass the token to token()", "pass the token with SALLYPORT_API_KEY or --api-key-file"),
+    ("call `in_batches()`, and `pages()` or `stream()`, to", "leave out --page to"),
     ("set it to the API token", "set it to the API token, or pass --api-key-file"),
 ];
 

@@ -5,31 +5,27 @@
 pub(crate) struct Filters {
     #[arg(
         long,
-        value_name = "NUMBER",
         value_parser = crate::parse::text,
-        help = "Include only instances with this platform order number, such as SO-2026-000017"
+        help = "Include only instances with this `orderNo`, such as SO-2026-000017"
     )]
     order: Option<String>,
     #[arg(
         long,
-        value_name = "NUMBER|none",
         value_parser = crate::parse::group,
         allow_negative_numbers = true,
-        help = "Include only instances of this group; `none` for instances without a group"
+        help = "Include only instances with this `groupId`, or `none` for those without"
     )]
     group: Option<sallyport_client::GroupFilter>,
     #[arg(
         long,
-        value_name = "CODE",
         value_parser = crate::parse::upper_case,
-        help = "Include only instances with this three-letter country code from the country directory, which is sent in upper case, such as USA"
+        help = "Include only instances with this `countryCode`, which is sent in upper case, such as USA"
     )]
     country: Option<String>,
     #[arg(
         long,
-        value_name = "CODE",
         value_parser = crate::parse::text,
-        help = "Include only instances with this city code from the city directory, such as NYC"
+        help = "Include only instances with this `cityCode`, such as NYC"
     )]
     city: Option<String>,
     #[arg(
@@ -37,18 +33,16 @@ pub(crate) struct Filters {
         value_parser = crate::parse::one_of::<sallyport_client::contract::InstanceStatus>(
             sallyport_client::contract::InstanceStatus::KNOWN
         ),
-        help = "Include only instances with this status, such as active"
+        help = "Include only instances with this `status`, such as active"
     )]
     status: Option<sallyport_client::contract::InstanceStatus>,
     #[arg(
         long,
-        value_name = "TIME",
         help = "Include only instances whose `activatedAt` is this time or later, such as 2026-01-01T00:00:00Z"
     )]
     activated_from: Option<sallyport_client::jiff::Timestamp>,
     #[arg(
         long,
-        value_name = "TIME",
         help = "Include only instances whose `activatedAt` is this time or earlier, such as 2026-06-30T23:59:59+02:00"
     )]
     activated_to: Option<sallyport_client::jiff::Timestamp>,

@@ -12,7 +12,6 @@ mod output;
 mod parse;
 mod search;
 mod signals;
-mod token_command;
 mod waits;
 
 use std::{

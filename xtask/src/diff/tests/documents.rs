@@ -7,22 +7,6 @@ use crate::{
 };
 
 #[test]
-fn a_new_clause_in_an_area_that_was_open_says_that_services_may_fail() {
-    let closed = edited_text(
-        CONTRACT,
-        "«  - id: open.search.order\n    text: \"Instances come in any order, as long as it holds still.\"\n→»",
-    );
-    let clause = "  - id: search.sorted\n    section: \"4.3\"\n    text: \"Sorted.\"\n    observable: true\n";
-    let closed = edited_text(&closed, &format!("«→{clause}»  - id: search.total\n"));
-    let changes = diff(&contract(), &Document::parse(&closed).unwrap()).changes;
-    let clause = &changes[0];
-    assert_eq!(clause.rule.id, "clause-takes-unspecified");
-    assert!(clause.rule.services_may_fail);
-    assert_eq!(clause.clauses, ["open.search.order", "search.sorted"]);
-    assert_eq!(changes[1].rule.id, "unspecified-removed");
-}
-
-#[test]
 fn lines_clauses_and_values_of_both_documents_are_named() {
     let new = edited("minimum: 1, maximum: «100→50» }");
     let changes = diff(&contract(), &new).changes;

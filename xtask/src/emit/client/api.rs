@@ -6,23 +6,18 @@ use openapiv3::OpenAPI;
 use progenitor_impl::{GenerationSettings, Generator, HooksMode, InterfaceStyle, TypeImpl};
 use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{docs::Docs, postprocess};
-use crate::{
-    document::{Document, join},
-    lower,
-    model::Contract,
-    problem::Problem,
-};
+use crate::{document::Document, lower, model::Contract, problem::Problem};
 
 /// Runs progenitor on the lowered document and post-processes its output.
 pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let lowered = lower::lower(document, &contract);
-    let settings = settings(&contract);
-    let tokens =
-        run(&lowered, &settings).map_err(|failure| vec![locate(document, &lowered, &settings, failure)])?;
+    let tokens = run(lower::lower(document, &contract), &settings(&contract)).map_err(|failure| {
+        let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
+        vec![document.problem("/paths", format!("progenitor cannot generate the client: {failure}"), help)]
+    })?;
     let mut file: syn::File = syn::parse2(tokens).map_err(|error| {
         vec![document.problem(
             "",
@@ -63,8 +58,8 @@ fn date_time() -> SchemaObject {
 }
 
 /// progenitor fails with errors and with panics; both become text.
-fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::TokenStream, String> {
-    let document: OpenAPI = serde_json::from_value(lowered.clone())
+fn run(lowered: Value, settings: &GenerationSettings) -> Result<proc_macro2::TokenStream, String> {
+    let document: OpenAPI = serde_json::from_value(lowered)
         .map_err(|error| format!("progenitor cannot read the document: {error}"))?;
     // No state outlives the call that a panic could leave inconsistent.
     let outcome = catch_unwind(AssertUnwindSafe(|| Generator::new(settings).generate_tokens(&document)));
@@ -77,32 +72,5 @@ fn run(lowered: &Value, settings: &GenerationSettings) -> Result<proc_macro2::To
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("panic without a message")
             .to_owned()),
-    }
-}
-
-/// Finds the operation that progenitor fails on by running it on one operation at a time.
-fn locate(document: &Document, lowered: &Value, settings: &GenerationSettings, failure: String) -> Problem {
-    let paths = lowered["paths"].as_object().into_iter().flatten();
-    let mut operations = paths.flat_map(|(path, item)| {
-        item.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
-    });
-    let culprit = operations.find(|(path, method, operation)| {
-        let mut alone = lowered.clone();
-        alone["paths"] = json!({path.as_str(): {method.as_str(): operation}});
-        run(&alone, settings).is_err()
-    });
-    let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
-    match culprit {
-        Some((path, method, _)) => {
-            // The text variant of an operation has a path with a fragment; the document has the path without.
-            let path = path.split('#').next().unwrap_or(path);
-            let pointer = join(&join("/paths", path), method);
-            let operation = document.text(&pointer, "operationId").map(str::to_owned);
-            let message = format!("progenitor cannot generate this operation: {failure}");
-            Problem { operation, ..document.problem(pointer, message, help) }
-        }
-        None => {
-            document.problem("/components", format!("progenitor cannot generate the client: {failure}"), help)
-        }
     }
 }

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use proc_macro2::Ident;
-use syn::{Attribute, ImplItem, ItemEnum, ItemImpl, ItemStruct, parse_quote, visit_mut::VisitMut};
+use syn::{Attribute, ImplItem, ItemImpl, ItemStruct, parse_quote, visit_mut::VisitMut};
 
 use super::postprocess::name_of;
 use crate::{
     emit::{field, name},
     lower,
-    model::{Contract, Operation, Schema},
+    model::{Contract, Side},
 };
 
-/// Lines of documentation by the name of a type and the name of its field, setter or variant.
+/// Lines of documentation by the name of a type and the name of its field or setter.
 #[derive(Default)]
 pub(super) struct Docs(BTreeMap<(String, String), Vec<String>>);
 
@@ -23,46 +23,23 @@ impl Docs {
         let responses = lower::reachable_from_responses(contract);
         for schema in &contract.schemas {
             let Some(name) = &schema.name else { continue };
-            docs.add_schema(contract, schema, &name::pascal(name).to_string(), responses.contains(name));
+            let side = if responses.contains(name) { Side::Response } else { Side::Request };
+            for property in schema.properties() {
+                docs.add(&name::pascal(name).to_string(), &property.name, field::property(property, side));
+            }
         }
         for operation in &contract.operations {
             for builder in lower::builder_ids(operation) {
-                docs.add_builder(contract, operation, &name::pascal(&builder).to_string());
+                let owner = name::pascal(&builder).to_string();
+                for parameter in operation.distinct_parameters() {
+                    docs.add(&owner, &parameter.name, field::parameter(parameter));
+                }
+                if let Some(body) = &operation.body {
+                    docs.add(&owner, "body", field::body(body));
+                }
             }
-            docs.add_body(contract, operation);
         }
         docs
-    }
-
-    /// The fields of an object, or the values of an enum. A field of a response may be missing although it is required, so that
-    /// its type says whether it is there.
-    fn add_schema(&mut self, contract: &Contract, schema: &Schema, owner: &str, is_response: bool) {
-        for field in field::properties(contract, None, schema) {
-            let lines = if is_response { field.response_rustdoc() } else { field.rustdoc() };
-            self.add(owner, field.name(), lines);
-        }
-        for (value, words) in field::values(contract, schema) {
-            let variant = name::pascal(value).to_string();
-            self.0.insert((owner.to_owned(), variant), vec![format!("{words}.")]);
-        }
-    }
-
-    fn add_builder(&mut self, contract: &Contract, operation: &Operation, builder: &str) {
-        for parameter in operation.distinct_parameters() {
-            let lines = field::parameter(contract, operation, parameter).rustdoc();
-            self.add(builder, &parameter.name, lines);
-        }
-        if let Some(body) = &operation.body {
-            self.add(builder, "body", field::body(contract, body).rustdoc());
-        }
-    }
-
-    fn add_body(&mut self, contract: &Contract, operation: &Operation) {
-        let Some(body) = &operation.body else { return };
-        let Some(owner) = body.schema.name.as_deref().map(name::pascal) else { return };
-        for field in field::properties(contract, Some(operation), &body.schema) {
-            self.add(&owner.to_string(), field.name(), field.rustdoc());
-        }
     }
 
     fn add(&mut self, owner: &str, name: &str, lines: Vec<String>) {
@@ -70,7 +47,7 @@ impl Docs {
     }
 
     /// The lines for `name` of `owner`; empty where the document has no such name.
-    pub(super) fn lines(&self, owner: &str, name: &str) -> &[String] {
+    fn lines(&self, owner: &str, name: &str) -> &[String] {
         self.0.get(&(owner.to_owned(), name.to_owned())).map_or(&[], Vec::as_slice)
     }
 
@@ -92,13 +69,6 @@ impl VisitMut for &Docs {
             if let Some(name) = &field.ident {
                 self.replace(&owner, name, &mut field.attrs);
             }
-        }
-    }
-
-    fn visit_item_enum_mut(&mut self, choice: &mut ItemEnum) {
-        let owner = choice.ident.to_string();
-        for variant in &mut choice.variants {
-            self.replace(&owner, &variant.ident, &mut variant.attrs);
         }
     }
 

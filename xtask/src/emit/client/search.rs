@@ -2,14 +2,15 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use serde_json::Value;
 
 use super::{docs, rust};
 use crate::{
     artifact::Artifact,
     document::Document,
-    emit::{field, name, words},
+    emit::{field, name},
     lower,
-    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Schema},
+    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Schema, Side},
     problem::Problem,
 };
 
@@ -39,8 +40,8 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
     });
     let filters: Vec<_> = filters.collect();
     let identity = search.page.as_ref().map_or("itemId", |page| &page.identity);
-    let items = format!("{}s", name::noun(identity).0.replace('_', " "));
-    let setters = setters(contract, search, properties, &filters, &items);
+    let items = format!("{}s", name::noun(identity).replace('_', " "));
+    let setters = setters(search, properties, &filters, &items);
     Ok(vec![
         rust(document, "client/src/search/generated.rs", setters)?,
         rust(document, "client/src/bin/sallyport/generated.rs", flags(&filters, &items))?,
@@ -49,7 +50,6 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
 
 /// The setters of `Search`, and the request that they begin with. A filter that finds null has a type and a setter of its own.
 fn setters(
-    contract: &Contract,
     search: &Operation,
     properties: &[Property],
     filters: &[Narrowing<'_>],
@@ -60,15 +60,11 @@ fn setters(
         let (name, value) = (name::snake(name), if *required { quote!(Vec::new()) } else { quote!(None) });
         quote!(#name: #value)
     });
-    let schema = search.body.as_ref().map(|body| &body.schema);
-    let described: Vec<_> =
-        schema.into_iter().flat_map(|schema| field::properties(contract, Some(search), schema)).collect();
     let setters = filters.iter().filter(|filter| filter.declared.finds_null.is_none()).map(|filter| {
         let (setter, name) = (filter.setter(), &filter.property.name);
         let field = name::snake(name);
-        let mut lines =
-            vec![format!("Only {items} {}.", filter.condition(&format!("`{name}`"))), String::new()];
-        lines.extend(described.iter().filter(|field| field.name() == name).flat_map(|field| field.rustdoc()));
+        let mut lines = vec![format!("Only {items} {}.", filter.condition(name)), String::new()];
+        lines.extend(field::property(filter.property, Side::Request));
         let docs = docs::attributes(&lines);
         let (ty, value) = filter.argument();
         quote! {
@@ -99,9 +95,7 @@ fn flags(filters: &[Narrowing<'_>], items: &str) -> TokenStream {
     for filter in filters {
         let (field, setter, help) = (filter.flag(), filter.setter(), filter.help(items));
         let (ty, parser) = filter.parser();
-        let value_name = filter.value_name();
-        let value_name = value_name.map(|name| quote!(value_name = #name,));
-        fields.push(quote!(#[arg(long, #value_name #parser help = #help)] #field: Option<#ty>));
+        fields.push(quote!(#[arg(long, #parser help = #help)] #field: Option<#ty>));
         calls.push(quote!(search = crate::set(search, self.#field, sallyport_client::Search::#setter);));
     }
     quote! {
@@ -121,7 +115,7 @@ fn flags(filters: &[Narrowing<'_>], items: &str) -> TokenStream {
 
 impl Narrowing<'_> {
     fn flag(&self) -> proc_macro2::Ident {
-        name::snake(&name::noun(&self.property.name).0)
+        name::snake(&name::noun(&self.property.name))
     }
 
     fn setter(&self) -> proc_macro2::Ident {
@@ -181,20 +175,8 @@ impl Narrowing<'_> {
         }
     }
 
-    /// The value of a flag in usages; clap has one of its own for an enum.
-    fn value_name(&self) -> Option<&'static str> {
-        Some(match (self.property.schema.kind, name::noun(&self.property.name).1) {
-            _ if self.declared.finds_null.is_some() => "NUMBER|none",
-            _ if self.choice().is_some() => return None,
-            (_, Some(value)) => value,
-            _ if self.is_time() => "TIME",
-            (Kind::Integer, None) => "NUMBER",
-            (_, None) => "TEXT",
-        })
-    }
-
-    /// What holds for the items that are found, as a relative clause about `value`.
-    fn condition(&self, value: &str) -> String {
+    /// What holds for the items that are found by the property `name`.
+    fn condition(&self, name: &str) -> String {
         let field = self.declared.field.as_deref().unwrap_or_default();
         let (this, more, less) =
             if self.is_time() { ("this time", "later", "earlier") } else { ("this number", "more", "less") };
@@ -202,33 +184,23 @@ impl Narrowing<'_> {
             Match::Contains => format!("whose `{field}` contain this one"),
             Match::AtLeast => format!("whose `{field}` is {this} or {more}"),
             Match::AtMost => format!("whose `{field}` is {this} or {less}"),
-            Match::Equal | Match::Address => format!("with this {value}"),
+            Match::Equal | Match::Address => format!("with this `{name}`"),
         }
     }
 
     /// The help of a flag.
     fn help(&self, items: &str) -> String {
-        let schema = &self.property.schema;
-        let noun = name::noun(&self.property.name).0.replace('_', " ");
-        if self.declared.finds_null.is_some() {
-            return format!("Include only {items} of this {noun}; `none` for {items} without a {noun}");
-        }
-        // The description of a named schema says what the type is.
-        let description = schema.description.as_deref().filter(|_| schema.name.is_none());
-        let value = description.and_then(|text| text.split('.').next()).map_or(noun, uncapitalized);
+        let Property { name, schema, .. } = self.property;
         let case = self.declared.letter_case.as_ref().map_or("", |_| ", which is sent in upper case");
-        let example = schema.example.as_ref().map(|example| format!(", such as {}", words::value(example)));
-        format!("Include only {items} {}{case}{}", self.condition(&value), example.unwrap_or_default())
+        let example = schema.example.as_ref().map(|example| format!(", such as {}", shown(example)));
+        let end = match self.declared.finds_null {
+            Some(_) => ", or `none` for those without".to_owned(),
+            None => example.unwrap_or_default(),
+        };
+        format!("Include only {items} {}{case}{end}", self.condition(name))
     }
 }
 
-/// A sentence as a part of another: an abbreviation at its beginning stays.
-fn uncapitalized(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    match (letters.next(), letters.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() => {
-            format!("{}{}", first.to_lowercase(), &sentence[first.len_utf8()..])
-        }
-        _ => sentence.to_owned(),
-    }
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

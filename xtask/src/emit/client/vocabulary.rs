@@ -35,12 +35,11 @@ pub(super) fn generate(document: &Document, contract: &Contract) -> Result<Token
 
 /// The properties of each operation, named as the builder that progenitor makes for it.
 fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, Vec<Problem>> {
-    let (mut statics, mut all) = (Vec::new(), Vec::new());
+    let mut statics = Vec::new();
     for operation in &contract.operations {
         for (id, text) in lower::builder_ids(operation).into_iter().zip([false, true]) {
             let (constant, properties) = (name::constant(&id), properties(document, operation, text)?);
             statics.push(quote!(pub(crate) static #constant: Operation = #properties;));
-            all.push(quote!(&#constant));
         }
     }
     let header = request_id_header(document, contract)?;
@@ -53,9 +52,6 @@ fn operations(document: &Document, contract: &Contract) -> Result<TokenStream, V
         pub const PATH_PREFIX: &str = #prefix;
 
         #(#statics)*
-
-        /// The operations, in each form of their response.
-        pub(crate) static OPERATIONS: &[&Operation] = &[#(#all),*];
     })
 }
 

@@ -70,7 +70,7 @@ impl Emitter<'_> {
         let (mut fields, mut defaults) = (TokenStream::new(), TokenStream::new());
         for parameter in operation.distinct_parameters() {
             let Parameter { name, schema, required, .. } = parameter;
-            let doc = doc(&field::parameter(self.contract, operation, parameter).rustdoc().join("\n"));
+            let doc = doc(&field::parameter(parameter).join("\n"));
             fields.extend(self.field(name, *required, schema, Side::Request, doc));
             if let (Some(Value::String(text)), None) = (&schema.default, &schema.variants) {
                 let constant = name::constant(&format!("{name}-default"));
@@ -79,7 +79,7 @@ impl Emitter<'_> {
             }
         }
         if let Some(body) = &operation.body {
-            let doc = doc(&field::body(self.contract, body).rustdoc().join("\n"));
+            let doc = doc(&field::body(body).join("\n"));
             fields.extend(self.field("body", true, &body.schema, Side::Request, doc));
         }
         let defaults = (!defaults.is_empty()).then(|| quote!(impl #ident { #defaults }));

@@ -56,12 +56,8 @@ impl Emitter<'_> {
             Side::Response => quote!(#[derive(Clone, Debug, PartialEq, Serialize)]),
         };
         let summary = doc(schema.description.as_deref().unwrap_or(&ident.to_string()));
-        let docs = field::properties(self.contract, None, schema).map(|field| match side {
-            Side::Request => doc(&field.rustdoc().join("\n")),
-            Side::Response => doc(&field.response_rustdoc().join("\n")),
-        });
-        let properties = schema.properties().iter().zip(docs);
-        let fields = properties.map(|(property, doc)| {
+        let fields = schema.properties().iter().map(|property| {
+            let doc = doc(&field::property(property, side).join("\n"));
             self.field(&property.name, property.required, &property.schema, side, doc)
         });
         let fields: Vec<_> = fields.collect();
