@@ -29,7 +29,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         seed: arguments.seed.unwrap_or_default(),
     });
     options.fail_fast = arguments.fail_fast;
-    options.implementation.clone_from(&arguments.implementation);
+    // A name of the tester must not hide that no service of theirs was tested.
+    options.implementation = options.implementation.or(arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
     let before = arguments.since.as_deref().map(read_report).transpose()?;
     reports::open(&arguments.report)?;
@@ -39,9 +40,6 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         _ => Detail::Normal,
     };
     let output = reports::output_beside(&arguments.report);
-    if target.is_none() {
-        options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
-    }
     let guard = CommandGuard::new(&arguments.report, output);
     if detail > Detail::Quiet {
         output.print(&described);

@@ -18,6 +18,9 @@ use super::{UsageError, warn};
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
 
+/// Names the embedded server in every report.
+const EMBEDDED_SERVER: &str = "the embedded server of this program";
+
 /// Maximum size of a token with its line break, in bytes: no server takes a header as long.
 const MAX_TOKEN_BYTES: u64 = 64 << 10;
 
@@ -43,7 +46,7 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     /// The configuration that was read.
     config: Option<PathBuf>,
-    /// Describes a token or a fact that was found.
+    /// Describes a token, a fact or a configuration that is meant for a service.
     information: Option<String>,
 }
 
@@ -81,8 +84,7 @@ impl Setup {
         match &self.information {
             _ if self.target.is_some() => Ok(self),
             Some(found) if has_embedded_server => Err(format!(
-                "missing base URL for {found}; {MISSING_BASE_URL}; without any token and fact the embedded \
-                 server is tested"
+                "missing base URL for {found}; {MISSING_BASE_URL}; to test the embedded server, pass --embedded"
             )
             .into()),
             Some(found) => Err(format!("missing base URL for {found}; {MISSING_BASE_URL}").into()),
@@ -154,15 +156,17 @@ impl Setup {
             Some("a token".to_owned())
         } else {
             let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
-            Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
+            let fact = Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
                 Some(_) => format!("{} in the environment", fact.variable()),
                 None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
-            })
+            });
+            fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
         };
+        let information = information.filter(|_| !arguments.embedded);
         let given =
             passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
-        let target = match arguments.base_url.clone().or(base_url) {
+        let target = match arguments.base_url.clone().or(base_url.filter(|_| !arguments.embedded)) {
             None => None,
             Some(base_url) => {
                 let token = match (given, token) {
@@ -194,6 +198,7 @@ impl Setup {
             expected,
             gates,
             inferred: inferred.unwrap_or_default(),
+            implementation: target.is_none().then(|| EMBEDDED_SERVER.to_owned()),
             ..Options::default()
         };
         Ok(Self { target, options, config: arguments.config.clone(), information })

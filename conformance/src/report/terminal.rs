@@ -67,7 +67,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
     let mut text = String::from("\n");
     let verdict = screen.paint(verdict_tone(report), &report.conclusion);
-    let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&report.target));
+    let tested = report.implementation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&format!("{}{tested}", report.target)));
     let stopped: Vec<String> = report.stopped.iter().cloned().collect();
     let deciding = [
         (Tone::Doubtful, "stopped", &stopped),
@@ -112,7 +113,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     } else {
         add(Tone::Faint, "to judge more", to_judge_more(report).into_iter().collect());
     }
-    add(Tone::Faint, "tested", report.implementation.iter().cloned().collect());
     add(Tone::Faint, "discovered", discovered(report).collect());
     add(Tone::Faint, "explored", explored(report).into_iter().collect());
     add(Tone::Faint, "profile", vec![profile_and_budget(report)]);
