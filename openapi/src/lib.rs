@@ -4,6 +4,7 @@
 pub mod address;
 pub mod check;
 pub mod citation;
+pub mod command;
 pub mod date_time;
 pub mod json_schema;
 pub mod printable;

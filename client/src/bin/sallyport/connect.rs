@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Maximum length of a token from standard input or a command, in bytes; the same as that of a file.
-pub(crate) const MAX_TOKEN: u64 = 16 << 10;
+const MAX_TOKEN: u64 = 16 << 10;
 
 /// Rejects arguments that would read standard input twice, since the second read would find it empty.
 pub(crate) fn read_standard_input_once(connection: &Connection, files: &[PathBuf]) -> Result<(), Failure> {
