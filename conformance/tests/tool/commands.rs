@@ -246,6 +246,8 @@ fn a_secret_that_is_too_short_to_hide_is_rejected() {
             .assert(2, &[&format!("`{name}`: expected a secret of at least")]);
     }
     program(&base).env("SALLYPORT_SECOND_API_KEY", "ab").finish().assert(2, &[]);
+    let proxy = [base.as_slice(), &["--proxy", "http://user:pw@127.0.0.1:1"]].concat();
+    run(&proxy).assert(2, &["give the user of the proxy a longer password"]);
     assert_eq!(target.connections(), 0);
     let public = ["--only", "groups.envelope.success", "--public-header", "X-Gateway: ab"];
     run(&[base.as_slice(), &public].concat()).assert(0, &[]);
@@ -370,13 +372,15 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let empty = folder.write("empty.toml", "");
     let of_configuration = run_without_token(&["run", "--config", &empty]);
     for output in [of_token, of_fact, of_configuration] {
-        output.assert(2, &["missing base URL for", "--base-url", "SALLYPORT_BASE_URL", "base-url in the conf"]);
+        output
+            .assert(2, &["missing base URL for", "--base-url", "SALLYPORT_BASE_URL", "base-url in the conf"]);
     }
     let named = [" (the embedded server of this program) conforms: "];
     run_without_token(&["run", "--only", "groups.order"]).assert(0, &named);
     let embedded = ["run", "--embedded", "--only", "groups.order", "--implementation", "gateway 4.2"];
     run(&[embedded.as_slice(), &["--config", &config]].concat()).assert(0, &named);
-    run(&[embedded.as_slice(), &["--base-url", "https://api.invalid"]].concat()).assert(2, &["cannot be used"]);
+    run(&[embedded.as_slice(), &["--base-url", "https://api.invalid"]].concat())
+        .assert(2, &["cannot be used"]);
 }
 
 /// A configuration that lies in the folder decides nothing, and both commands say so.
