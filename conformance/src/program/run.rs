@@ -51,6 +51,11 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     guard.end(output);
     let report = ran?;
     reports::write(&arguments.report, &report, output);
+    let json = arguments.report.iter().find(|request| request.format == Format::Json);
+    let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
+    if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
+        output.print(&format!("{:>16} {}\n", "as one file", report::plain(&command)));
+    }
     Ok(report.verdict)
 }
 

@@ -10,7 +10,7 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, TokenRenewal, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
-use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, ConnectionArguments, ProxyArguments, TargetArguments};
 use super::environment::{self, variable};
 use super::{UsageError, warn};
 
@@ -187,6 +187,11 @@ impl Setup {
                 Some(Target::new(&base_url, token, facts, arguments.connection.allow_http || allow_http)?)
             }
         };
+        let mut curl_options = curl_options(&arguments.connection, &connection);
+        let wire = WireOptions { renewal, ..wire(arguments, connection)? };
+        if let Some(target) = &target {
+            curl_options.extend(wire.curl_proxy(target.base()));
+        }
         let named = arguments.profile.or(profile);
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
         let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
@@ -194,11 +199,12 @@ impl Setup {
             selection: Selection { only, skip },
             profile,
             budget,
-            wire: WireOptions { renewal, ..wire(arguments, connection)? },
+            wire,
             expected,
             gates,
             inferred: inferred.unwrap_or_default(),
             implementation: target.is_none().then(|| EMBEDDED_SERVER.to_owned()),
+            curl_options,
             ..Options::default()
         };
         Ok(Self { target, options, config: arguments.config.clone(), information })
@@ -253,19 +259,23 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
     let read = |file: &Path| {
         files::read(file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))
     };
-    let authorities = given.ca_file.as_deref().or(config.ca_file.as_deref()).map(read).transpose()?;
-    // A key belongs to the certificate beside it.
-    let identity = match (&given.client_certificate, &config.client_certificate) {
-        (Some(certificate), _) => Some((certificate, given.client_key.as_ref())),
-        (None, Some(certificate)) => Some((certificate, config.client_key.as_ref())),
-        (None, None) => None,
-    };
+    let (ca_file, identity) = certificates(given, &config);
+    let authorities = ca_file.map(read).transpose()?;
+    // An empty one would be taken for none.
+    if let (Some(file), Some([])) = (ca_file, authorities.as_deref()) {
+        return Err(
+            format!("{}: expected certificates in PEM format, found an empty file", file.display()).into()
+        );
+    }
     let identity = identity.map(|(certificate, key)| -> Result<_, UsageError> {
-        let key = key.unwrap_or(certificate);
-        let made = ClientIdentity::new(&read(certificate)?, &read(key)?);
+        let key_file = key.unwrap_or(certificate);
+        let made = ClientIdentity::new(&read(certificate)?, &read(key_file)?);
         Ok(made.map_err(|error| match error {
             IdentityError::Certificate => format!("{}: {error}", certificate.display()),
-            IdentityError::Key | IdentityError::EncryptedKey => format!("{}: {error}", key.display()),
+            IdentityError::Key if key.is_none() => {
+                format!("{}: {error}; pass the file that has it with --client-key", certificate.display())
+            }
+            IdentityError::Key | IdentityError::EncryptedKey => format!("{}: {error}", key_file.display()),
         })?)
     });
     let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));
@@ -281,6 +291,27 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
         wait: arguments.wait.or(config.wait).unwrap_or_default(),
         ..defaults
     })
+}
+
+/// The file of authorities, and those of the client certificate and its key.
+fn certificates<'a>(
+    given: &'a ConnectionArguments,
+    config: &'a Connection,
+) -> (Option<&'a Path>, Option<(&'a Path, Option<&'a Path>)>) {
+    let ca_file = given.ca_file.as_deref().or(config.ca_file.as_deref());
+    // A key belongs to the certificate beside it.
+    let of_config = || Some((config.client_certificate.as_deref()?, config.client_key.as_deref()));
+    let of_arguments = given.client_certificate.as_deref().map(|file| (file, given.client_key.as_deref()));
+    (ca_file, of_arguments.or_else(of_config))
+}
+
+/// Options of curl for the same certificates. curl reads the variables of a proxy itself.
+fn curl_options(given: &ConnectionArguments, config: &Connection) -> Vec<String> {
+    let (ca_file, identity) = certificates(given, config);
+    let (certificate, key) = identity.map_or((None, None), |(certificate, key)| (Some(certificate), key));
+    let files = [("--cacert", ca_file), ("--cert", certificate), ("--key", key)].into_iter();
+    let files = files.filter_map(|(option, file)| Some([option.to_owned(), file?.display().to_string()]));
+    files.flatten().collect()
 }
 
 /// Errors do not repeat the value, because it may be a secret.

@@ -5,6 +5,7 @@ use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
+use super::cause::sent_bytes;
 use super::format::RenderError;
 use super::har::query;
 use super::template::render;
@@ -161,12 +162,7 @@ fn beginning(value: &str) -> String {
 
 /// Another finding on the clause whose requests have at most half of the size, if there is one.
 fn smaller(report: &SavedReport, check: &SavedCheck, finding: &Finding) -> Option<String> {
-    let size = |check: &SavedCheck, finding: &Finding| -> usize {
-        let sizes = check
-            .exchanges_of(finding)
-            .map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len));
-        sizes.sum()
-    };
+    let size = |check: &SavedCheck, finding: &Finding| sent_bytes(check.exchanges_of(finding));
     let others = report.findings().filter(|(.., other)| other.clause == finding.clause);
     let (least, id) = others.map(|(id, check, other)| (size(check, other), id)).min()?;
     (2 * least <= size(check, finding)).then_some(id)
@@ -252,7 +248,7 @@ fn exchange_view(
         differs => differs,
         request => format!("{method} {target}\n{}{}", headers(request_headers), body(request_body)),
         response => response,
-        curl => curl::command(&report.target, exchange),
+        curl => curl::command(&report.target, &report.curl_options, exchange),
         exchange => Value::from(Serde(exchange)),
     }
 }

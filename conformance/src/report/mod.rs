@@ -47,4 +47,4 @@ pub(crate) use template::render as render_template;
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;
-pub use words::detected;
+pub use words::{detected, first_evidence};
