@@ -22,6 +22,9 @@ pub struct Finding {
     /// Those among them that were judged; the others only lead to them. None for a finding of a passive check, which judged the last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<usize>,
+    /// Those among them from which the expected result was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<usize>,
     /// The control request of its case, which was accepted. Another check may have sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Box<RecordedExchange>>,

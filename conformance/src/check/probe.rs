@@ -139,7 +139,19 @@ impl<'a> Probe<'a> {
 
     /// Reports that a clause is violated.
     pub fn finding(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Fail, clause, expected, actual, exchanges);
+        self.finding_beside(clause, expected, actual, exchanges, &[]);
+    }
+
+    /// Reports that a clause is violated by `exchanges`, where what is expected was taken from `references`.
+    pub(crate) fn finding_beside(
+        &self,
+        clause: Clause,
+        expected: &str,
+        actual: &str,
+        exchanges: &[&Exchange],
+        references: &[&Exchange],
+    ) {
+        self.report(Severity::Fail, clause, expected, actual, (exchanges, references));
     }
 
     /// Whether the check declares a clause.
@@ -149,7 +161,7 @@ impl<'a> Probe<'a> {
 
     /// Reports something doubtful that no clause forbids.
     pub fn warning(&self, clause: Clause, expected: &str, actual: &str, exchanges: &[&Exchange]) {
-        self.report(Severity::Warn, clause, expected, actual, exchanges);
+        self.report(Severity::Warn, clause, expected, actual, (exchanges, &[]));
     }
 
     /// Records how the target decides unspecified behaviour.
@@ -394,7 +406,7 @@ impl<'a> Probe<'a> {
         clause: Clause,
         expected: &str,
         actual: &str,
-        exchanges: &[&Exchange],
+        (exchanges, references): (&[&Exchange], &[&Exchange]),
     ) {
         let mut notes = self.notes();
         if !self.cites(clause) {
@@ -412,12 +424,13 @@ impl<'a> Probe<'a> {
             facts.push(region.to_owned());
         }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
-        let judged = exchanges.iter().map(|exchange| exchange.index).collect();
+        let indexes = |exchanges: &[&Exchange]| exchanges.iter().map(|exchange| exchange.index).collect();
+        let (judged, references_at) = (indexes(exchanges), indexes(references));
+        let shown = [exchanges, references].concat();
         let control = notes.case.accepted.as_ref();
-        let control =
-            control.filter(|control| exchanges.iter().all(|judged| judged.request != control.request));
+        let control = control.filter(|control| shown.iter().all(|shown| shown.request != control.request));
         let control = control.map(|control| RecordedExchange::new(control, self.context.redactor).into());
-        let exchanges = self.reproduction(&notes, exchanges);
+        let exchanges = self.reproduction(&notes, &shown);
         notes.findings.push(Finding {
             case,
             clause,
@@ -431,6 +444,7 @@ impl<'a> Probe<'a> {
             seen_in: Vec::new(),
             exchanges,
             judged,
+            references: references_at,
             control,
         });
     }

@@ -78,7 +78,8 @@ fn rejected_extractions(
     exchanges: &[RecordedExchange],
 ) -> BTreeSet<Rejection> {
     let failures = findings.iter().filter(|finding| finding.severity == Severity::Fail);
-    let judged: BTreeSet<usize> = failures.flat_map(|finding| finding.judged.iter().copied()).collect();
+    let compared = failures.flat_map(|finding| finding.judged.iter().chain(&finding.references));
+    let judged: BTreeSet<usize> = compared.copied().collect();
     let path = probe.contract().extract.operation.path.as_str();
     let is_judged_extraction = |exchange: &&RecordedExchange| {
         judged.contains(&exchange.index) && exchange.target.split('?').next() == Some(path)

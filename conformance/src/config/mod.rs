@@ -233,7 +233,11 @@ fn connection(
         headers.entries().into_iter().map(|(name, item)| header(name, &item, variable)).collect()
     })?;
     let file_of = |key: &str| -> Result<Option<PathBuf>, ConfigError> {
-        Ok(section.read(key, Item::string)?.map(|path| beside(file, &path)))
+        let path = |item: &Item<'_>| match item.string()? {
+            path if path.is_empty() => Err(item.wrong("the path of a file")),
+            path => Ok(beside(file, &path)),
+        };
+        section.read(key, path)
     };
     let (client_certificate, client_key) = (file_of("client-certificate")?, file_of("client-key")?);
     if let (Some(key), None) = (section.get("client-key"), &client_certificate) {

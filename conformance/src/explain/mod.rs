@@ -54,7 +54,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     let exchange = Exchange::of_others(request, Err(unsent));
     let shown = Redactor::new([&token]).map(|redactor| RecordedExchange::new(&exchange, &redactor));
     // The text above is long enough to be redacted.
-    let command = shown.map(|shown| curl("$BASE_URL", &shown)).unwrap_or_default();
+    let command = shown.map(|shown| curl("$BASE_URL", &[], &shown)).unwrap_or_default();
     command.replace("'$BASE_URL", "\"$BASE_URL\"'")
 }
 

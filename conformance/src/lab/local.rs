@@ -22,7 +22,8 @@ impl Handler for LocalOnly {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
             match wrong_host(&request) {
-                Some(reason) => Reply::json_with(403, &json!({"code": 40300, "message": reason})),
+                // Not 403: the token has nothing to do with it.
+                Some(reason) => Reply::json_with(421, &json!({"code": 42100, "message": reason})),
                 None => self.0.call(&request).await,
             }
         })

@@ -153,6 +153,7 @@ fn repeated(
             severity,
             exchanges,
             judged: Vec::new(),
+            references: Vec::new(),
             control: None,
             case: None,
             inferred_from: inferred_from.map(str::to_owned),

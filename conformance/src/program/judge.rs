@@ -18,7 +18,7 @@ use super::setup::Setup;
 pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let complaint = match &arguments.clause {
-        Some(id) => Some(Clause::from_id(id).ok_or_else(|| format!("--clause: unknown clause `{id}`"))?),
+        Some(id) => Some(Clause::from_id(id).ok_or_else(|| unknown_clause(id))?),
         None => None,
     };
     let before = arguments.run.as_deref().map(read_report).transpose()?;
@@ -44,6 +44,10 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
             .await;
     }
     Ok(verdict)
+}
+
+fn unknown_clause(id: &str) -> String {
+    format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
 }
 
 fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
@@ -201,7 +205,7 @@ impl Reduction<'_> {
             return Ok(verdict);
         };
         let command = |label: &str, exchange: &RecordedExchange| {
-            format!("{label:>16} {}\n", plain(&report::curl(&base, exchange)))
+            format!("{label:>16} {}\n", plain(&report::curl(&base, &self.options.curl_options, exchange)))
         };
         let Some((part, control)) = accepted else {
             print(&format!(

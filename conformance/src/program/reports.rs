@@ -41,7 +41,7 @@ impl ReportRequest {
     }
 
     /// The file, if it is one.
-    fn file(&self) -> Option<&PathBuf> {
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
         match &self.destination {
             Destination::File(path) => Some(path),
             Destination::Stdout | Destination::Workflow => None,

@@ -29,7 +29,8 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         seed: arguments.seed.unwrap_or_default(),
     });
     options.fail_fast = arguments.fail_fast;
-    options.implementation.clone_from(&arguments.implementation);
+    // A name of the tester must not hide that no service of theirs was tested.
+    options.implementation = options.implementation.or(arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
     let before = arguments.since.as_deref().map(read_report).transpose()?;
     reports::open(&arguments.report)?;
@@ -39,9 +40,6 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         _ => Detail::Normal,
     };
     let output = reports::output_beside(&arguments.report);
-    if target.is_none() {
-        options.implementation.get_or_insert_with(|| "the embedded server of this program".to_owned());
-    }
     let guard = CommandGuard::new(&arguments.report, output);
     if detail > Detail::Quiet {
         output.print(&described);
@@ -53,6 +51,11 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     guard.end(output);
     let report = ran?;
     reports::write(&arguments.report, &report, output);
+    let json = arguments.report.iter().find(|request| request.format == Format::Json);
+    let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
+    if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
+        output.print(&format!("{:>16} {}\n", "as one file", report::plain(&command)));
+    }
     Ok(report.verdict)
 }
 

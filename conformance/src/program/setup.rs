@@ -10,13 +10,16 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, TokenRenewal, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
-use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, ConnectionArguments, ProxyArguments, TargetArguments};
 use super::environment::{self, variable};
 use super::{UsageError, warn};
 
 /// A forgotten base URL must not lead to a good verdict about another service.
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
+
+/// Names the embedded server in every report.
+const EMBEDDED_SERVER: &str = "the embedded server of this program";
 
 /// Maximum size of a token with its line break, in bytes: no server takes a header as long.
 const MAX_TOKEN_BYTES: u64 = 64 << 10;
@@ -43,7 +46,7 @@ pub(crate) struct Setup {
     pub(crate) options: Options,
     /// The configuration that was read.
     config: Option<PathBuf>,
-    /// Describes a token or a fact that was found.
+    /// Describes a token, a fact or a configuration that is meant for a service.
     information: Option<String>,
 }
 
@@ -81,8 +84,7 @@ impl Setup {
         match &self.information {
             _ if self.target.is_some() => Ok(self),
             Some(found) if has_embedded_server => Err(format!(
-                "missing base URL for {found}; {MISSING_BASE_URL}; without any token and fact the embedded \
-                 server is tested"
+                "missing base URL for {found}; {MISSING_BASE_URL}; to test the embedded server, pass --embedded"
             )
             .into()),
             Some(found) => Err(format!("missing base URL for {found}; {MISSING_BASE_URL}").into()),
@@ -154,15 +156,17 @@ impl Setup {
             Some("a token".to_owned())
         } else {
             let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
-            Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
+            let fact = Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
                 Some(_) => format!("{} in the environment", fact.variable()),
                 None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
-            })
+            });
+            fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
         };
+        let information = information.filter(|_| !arguments.embedded);
         let given =
             passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
-        let target = match arguments.base_url.clone().or(base_url) {
+        let target = match arguments.base_url.clone().or(base_url.filter(|_| !arguments.embedded)) {
             None => None,
             Some(base_url) => {
                 let token = match (given, token) {
@@ -183,6 +187,11 @@ impl Setup {
                 Some(Target::new(&base_url, token, facts, arguments.connection.allow_http || allow_http)?)
             }
         };
+        let mut curl_options = curl_options(&arguments.connection, &connection);
+        let wire = WireOptions { renewal, ..wire(arguments, connection)? };
+        if let Some(target) = &target {
+            curl_options.extend(wire.curl_proxy(target.base()));
+        }
         let named = arguments.profile.or(profile);
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
         let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
@@ -190,10 +199,12 @@ impl Setup {
             selection: Selection { only, skip },
             profile,
             budget,
-            wire: WireOptions { renewal, ..wire(arguments, connection)? },
+            wire,
             expected,
             gates,
             inferred: inferred.unwrap_or_default(),
+            implementation: target.is_none().then(|| EMBEDDED_SERVER.to_owned()),
+            curl_options,
             ..Options::default()
         };
         Ok(Self { target, options, config: arguments.config.clone(), information })
@@ -248,19 +259,23 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
     let read = |file: &Path| {
         files::read(file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))
     };
-    let authorities = given.ca_file.as_deref().or(config.ca_file.as_deref()).map(read).transpose()?;
-    // A key belongs to the certificate beside it.
-    let identity = match (&given.client_certificate, &config.client_certificate) {
-        (Some(certificate), _) => Some((certificate, given.client_key.as_ref())),
-        (None, Some(certificate)) => Some((certificate, config.client_key.as_ref())),
-        (None, None) => None,
-    };
+    let (ca_file, identity) = certificates(given, &config);
+    let authorities = ca_file.map(read).transpose()?;
+    // An empty one would be taken for none.
+    if let (Some(file), Some([])) = (ca_file, authorities.as_deref()) {
+        return Err(
+            format!("{}: expected certificates in PEM format, found an empty file", file.display()).into()
+        );
+    }
     let identity = identity.map(|(certificate, key)| -> Result<_, UsageError> {
-        let key = key.unwrap_or(certificate);
-        let made = ClientIdentity::new(&read(certificate)?, &read(key)?);
+        let key_file = key.unwrap_or(certificate);
+        let made = ClientIdentity::new(&read(certificate)?, &read(key_file)?);
         Ok(made.map_err(|error| match error {
             IdentityError::Certificate => format!("{}: {error}", certificate.display()),
-            IdentityError::Key | IdentityError::EncryptedKey => format!("{}: {error}", key.display()),
+            IdentityError::Key if key.is_none() => {
+                format!("{}: {error}; pass the file that has it with --client-key", certificate.display())
+            }
+            IdentityError::Key | IdentityError::EncryptedKey => format!("{}: {error}", key_file.display()),
         })?)
     });
     let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));
@@ -276,6 +291,27 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
         wait: arguments.wait.or(config.wait).unwrap_or_default(),
         ..defaults
     })
+}
+
+/// The file of authorities, and those of the client certificate and its key.
+fn certificates<'a>(
+    given: &'a ConnectionArguments,
+    config: &'a Connection,
+) -> (Option<&'a Path>, Option<(&'a Path, Option<&'a Path>)>) {
+    let ca_file = given.ca_file.as_deref().or(config.ca_file.as_deref());
+    // A key belongs to the certificate beside it.
+    let of_config = || Some((config.client_certificate.as_deref()?, config.client_key.as_deref()));
+    let of_arguments = given.client_certificate.as_deref().map(|file| (file, given.client_key.as_deref()));
+    (ca_file, of_arguments.or_else(of_config))
+}
+
+/// Options of curl for the same certificates. curl reads the variables of a proxy itself.
+fn curl_options(given: &ConnectionArguments, config: &Connection) -> Vec<String> {
+    let (ca_file, identity) = certificates(given, config);
+    let (certificate, key) = identity.map_or((None, None), |(certificate, key)| (Some(certificate), key));
+    let files = [("--cacert", ca_file), ("--cert", certificate), ("--key", key)].into_iter();
+    let files = files.filter_map(|(option, file)| Some([option.to_owned(), file?.display().to_string()]));
+    files.flatten().collect()
 }
 
 /// Errors do not repeat the value, because it may be a secret.

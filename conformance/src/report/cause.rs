@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report, Unresolved};
+use crate::wire::RecordedExchange;
 
 /// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
-/// Findings with one likely cause: the first is shown, and the others fold beneath it.
+/// Findings with one likely cause: the smallest example is shown, and the others fold beneath it.
 pub(super) struct Cause<'a> {
     pub(super) diagnosis: &'a Diagnosis,
-    pub(super) first: CheckFinding<'a>,
+    pub(super) example: CheckFinding<'a>,
     pub(super) folded: Vec<CheckFinding<'a>>,
 }
 
@@ -22,11 +23,46 @@ pub(super) fn causes(report: &Report) -> Vec<Cause<'_>> {
 }
 
 fn cause<'a>(report: &'a Report, diagnosis: &'a Diagnosis) -> Option<Cause<'a>> {
-    let mut findings = diagnosis.findings.iter().filter_map(|reference| {
+    let findings = diagnosis.findings.iter().filter_map(|reference| {
         let result = report.checks.iter().find(|result| result.id == reference.check)?;
         Some((result, result.findings.get(reference.finding)?))
     });
-    Some(Cause { diagnosis, first: findings.next()?, folded: findings.collect() })
+    let (example, folded) = smallest(findings.collect())?;
+    Some(Cause { diagnosis, example, folded })
+}
+
+/// The finding with the shortest requests, and the others.
+fn smallest(mut findings: Vec<CheckFinding<'_>>) -> Option<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
+    let size = |(result, finding): &CheckFinding<'_>| {
+        let cited = result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
+        // One without requests shows nothing.
+        Some(sent_bytes(cited)).filter(|size| *size > 0).unwrap_or(usize::MAX)
+    };
+    let (at, _) = findings.iter().enumerate().min_by_key(|(_, finding)| size(finding))?;
+    Some((findings.remove(at), findings))
+}
+
+/// Length of the requests, in bytes.
+pub(super) fn sent_bytes<'a>(exchanges: impl Iterator<Item = &'a RecordedExchange>) -> usize {
+    exchanges.map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len)).sum()
+}
+
+/// The findings that belong to no likely cause, in order, with those that say the same as one folded beneath it.
+pub(super) fn folded_alike(report: &Report) -> Vec<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
+    let mut groups: Vec<Vec<CheckFinding<'_>>> = Vec::new();
+    for (result, findings) in without_cause(report) {
+        for finding in findings {
+            let is_alike = |(_, other): &CheckFinding<'_>| {
+                (other.clause, other.severity) == (finding.clause, finding.severity)
+                    && (&other.expected, &other.actual) == (&finding.expected, &finding.actual)
+            };
+            match groups.iter_mut().find(|group| group.iter().take(1).any(is_alike)) {
+                Some(group) => group.push((result, finding)),
+                None => groups.push(vec![(result, finding)]),
+            }
+        }
+    }
+    groups.into_iter().filter_map(smallest).collect()
 }
 
 /// The findings that belong to no likely cause, by check.
@@ -100,13 +136,13 @@ pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     lines
 }
 
-/// The checks of the folded findings, each with its number of findings.
-pub(super) fn folded(cause: &Cause<'_>) -> Option<String> {
+/// The checks of the findings that fold beneath another one, each with its number of findings.
+pub(super) fn folded(findings: &[CheckFinding<'_>]) -> Option<String> {
     let mut checks: BTreeMap<&str, usize> = BTreeMap::new();
-    for (result, _) in &cause.folded {
+    for (result, _) in findings {
         *checks.entry(result.id).or_default() += 1;
     }
     let checks: Vec<String> = checks.into_iter().map(|(check, count)| format!("{check} ({count})")).collect();
-    let findings = if cause.folded.len() == 1 { "finding agrees" } else { "findings agree" };
-    (!checks.is_empty()).then(|| format!("{} further {findings}: {}", cause.folded.len(), checks.join(", ")))
+    let words = if findings.len() == 1 { "finding agrees" } else { "findings agree" };
+    (!checks.is_empty()).then(|| format!("{} further {words}: {}", findings.len(), checks.join(", ")))
 }

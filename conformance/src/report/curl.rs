@@ -5,10 +5,10 @@ use crate::wire::RecordedExchange;
 /// Maximum size of a body that is passed as an argument, in bytes. Linux allows arguments of 128 KiB.
 const MAX_ARGUMENT_BYTES: usize = 64 * 1024;
 
-/// The curl command that sends a recorded request again, as it was sent. Secrets are shell variables. A request that was too long to
-/// be recorded gives a comment instead, because half of it is another request.
+/// The curl command that sends a recorded request again, as it was sent, with further `options`. Secrets are shell variables. A request
+/// that was too long to be recorded gives a comment instead, because half of it is another request.
 #[must_use]
-pub fn command(base: &str, exchange: &RecordedExchange) -> String {
+pub fn command(base: &str, options: &[String], exchange: &RecordedExchange) -> String {
     let url = format!("{}{}", base.trim_end_matches('/'), exchange.target);
     if exchange.request_body_cut {
         let method = &exchange.method;
@@ -20,7 +20,10 @@ pub fn command(base: &str, exchange: &RecordedExchange) -> String {
     // Without these options curl takes brackets for patterns, and removes dots from the path.
     let literal = if exchange.target.replace("${", "").contains(['[', ']', '{']) { " -g" } else { "" };
     let as_is = if exchange.target.contains("/.") { " --path-as-is" } else { "" };
-    let mut command = format!("curl -sS -i{literal}{as_is} -X {} {}", exchange.method, quoted(&url));
+    let is_bare = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    let word = |word: &String| if is_bare(word) { format!(" {word}") } else { format!(" {}", quoted(word)) };
+    let options: String = options.iter().map(word).collect();
+    let mut command = format!("curl -sS -i{options}{literal}{as_is} -X {} {}", exchange.method, quoted(&url));
     for (name, value) in &exchange.request_headers {
         // With a colon, curl would leave out a header without a value.
         let header = if value.trim().is_empty() { format!("{name};") } else { format!("{name}: {value}") };
@@ -52,7 +55,8 @@ fn quoted(text: &str) -> String {
         quoted = quoted.replace(c, &format!("'$'{escape}''"));
     }
     let facts = Fact::ALL.iter().map(|fact| (fact.variable(), fact.variable()));
-    for (name, variable) in facts.chain([("API_KEY", "SALLYPORT_API_KEY"), ("HEADER", "HEADER")]) {
+    let others = [("API_KEY", "SALLYPORT_API_KEY"), ("HEADER", "HEADER"), ("PROXY_USER", "PROXY_USER")];
+    for (name, variable) in facts.chain(others) {
         quoted = quoted.replace(&format!("${name}"), &format!("'\"${variable}\"'"));
         // What is nearly the secret, in the words of bash; see `Secret::shown`.
         for change in ["%?", "#?", "~~"] {
@@ -114,16 +118,21 @@ mod tests {
             (post("/../a?b[]=1", &[json], ""), "curl -sS -i -g --path-as-is -X POST 'http://h/../a?b[]=1'"),
             (RecordedExchange { request_body_cut: true, ..post("/a", &[json], "b") }, "# no command: "),
         ] {
-            let command = command("http://h/", &exchange);
+            let command = command("http://h/", &[], &exchange);
             assert!(command.contains(expected), "{expected} in {command}");
         }
+        let options = ["--cacert", "it's; ca.pem", "--proxy-user", "$PROXY_USER"].map(str::to_owned);
+        let command = command("http://h/", &options, &post("/a", &[], ""));
+        assert!(command.starts_with(
+            r#"curl -sS -i --cacert 'it'\''s; ca.pem' --proxy-user "$PROXY_USER" -X POST 'http://h/a'"#
+        ));
     }
 
     #[test]
     fn a_long_body_is_piped_as_a_whole() {
         let body = format!("{{\"ips\":[{}\"it's\"]}}", "\"192.0.2.1\",".repeat(10_000));
         let exchange = post("/search?api_key=$API_KEY", &[], &body);
-        let script = format!("curl() {{ cat; }}; {}", command("http://localhost", &exchange));
+        let script = format!("curl() {{ cat; }}; {}", command("http://localhost", &[], &exchange));
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("script");
         std::fs::write(&path, script).expect("a script");

@@ -5,11 +5,12 @@ use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
+use super::cause::sent_bytes;
 use super::format::RenderError;
 use super::har::query;
 use super::template::render;
 use super::words::{inferred_from, rests_on};
-use super::{Format, curl};
+use super::{Format, curl, quantity};
 use crate::check::{Finding, Outcome};
 use crate::contract::{Clause, Contract};
 use crate::run::{SavedCheck, SavedReport};
@@ -35,7 +36,9 @@ pub fn evidence(
     let place = report.clauses.iter().find(|clause| clause.id == finding.clause.id());
     let exchanges = exchanges(check, finding);
     let sent: Vec<&RecordedExchange> = exchanges.iter().map(|(_, exchange)| *exchange).collect();
-    let exchanges = exchanges.iter().map(|(role, exchange)| exchange_view(report, role, exchange));
+    let exchanges = exchanges.iter().map(|(role, exchange)| {
+        exchange_view(report, role.words(finding), &differs(contract, exchange, &sent), exchange)
+    });
     let facts: Vec<&str> = facts(finding).collect();
     Ok(render(
         name,
@@ -87,7 +90,7 @@ fn facts(finding: &Finding) -> impl Iterator<Item = &str> {
         .facts
         .iter()
         .map(String::as_str)
-        .filter(move |fact| finding.judged.len() < 2 || *fact != addresses)
+        .filter(move |fact| finding.judged.len() + finding.references.len() < 2 || *fact != addresses)
 }
 
 /// What the document says of each value that the requests send, the token aside: the sentences of the clauses behind its constraints.
@@ -97,12 +100,8 @@ fn meanings(contract: &Contract, exchanges: &[&RecordedExchange]) -> Vec<Value> 
         let path = exchange.target.split('?').next().unwrap_or_default();
         let mut operations = sallyport_contract::operations().iter();
         let operation = operations.find(|one| one.path == path && one.method == exchange.method);
-        let body = exchange.request_body.as_deref().unwrap_or_default();
-        let members: Map<String, Json> = serde_json::from_str(body).unwrap_or_default();
-        let members = members.iter().map(|(name, value)| (format!("body.{name}"), value.to_string()));
-        for (name, value) in query(&exchange.target).into_iter().chain(members) {
+        for (name, value) in values(exchange) {
             let Some(part) = operation.and_then(|operation| operation.part(&name)) else { continue };
-            let value = beginning(&value);
             match meanings.iter_mut().find(|(known, _)| known.name == part.name) {
                 Some((_, values)) if values.contains(&value) => {}
                 Some((_, values)) => values.push(value),
@@ -123,6 +122,35 @@ fn meanings(contract: &Contract, exchanges: &[&RecordedExchange]) -> Vec<Value> 
     meanings.into_iter().map(view).collect()
 }
 
+/// The values that a request sends: query parameters, headers that its check chose, and members of the body.
+fn values(exchange: &RecordedExchange) -> Vec<(String, String)> {
+    let body = exchange.request_body.as_deref().unwrap_or_default();
+    let members: Map<String, Json> = serde_json::from_str(body).unwrap_or_default();
+    let members = members.iter().map(|(name, value)| (format!("body.{name}"), value.to_string()));
+    let headers = exchange.request_headers.iter().cloned();
+    let values = query(&exchange.target).into_iter().chain(headers).chain(members);
+    values.map(|(name, value)| (name, beginning(&value))).collect()
+}
+
+/// What tells an exchange from the `others` of a finding, in words: the values that only some of their requests send, and how much the
+/// response has. Empty for one that stands alone.
+fn differs(contract: &Contract, exchange: &RecordedExchange, others: &[&RecordedExchange]) -> String {
+    if others.len() < 2 {
+        return String::new();
+    }
+    let others: Vec<_> = others.iter().map(|other| values(other)).collect();
+    let is_common = |value: &(String, String)| others.iter().all(|other| other.contains(value));
+    let own = values(exchange).into_iter().filter(|value| !is_common(value));
+    let mut words: Vec<String> = own.map(|(name, value)| format!("{name} {value}")).collect();
+    let body = exchange.response_body.as_deref().unwrap_or_default();
+    let body: Json = serde_json::from_str(body).unwrap_or_default();
+    let paging = &contract.search.paging;
+    let items = [paging.items.as_str(), "/data"].into_iter().find_map(|path| body.pointer(path)?.as_array());
+    words.extend(items.map(|items| quantity(items.len(), "item")));
+    words.extend(body.pointer(&paging.total).map(|total| format!("total {total}")));
+    words.join(", ")
+}
+
 /// A value on one line, which may be a long list.
 fn beginning(value: &str) -> String {
     const SHOWN: usize = 60;
@@ -134,12 +162,7 @@ fn beginning(value: &str) -> String {
 
 /// Another finding on the clause whose requests have at most half of the size, if there is one.
 fn smaller(report: &SavedReport, check: &SavedCheck, finding: &Finding) -> Option<String> {
-    let size = |check: &SavedCheck, finding: &Finding| -> usize {
-        let sizes = check
-            .exchanges_of(finding)
-            .map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len));
-        sizes.sum()
-    };
+    let size = |check: &SavedCheck, finding: &Finding| sent_bytes(check.exchanges_of(finding));
     let others = report.findings().filter(|(.., other)| other.clause == finding.clause);
     let (least, id) = others.map(|(id, check, other)| (size(check, other), id)).min()?;
     (2 * least <= size(check, finding)).then_some(id)
@@ -161,25 +184,53 @@ fn cases(report: &SavedReport, finding: &Finding) -> Vec<Value> {
     citing.filter(|check| check.cases.len() > 1).map(view).collect()
 }
 
-/// What an exchange that was judged shows: alone, or beside others that it contradicts and that may be correct by themselves.
-const JUDGED: &str = "This response violates the clause";
-const JUDGED_TOGETHER: &str = "Judged together: the responses marked so contradict each other, or the clause";
+/// What an exchange is to a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Control,
+    Before,
+    Reference,
+    Judged,
+}
+
+impl Role {
+    /// One that was judged beside others may be correct by itself.
+    fn words(self, finding: &Finding) -> (&'static str, &'static str) {
+        match self {
+            Self::Control => ("passed", "Control request: valid, and accepted"),
+            Self::Before => ("passed", "Sent before"),
+            Self::Reference => ("passed", "What is expected was taken from this response"),
+            Self::Judged if finding.judged.len() > 1 => {
+                ("failed", "Judged together: the responses marked so contradict each other, or the clause")
+            }
+            Self::Judged => ("failed", "This response violates the clause"),
+        }
+    }
+}
 
 /// The exchanges in the order in which they are sent again, each with what it shows.
-fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(&'static str, &'a RecordedExchange)> {
-    let control = finding.control.as_deref().map(|control| ("Control request: valid, and accepted", control));
+fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(Role, &'a RecordedExchange)> {
+    let control = finding.control.as_deref().map(|control| (Role::Control, control));
     let shown: Vec<&RecordedExchange> = check.exchanges_of(finding).collect();
     let last = shown.last().map(|exchange| exchange.index);
     let is_judged = |exchange: &RecordedExchange| match finding.judged.is_empty() {
         true => Some(exchange.index) == last,
         false => finding.judged.contains(&exchange.index),
     };
-    let judged = if finding.judged.len() > 1 { JUDGED_TOGETHER } else { JUDGED };
-    let role = |exchange| if is_judged(exchange) { judged } else { "Sent before" };
+    let role = |exchange: &RecordedExchange| match () {
+        () if is_judged(exchange) => Role::Judged,
+        () if finding.references.contains(&exchange.index) => Role::Reference,
+        () => Role::Before,
+    };
     control.into_iter().chain(shown.into_iter().map(|exchange| (role(exchange), exchange))).collect()
 }
 
-fn exchange_view(report: &SavedReport, role: &str, exchange: &RecordedExchange) -> Value {
+fn exchange_view(
+    report: &SavedReport,
+    (tone, role): (&str, &str),
+    differs: &str,
+    exchange: &RecordedExchange,
+) -> Value {
     let headers = |headers: &[(String, String)]| -> String {
         headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
     };
@@ -193,10 +244,11 @@ fn exchange_view(report: &SavedReport, role: &str, exchange: &RecordedExchange) 
     };
     context! {
         role => role,
-        tone => if [JUDGED, JUDGED_TOGETHER].contains(&role) { "failed" } else { "passed" },
+        tone => tone,
+        differs => differs,
         request => format!("{method} {target}\n{}{}", headers(request_headers), body(request_body)),
         response => response,
-        curl => curl::command(&report.target, exchange),
+        curl => curl::command(&report.target, &report.curl_options, exchange),
         exchange => Value::from(Serde(exchange)),
     }
 }

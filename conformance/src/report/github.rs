@@ -20,10 +20,10 @@ pub fn github(report: &Report) -> String {
     let mut errors: Vec<Annotation> = Vec::new();
     let mut warnings: Vec<Annotation> = Vec::new();
     for cause in causes(report) {
-        let (result, finding) = cause.first;
+        let (result, finding) = cause.example;
         let mut message = format!("Likely cause: {}\n", headlines(cause.diagnosis).join("; "));
         message.push_str(&finding_text(report, result, finding));
-        if let Some(folded) = folded(&cause) {
+        if let Some(folded) = folded(&cause.folded) {
             message.push_str(&format!("\n{folded}"));
         }
         errors.push(Annotation { title: title(finding), message });

@@ -48,8 +48,8 @@ pub(super) fn cause_views(report: &Report) -> Vec<Value> {
     let cause = |cause: Cause<'_>| {
         context! {
             headlines => headlines(cause.diagnosis),
-            folded => folded(&cause),
-            first => finding_view(report, cause.first),
+            folded => folded(&cause.folded),
+            first => finding_view(report, cause.example),
             others => cause.folded.iter().map(|found| finding_view(report, *found)).collect::<Vec<_>>(),
         }
     };
@@ -73,7 +73,7 @@ pub(super) fn finding_views(report: &Report) -> Vec<Value> {
 fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange: &RecordedExchange| {
-        let curl = curl::command(&report.target, exchange);
+        let curl = curl::command(&report.target, &report.curl_options, exchange);
         context! { exchange => Value::from(Serde(exchange)), size => quantity(curl.len(), "byte"), curl }
     };
     context! {

@@ -43,4 +43,4 @@ pub use screen::{Detail, Screen, Style};
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;
-pub use words::detected;
+pub use words::{detected, first_evidence};

@@ -96,7 +96,7 @@ fn without_links(value: &mut Value) {
 
 /// One result for all findings with one likely cause: the others are related locations, and stand in its properties.
 fn of_cause(report: &Report, cause: &Cause<'_>) -> Value {
-    let mut result = result(report, cause.first);
+    let mut result = result(report, cause.example);
     let headlines = headlines(cause.diagnosis);
     let text = result["message"]["text"].as_str().unwrap_or_default();
     result["message"]["text"] = format!("Likely cause: {}\n{text}", headlines.join("; ")).into();
@@ -149,7 +149,7 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         .exchanges
         .iter()
         .filter(|exchange| finding.exchanges.contains(&exchange.index))
-        .map(|exchange| curl::command(&report.target, exchange))
+        .map(|exchange| curl::command(&report.target, &report.curl_options, exchange))
         .collect();
     let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
     let mut result = json!({

@@ -1,9 +1,11 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, CheckFinding, causes, consequences, folded, headlines, without_cause};
+use super::cause::{
+    Cause, CheckFinding, causes, consequences, folded, folded_alike, headlines, without_cause,
+};
 use super::screen::Tone;
 use super::words::{
-    accepted, changes, cost, coverage, detected, discovered, explored, inferred_from, not_as_expected,
+    accepted, changes, cost, coverage, detected, discovered, explored, id, inferred_from, not_as_expected,
     not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract,
     throttled, to_judge_more, violated,
 };
@@ -44,13 +46,21 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     for cause in causes(report) {
         cause_text(&mut text, report, &cause, screen);
     }
-    for (result, findings) in without_cause(report) {
-        heading(&mut text, report, result, screen);
-        let shown = if screen.detail == Detail::Verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
-        for finding in findings.iter().take(shown) {
-            text.push_str(&finding_text(report, (result, finding), screen));
+    let all = |(result, findings): (_, Vec<_>)| {
+        findings.into_iter().map(|finding| ((result, finding), Vec::new())).collect::<Vec<_>>()
+    };
+    let (findings, shown) = match screen.detail {
+        Detail::Verbose => (without_cause(report).into_iter().flat_map(all).collect(), usize::MAX),
+        _ => (folded_alike(report), MAX_FINDINGS_PER_CHECK),
+    };
+    for findings in findings.chunk_by(|((one, _), _), ((other, _), _)| one.id == other.id) {
+        findings.iter().take(1).for_each(|((result, _), _)| heading(&mut text, report, result, screen));
+        for (finding, alike) in findings.iter().take(shown) {
+            text.push_str(&finding_text(report, *finding, screen));
+            let alike = folded(alike).map(|alike| screen.labelled(Tone::Faint, "folded", &alike));
+            text.extend(alike);
         }
-        let more = findings.len().saturating_sub(shown);
+        let more: usize = findings.iter().skip(shown).map(|(_, alike)| 1 + alike.len()).sum();
         if more > 0 {
             let words =
                 format!("{} of this check not shown; see the report or --verbose", quantity(more, "finding"));
@@ -67,7 +77,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
     let mut text = String::from("\n");
     let verdict = screen.paint(verdict_tone(report), &report.conclusion);
-    let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&report.target));
+    let tested = report.implementation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&format!("{}{tested}", report.target)));
     let stopped: Vec<String> = report.stopped.iter().cloned().collect();
     let deciding = [
         (Tone::Doubtful, "stopped", &stopped),
@@ -112,7 +123,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     } else {
         add(Tone::Faint, "to judge more", to_judge_more(report).into_iter().collect());
     }
-    add(Tone::Faint, "tested", report.implementation.iter().cloned().collect());
     add(Tone::Faint, "discovered", discovered(report).collect());
     add(Tone::Faint, "explored", explored(report).into_iter().collect());
     add(Tone::Faint, "profile", vec![profile_and_budget(report)]);
@@ -176,11 +186,11 @@ fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Sc
         let label = if number == 0 { "likely cause" } else { "" };
         text.push_str(&screen.labelled(Tone::Strong, label, line));
     }
-    if let Some(folded) = folded(cause) {
+    if let Some(folded) = folded(&cause.folded) {
         text.push_str(&screen.labelled(Tone::Faint, "folded", &folded));
     }
     let folded = if screen.detail == Detail::Verbose { cause.folded.as_slice() } else { &[] };
-    for (result, finding) in std::iter::once(&cause.first).chain(folded) {
+    for (result, finding) in std::iter::once(&cause.example).chain(folded) {
         heading(text, report, result, screen);
         text.push_str(&finding_text(report, (result, finding), screen));
     }
@@ -188,7 +198,12 @@ fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Sc
 
 fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &Screen) -> String {
     let quoted = format!("\u{201c}{}\u{201d} ({})", finding.requirement, finding.clause);
-    let mut text = screen.labelled(Tone::Faint, "Requirement", &quoted);
+    let mut text = String::new();
+    // That of a check's only finding stands above.
+    if result.findings.len() > 1 {
+        text.push_str(&screen.labelled(Tone::Strong, "Finding", &id(result, finding)));
+    }
+    text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
     if let Some(inferred) = inferred_from(finding) {
         text.push_str(&screen.labelled(Tone::Faint, "Inference", &inferred));
     }
@@ -201,7 +216,7 @@ fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &S
         let known = result.exchanges.iter().find(|exchange| exchange.index == *index);
         let Some(exchange) = known else { continue };
         // Commands are copied, so they are not wrapped. One that fills the screen would hide everything else.
-        let mut command = curl::command(&report.target, exchange);
+        let mut command = curl::command(&report.target, &report.curl_options, exchange);
         if command.len() > MAX_COMMAND_BYTES && screen.detail != Detail::Verbose {
             let size = quantity(command.len(), "byte");
             command =

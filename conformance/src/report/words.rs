@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::cause::{causes, folded_alike};
 use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::explore::ExplorationResult;
 use crate::run::{
     ChangedFinding, CheckResult, Coverage, Expectation, ExpectationState, FindingChange, NotJudged, Report,
-    Rerun, Totals, finding_id,
+    Rerun, Totals, Unresolved, finding_id,
 };
 use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
@@ -44,9 +45,16 @@ pub(super) fn coverage(report: &Report) -> String {
 /// What would raise coverage most: the reason for which most clauses were not judged and about which a tester can do something, or
 /// else the one for which most known faults would not have been noticed.
 pub(super) fn to_judge_more(report: &Report) -> Option<String> {
-    let reasons = || report.coverage.not_judged.iter();
+    // What is said above is not said twice.
+    let inconclusive = Unresolved::inconclusive(&report.checks);
+    let is_new = |reason: &str| {
+        let said = report.unmet.iter().chain(&report.stopped).map(String::as_str);
+        !said.chain(inconclusive.iter().map(|group| group.reason)).any(|said| said.contains(reason))
+    };
+    let reasons = || report.coverage.not_judged.iter().filter(|reason| is_new(&reason.reason));
     let most = reasons().find(|reason| reason.checks > 0 && !reason.clauses.is_empty());
-    most.map(reason_text).or_else(|| not_noticed(report).next()).or_else(|| reasons().next().map(reason_text))
+    let unnoticed = || report.detection.unlocks.iter().find(|unlock| is_new(&unlock.reason)).map(unlock_text);
+    most.map(reason_text).or_else(unnoticed).or_else(|| reasons().next().map(reason_text))
 }
 
 /// The violated clauses with the number of their findings.
@@ -130,11 +138,24 @@ pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }
 
+/// The [id](finding_id) of a finding.
+pub(super) fn id(check: &CheckResult, finding: &Finding) -> String {
+    let number = check.findings.iter().take_while(|other| !std::ptr::eq(*other, finding)).count();
+    finding_id(check.id, number, check.findings.len())
+}
+
 /// The command that writes a finding as one file.
 pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String {
-    let number = check.findings.iter().take_while(|other| !std::ptr::eq(*other, finding)).count();
-    let id = finding_id(check.id, number, check.findings.len());
-    format!("conformance evidence report.json '{id}' -o evidence.html")
+    format!("conformance evidence report.json '{}' -o evidence.html", id(check, finding))
+}
+
+/// The command that writes the first finding that a screen shows as one file, from the JSON report at `path`.
+#[must_use]
+pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
+    let shown = causes(report).into_iter().map(|cause| cause.example);
+    let (check, finding) =
+        shown.chain(folded_alike(report).into_iter().map(|(finding, _)| finding)).next()?;
+    Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
 
 /// What a run took.
@@ -220,12 +241,11 @@ pub(super) fn run_again(report: &Report) -> Option<String> {
 /// Why the run would have missed known faults: the most frequent reasons.
 pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
     const MAX_REASONS: usize = 5;
-    report
-        .detection
-        .unlocks
-        .iter()
-        .take(MAX_REASONS)
-        .map(|Unlock { reason, faults }| format!("{}: {reason}", quantity(*faults, "known fault")))
+    report.detection.unlocks.iter().take(MAX_REASONS).map(unlock_text)
+}
+
+fn unlock_text(Unlock { reason, faults }: &Unlock) -> String {
+    format!("{}: {reason}", quantity(*faults, "known fault"))
 }
 
 /// Why clauses were not judged, a line for each reason.

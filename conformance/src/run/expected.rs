@@ -108,6 +108,7 @@ mod tests {
                 inferred_from: None,
                 exchanges: Vec::new(),
                 judged: Vec::new(),
+                references: Vec::new(),
                 control: None,
                 case: None,
                 facts: Vec::new(),

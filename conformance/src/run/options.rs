@@ -26,6 +26,8 @@ pub struct Options {
     pub inferred: InferredClauses,
     /// Name and version of the tested implementation, for the report.
     pub implementation: Option<String>,
+    /// Options of curl for the way to the target, without secrets, for the commands of reports.
+    pub curl_options: Vec<String>,
     /// Percentage of the known faults to notice; cases that are not needed for it are skipped.
     pub detect: Option<u8>,
     /// Whether to explore beyond the fixed cases.
@@ -50,6 +52,7 @@ impl Default for Options {
             gates: Gates::default(),
             inferred: InferredClauses::default(),
             implementation: None,
+            curl_options: Vec::new(),
             detect: None,
             explore: None,
             requests: Vec::new(),

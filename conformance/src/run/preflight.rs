@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::Verdict;
@@ -81,6 +82,13 @@ impl Preflight<'_> {
         let response = exchange.result.as_ref().ok()?;
         if let Some(obstacle) = without_certificate(response) {
             return Some(obstacle);
+        }
+        if response.status == MISDIRECTED {
+            let reason = format!(
+                "the target does not serve the host of the base URL ({}); set the host that it expects",
+                describe(response, response.at("/code"), self.redactor)
+            );
+            return Some(Obstacle::new(Verdict::WrongTarget, reason));
         }
         if not_json(response).is_some() {
             let statuses = self.all_bad(not_json).await?;
@@ -179,8 +187,12 @@ impl Preflight<'_> {
         } else {
             return None;
         };
+        let source = match self.wire.options().renewal {
+            Some(_) => "what the command of the token (`api-key`) prints",
+            None => "SALLYPORT_API_KEY",
+        };
         let reason = format!(
-            "the target rejects the account's token {how} ({}): check SALLYPORT_API_KEY and the base URL",
+            "the target rejects the account's token {how} ({}): check {source} and the base URL",
             describe(own, own.at("/code"), redactor)
         );
         Some(Obstacle::new(Verdict::TokenRejected, reason))
@@ -251,6 +263,7 @@ fn listed(statuses: &[u16]) -> String {
 const BAD_REQUEST: u16 = 400;
 const FORBIDDEN: u16 = 403;
 const NOT_FOUND: u16 = 404;
+const MISDIRECTED: u16 = 421;
 const TOO_MANY_REQUESTS: u16 = 429;
 const SERVER_ERROR: u16 = 500;
 const NOT_IMPLEMENTED: u16 = 501;
@@ -313,37 +326,33 @@ fn without_certificate(response: &Response) -> Option<Obstacle> {
 }
 
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
-    let by_proxy;
-    let advice = match failure.kind {
+    let proxy = proxy.map(|proxy| format!("host, port and scheme of the proxy {proxy} (most speak http)"));
+    let advice: Cow<'_, str> = match (failure.kind, proxy) {
         // It says what to do.
-        FailureKind::Handshake => "",
-        FailureKind::Connect => match proxy {
-            None => "; check the host and the port, and that the service is running",
-            Some(proxy) => {
-                by_proxy = format!(
-                    "; check the host, the port and the proxy {proxy}, and that the service is running"
-                );
-                &by_proxy
-            }
-        },
-        FailureKind::Refused => "; it refuses requests; run it again later, or with a lower --rate",
-        FailureKind::Timeout => match proxy {
-            None => "; it timed out; pass a longer --timeout",
-            Some(proxy) => {
-                by_proxy = format!(
-                    "; it timed out; check host, port and scheme of the proxy {proxy} (most speak http), or pass a longer --timeout"
-                );
-                &by_proxy
-            }
-        },
-        FailureKind::Broken if failure.detail.contains("head is too large") => {
-            "; its response has more header lines, or longer ones, than the suite reads (100 lines)"
+        (FailureKind::Handshake, _) => "".into(),
+        (FailureKind::Connect, None) => {
+            "; check the host and the port, and that the service is running".into()
         }
-        FailureKind::Broken => {
-            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
+        (FailureKind::Connect, Some(proxy)) => {
+            format!("; check the host and the port, {proxy}, and that the service is running").into()
         }
-        FailureKind::TooLarge => "; its response is too large",
-        FailureKind::Request => "; the request cannot be built; check the base URL and the token",
+        (FailureKind::Refused, _) => {
+            "; it refuses requests; run it again later, or with a lower --rate".into()
+        }
+        (FailureKind::Timeout, None) => "; it timed out; pass a longer --timeout".into(),
+        (FailureKind::Timeout, Some(proxy)) => {
+            format!("; it timed out; check {proxy}, or pass a longer --timeout").into()
+        }
+        (FailureKind::Broken, _) if failure.detail.contains("head is too large") => {
+            "; its response has more header lines, or longer ones, than the suite reads (100 lines)".into()
+        }
+        (FailureKind::Broken, _) => {
+            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL".into()
+        }
+        (FailureKind::TooLarge, _) => "; its response is too large".into(),
+        (FailureKind::Request, _) => {
+            "; the request cannot be built; check the base URL and the token".into()
+        }
     };
     Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}"))
 }

@@ -22,6 +22,10 @@ pub struct Report {
     pub target: String,
     /// Name and version of the tested implementation, as supplied by the tester.
     pub implementation: Option<String>,
+    /// Options of curl for the way to the target, which its commands in reports have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    pub curl_options: Vec<String>,
     /// Version of the contract.
     pub contract: String,
     /// SHA-256 of the contract's document (`openapi/openapi.yaml`), in hexadecimal digits.
@@ -103,6 +107,7 @@ impl Report {
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target,
             implementation: None,
+            curl_options: Vec::new(),
             contract: contract.version.clone(),
             contract_sha256: contract.sha256.clone(),
             run: String::new(),

@@ -16,6 +16,9 @@ pub struct SavedReport {
     pub target: String,
     /// Name and version of the tested implementation.
     pub implementation: Option<String>,
+    /// Options of curl for the way to the target.
+    #[serde(default)]
+    pub curl_options: Vec<String>,
     /// Version of the contract.
     pub contract: String,
     /// SHA-256 of the contract's document.

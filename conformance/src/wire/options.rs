@@ -99,6 +99,17 @@ impl WireOptions {
         proxy::in_use(self.proxy.as_ref(), base)
     }
 
+    /// Options of curl for the proxy of the options: `$PROXY_USER` stands for its user and password.
+    pub fn curl_proxy(&self, base: &Url) -> Vec<String> {
+        let Some(url) = self.proxy.as_ref().and_then(|proxy| proxy::parse(proxy.expose())) else {
+            return Vec::new();
+        };
+        let user = ["--proxy-user", "$PROXY_USER"].map(str::to_owned);
+        let user = user.into_iter().filter(|_| !url.username().is_empty());
+        let shown = self.proxy_of(base).unwrap_or_default();
+        ["--proxy".to_owned(), shown].into_iter().chain(user).collect()
+    }
+
     /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
     pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
         self.client_with(base, |builder| builder)

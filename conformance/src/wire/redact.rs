@@ -39,8 +39,8 @@ pub struct Redactor {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{}`: expected a secret of at least {SHORTEST} characters, found {length} characters: a shorter one occurs in ordinary words, \
-     where it cannot be hidden; use a longer one, or --public-header for a header that is not secret",
-    source(.name)
+     where it cannot be hidden; {}",
+    source(.name).0, source(.name).1
 )]
 pub struct ShortSecret {
     /// The name that replaces it in reports.
@@ -49,13 +49,13 @@ pub struct ShortSecret {
     pub length: usize,
 }
 
-/// Where the tester supplies the secret of that name.
-fn source(name: &'static str) -> &'static str {
+/// Where the tester supplies the secret of that name, and what to do about a short one.
+fn source(name: &'static str) -> (&'static str, &'static str) {
     match name {
-        "API_KEY" => "SALLYPORT_API_KEY",
-        "HEADER" => "--header",
-        "PROXY" => "--proxy",
-        variable => variable,
+        "API_KEY" => ("SALLYPORT_API_KEY", "use a longer one"),
+        "HEADER" => ("--header", "use a longer one, or --public-header for a header that is not secret"),
+        "PROXY" => ("--proxy", "give the user of the proxy a longer password"),
+        variable => (variable, "use a longer one"),
     }
 }
 

@@ -254,7 +254,7 @@ async fn what_keeps_a_run_from_a_service_is_said_with_what_to_do() {
     let caller = company.issue("a-caller", 4096);
     let stranger = other.issue("a-caller", 4096);
     let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIF\n-----END ENCRYPTED PRIVATE KEY-----\n";
-    let [ca, certificate, key, stranger_certificate, stranger_key, encrypted, empty] = written(
+    let [ca, certificate, key, stranger_certificate, stranger_key, encrypted, empty, nothing] = written(
         &folder,
         [
             ("ca.pem", &company.0.pem()),
@@ -264,6 +264,7 @@ async fn what_keeps_a_run_from_a_service_is_said_with_what_to_do() {
             ("stranger-key.pem", &stranger.key),
             ("encrypted.pem", encrypted),
             ("empty.pem", "nothing\n"),
+            ("nothing.pem", ""),
         ],
     );
     let right = front(server, &company.issue("127.0.0.1", 4096), None).await;
@@ -276,7 +277,7 @@ async fn what_keeps_a_run_from_a_service_is_said_with_what_to_do() {
     let (wrong, refused) = (by(&proxy, "clerk:pa55w0rd-of-another"), by(&refusing, CREDENTIALS));
     let gone = format!("--proxy=http://{closed}");
     let own = ["--client-certificate", &certificate, "--client-key"];
-    let rows: [(SocketAddr, &[&str], i32, &str); 15] = [
+    let rows: [(SocketAddr, &[&str], i32, &str); 17] = [
         (right, &["--ca-file", &ca], 0, "no violation found"),
         (
             right,
@@ -297,17 +298,29 @@ async fn what_keeps_a_run_from_a_service_is_said_with_what_to_do() {
         (strict, &[own[0], own[1], own[2], &stranger_key], 2, "the client key does not belong to"),
         (strict, &[own[0], own[1], own[2], &encrypted], 2, "expected a private key without a passphrase"),
         (strict, &[own[0], own[1]], 2, "client.pem: client key: expected a private key in PEM format"),
+        (strict, &[own[0], own[1]], 2, "; pass the file that has it with --client-key"),
+        (
+            right,
+            &["--ca-file", &nothing],
+            2,
+            "nothing.pem: expected certificates in PEM format, found an empty file",
+        ),
         (strict, &[own[0], &empty, own[2], &key], 2, "empty.pem: client certificate: expected a certificate"),
         (right, &["--ca-file", &empty], 2, "authorities: expected certificates in PEM format"),
         (right, &["--ca-file", &ca, &wrong], 3, "the proxy requires a user and a password, or rejects them"),
         (right, &["--ca-file", &ca, &refused], 3, "the proxy does not connect to the service"),
-        (right, &["--ca-file", &ca, &gone], 3, "check the host, the port and the proxy http://127.0.0.1:"),
+        (right, &["--ca-file", &ca, &gone], 3, "host, port and scheme of the proxy http://127.0.0.1:"),
     ];
     for (service, arguments, code, words) in rows {
         let url = format!("https://{service}");
         let command = short_run(&reference, &[&["--base-url", &url], arguments].concat());
         finish(command).await.assert(code, &[words]);
     }
+    // Commands of reports go the same way.
+    let (url, report) = (format!("https://{right}"), format!("json={}", folder.file("report.json")));
+    let command = short_run(&reference, &["--base-url", &url, "--report", &report, "--ca-file", &ca]);
+    finish(command).await.assert(0, &[]);
+    assert_eq!(folder.json("report.json")["curl_options"], serde_json::json!(["--cacert", &ca]));
     reference.close().await;
 }
 

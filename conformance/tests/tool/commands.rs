@@ -209,6 +209,8 @@ fn a_secret_that_is_too_short_to_hide_is_rejected() {
             .assert(2, &[&format!("`{name}`: expected a secret of at least")]);
     }
     program(&base).env("SALLYPORT_SECOND_API_KEY", "ab").finish().assert(2, &[]);
+    let proxy = [base.as_slice(), &["--proxy", "http://user:pw@127.0.0.1:1"]].concat();
+    run(&proxy).assert(2, &["give the user of the proxy a longer password"]);
     assert_eq!(target.connections(), 0);
     let public = ["--only", "groups.envelope.success", "--public-header", "X-Gateway: ab"];
     run(&[base.as_slice(), &public].concat()).assert(0, &[]);
@@ -330,10 +332,18 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let config = folder.write("conformance.toml", "[facts]\nown-addresses = [\"192.0.2.7\"]\n");
     let of_token = run(&["run", "--only", "groups.order"]);
     let of_fact = run_without_token(&["run", "--config", &config]);
-    for output in [of_token, of_fact] {
-        output.assert(2, &["missing base URL for"]);
+    let empty = folder.write("empty.toml", "");
+    let of_configuration = run_without_token(&["run", "--config", &empty]);
+    for output in [of_token, of_fact, of_configuration] {
+        output
+            .assert(2, &["missing base URL for", "--base-url", "SALLYPORT_BASE_URL", "base-url in the conf"]);
     }
-    run_without_token(&["run", "--only", "groups.order"]).assert(0, &["the embedded server of this program"]);
+    let named = [" (the embedded server of this program) conforms: "];
+    run_without_token(&["run", "--only", "groups.order"]).assert(0, &named);
+    let embedded = ["run", "--embedded", "--only", "groups.order", "--implementation", "gateway 4.2"];
+    run(&[embedded.as_slice(), &["--config", &config]].concat()).assert(0, &named);
+    run(&[embedded.as_slice(), &["--base-url", "https://api.invalid"]].concat())
+        .assert(2, &["cannot be used"]);
 }
 
 /// A configuration that lies in the folder decides nothing, and both commands say so.

@@ -73,3 +73,52 @@ fn odd_environment_variables_are_named() {
         ]
     );
 }
+
+/// Each obstacle is said once, with what to do about it.
+#[test]
+fn what_keeps_a_run_from_beginning_says_where_to_look() {
+    let rejecting = |status: &'static str, code: u32| {
+        TestServer::start(move |stream| {
+            let body = format!(r#"{{"code": {code}, "message": "no"}}"#);
+            server::response(stream, status, &[("Content-Type", "application/json")], body.as_bytes())
+        })
+    };
+    let folder = Folder::new();
+    let by_command = folder.write("c.toml", "api-key = { command = [\"echo\", \"wrong-token\"] }\n");
+    let elsewhere = "the target does not serve the host of the base URL (HTTP 421 with code 42100: no)";
+    for (server, arguments, advice) in [
+        (rejecting("401 Unauthorized", 40102), &[][..], "check SALLYPORT_API_KEY and the base URL"),
+        (
+            rejecting("401 Unauthorized", 40102),
+            &["--config", &by_command],
+            "check what the command of the token (`api-key`) prints",
+        ),
+        (rejecting("421 Misdirected Request", 42100), &[], elsewhere),
+    ] {
+        let url = server.url();
+        let arguments = [&["run", "--base-url", &url], arguments].concat();
+        let ended = match arguments.contains(&"--config") {
+            true => run_without_token(&arguments),
+            false => run(&arguments),
+        };
+        let said = text(&ended.assert(3, &[advice]));
+        assert_eq!(said.matches(advice).count(), 1, "{said}");
+    }
+    let config = folder.write("c.toml", "[connection]\nca-file = \"\"\n");
+    run(&["run", "--config", &config]).assert(2, &["c.toml:2: `ca-file`: expected the path of a file"]);
+}
+
+/// What several cases find in the same words is shown once.
+#[test]
+fn findings_that_say_the_same_fold_beneath_the_smallest() {
+    let server = TestServer::start(|stream| server::groups(stream, &[2, 1]));
+    let (folder, url) = (Folder::new(), server.url());
+    let report = format!("json={}", folder.file("report.json"));
+    let base = ["run", "--base-url", &url, "--only", "groups.order.ascending", "--report", &report];
+    let said = text(&run(&base).assert(1, &["folded 2 further findings agree: groups.order.ascending (2)"]));
+    assert_eq!(said.matches("2 stands before 1").count(), 1, "{said}");
+    assert_eq!(said.matches("conformance evidence ").count(), 1, "{said}");
+    let all = text(&run(&[base.as_slice(), &["--verbose"]].concat()).assert(1, &[]));
+    assert_eq!(all.matches("2 stands before 1").count(), 3, "{all}");
+    assert!(all.contains(" Finding groups.order.ascending#3"), "{all}");
+}

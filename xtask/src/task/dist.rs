@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::wheel::{self, Wheel};
@@ -69,7 +70,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         if let Some(platform) = wheel::platform(target, &binary) {
             let readme = fs::read_to_string(root.join(folder).join("README.md"));
             let readme =
-                &readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
+                readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
+            // Nothing lies beside it.
+            let readme = &links(&readme, folder, |_| Ok(false))?;
             let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
             written.push(wheel.write(&binary, &out).map_err(|error| cannot_write(&out, &error))?);
         }
@@ -122,15 +125,30 @@ fn stage(
     runs_here: bool,
 ) -> Result<(), String> {
     let files = ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"].map(|file| root.join(file));
-    // The README and the pages that it links.
-    let listed =
-        fs::read_dir(root.join(folder)).map_err(|error| format!("error: cannot list {folder}: {error}\n"))?;
-    let pages = listed.filter_map(|entry| Some(entry.ok()?.path()));
-    let pages: Vec<PathBuf> = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
-    make_folder(staging)?;
-    for file in files.iter().chain(&pages).map(PathBuf::as_path).chain([built]) {
-        let to = staging.join(file.file_name().unwrap_or_default());
-        fs::copy(file, &to).map_err(|error| cannot_write(&to, &error))?;
+    let copy = |from: &Path, to: PathBuf| {
+        make_folder(to.parent().unwrap_or(staging))?;
+        fs::copy(from, &to).map(drop).map_err(|error| cannot_write(&to, &error))
+    };
+    for file in files.iter().map(PathBuf::as_path).chain([built]) {
+        copy(file, staging.join(file.file_name().unwrap_or_default()))?;
+    }
+    // The README, its other pages, and the files of the folder that they link; sources are for a clone.
+    let folder_path = root.join(folder);
+    let cannot_read = |error: std::io::Error| format!("error: cannot read {folder}: {error}\n");
+    for entry in fs::read_dir(&folder_path).map_err(cannot_read)? {
+        let page = entry.map_err(cannot_read)?.path();
+        if page.extension().is_none_or(|end| end != "md") {
+            continue;
+        }
+        let text = links(&fs::read_to_string(&page).map_err(cannot_read)?, folder, |path| {
+            let (file, to) = (folder_path.join(path), staging.join(path));
+            let is_packed = !path.starts_with("../") && !path.starts_with("src/") && file.is_file();
+            if is_packed && !path.ends_with(".md") {
+                copy(&file, to)?;
+            }
+            Ok(is_packed)
+        })?;
+        write(&staging.join(page.file_name().unwrap_or_default()), &text)?;
     }
     if !runs_here {
         return Ok(());
@@ -222,6 +240,29 @@ fn bill(tree: &str, lock: &str) -> Result<Value, String> {
     }))
 }
 
+/// A page of a folder in which links to files that are not packed name them in words.
+fn links(
+    page: &str,
+    folder: &str,
+    mut is_packed: impl FnMut(&str) -> Result<bool, String>,
+) -> Result<String, String> {
+    let link = Regex::new(r"\[([^\]]+)\]\(([^():#]+)(?:#[^()]*)?\)");
+    let link = link.map_err(|error| format!("error: {error}\n"))?;
+    let (mut text, mut end) = (String::new(), 0);
+    for found in link.captures_iter(page) {
+        let (whole, shown, path) = (found.get_match(), &found[1], &found[2]);
+        text.push_str(&page[end..whole.start()]);
+        end = whole.end();
+        if is_packed(path)? {
+            text.push_str(whole.as_str());
+            continue;
+        }
+        let place = path.strip_prefix("../").map_or_else(|| format!("{folder}/{path}"), str::to_owned);
+        text.push_str(&format!("{shown} (`{place}` in the repository)"));
+    }
+    Ok(text + &page[end..])
+}
+
 fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
 }
@@ -261,6 +302,32 @@ mod tests {
         };
         assert_eq!(packed("one", 1_000_000), packed("two", 2_000_000));
         assert!(pack(folder.path(), "missing", folder.path()).is_err());
+    }
+
+    #[test]
+    fn no_link_of_a_packed_page_leads_nowhere() {
+        let page = "a [wheel](../README.md#install), [LAB](LAB.md#a), [here](#b), [a\nb](src/x.rs), [w](https://x.invalid/y)";
+        assert_eq!(
+            links(page, "suite", |path| Ok(path == "LAB.md")).unwrap(),
+            "a wheel (`README.md` in the repository), [LAB](LAB.md#a), [here](#b), a\nb (`suite/src/x.rs` in the repository), \
+             [w](https://x.invalid/y)"
+        );
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        for folder in ["conformance", "server", "client"] {
+            let staging = tempfile::tempdir().unwrap();
+            let program = root.join("Cargo.toml");
+            stage(root, "Cargo.toml", folder, &program, staging.path(), false).unwrap();
+            for page in fs::read_dir(staging.path()).unwrap().map(|entry| entry.unwrap().path()) {
+                if page.extension().is_some_and(|end| end == "md") && !page.ends_with("CHANGELOG.md") {
+                    let text = fs::read_to_string(&page).unwrap();
+                    let is_there = |path: &str| Ok(staging.path().join(path).is_file());
+                    assert_eq!(links(&text, folder, is_there).unwrap(), text, "{}", page.display());
+                }
+            }
+        }
+        let alerts = tempfile::tempdir().unwrap();
+        stage(root, "x", "conformance", &root.join("Cargo.toml"), alerts.path(), false).unwrap();
+        assert!(alerts.path().join("examples/prometheus/alerts.yml").is_file());
     }
 
     #[test]

@@ -106,8 +106,8 @@ fn judge_none(probe: &Probe<'_>, of: &str, count: usize, found: &AcceptedRespons
     let (_, total) = counts(found);
     if count > 0 || total > 0 {
         let actual = format!("{} and a total of {total}", quantity(count, "instance"));
-        let exchanges: Vec<_> = before.iter().copied().chain([&found.exchange]).collect();
-        report(probe, &format!("no instances and a total of 0{of}"), &actual, &exchanges);
+        let expected = format!("no instances and a total of 0{of}");
+        probe.finding_beside(Clause::AllOwnAccount, &expected, &actual, &[&found.exchange], before);
     }
 }
 
@@ -147,8 +147,9 @@ async fn concurrent(probe: &Probe<'_>, request: fn(&Probe<'_>) -> Request) -> Re
         if is_other(0) || is_other(1) {
             let expected = "the data of the account whose token was sent";
             let actual = "the data of the other account, whose call was concurrent";
-            let exchanges = [&alone[0].exchange, &alone[1].exchange, &both[0].0, &both[1].0];
-            report(probe, expected, actual, &exchanges);
+            let references = [&alone[0].exchange, &alone[1].exchange];
+            let judged = [&both[0].0, &both[1].0];
+            probe.finding_beside(Clause::AllOwnAccount, expected, actual, &judged, &references);
             return Ok(());
         }
     }

@@ -407,7 +407,7 @@ async fn forged(probe: &Probe<'_>, claim: Claim) -> Result<(), Stop> {
     if is_served {
         let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
         let actual = format!("rejected for {address} in {names}");
-        probe.finding(Clause::ExtractWhitelist, &expected, &actual, &[&exchange, &real]);
+        probe.finding_beside(Clause::ExtractWhitelist, &expected, &actual, &[&exchange], &[&real]);
     }
     Ok(())
 }

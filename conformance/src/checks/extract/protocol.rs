@@ -48,7 +48,8 @@ async fn default(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
         let word = |passes| if passes { "accepted" } else { "rejected" };
         let expected =
             format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, form.name());
-        probe.finding(Clause::ExtractProtocol, &expected, word(unnamed_passes), &[&unnamed, &named]);
+        let actual = word(unnamed_passes);
+        probe.finding_beside(Clause::ExtractProtocol, &expected, actual, &[&unnamed], &[&named]);
     }
     Ok(())
 }

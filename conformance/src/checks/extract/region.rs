@@ -116,7 +116,7 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
         }
         let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
         let actual = quantity(*many, "entry");
-        probe.finding(Clause::ExtractCountryAlias, &expected, &actual, &[by_regions, by_country]);
+        probe.finding_beside(Clause::ExtractCountryAlias, &expected, &actual, &[by_country], &[by_regions]);
     }
     Ok(())
 }
@@ -203,7 +203,6 @@ async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<()
     if absent.result.as_ref().is_ok_and(|response| response.status == 503) {
         absent = probe.confirm_unavailable(unnamed, named).await?;
     }
-    let exchanges = [&sent, &absent];
     match without {
         Some(without) if without < with => {
             // Others may have extracted meanwhile, or the service lends its gateways.
@@ -213,13 +212,14 @@ async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<()
             let expected =
                 format!("{}, as with {REGIONS}={default}, {}", quantity(with, "entry"), form.name());
             let actual = quantity(without, "entry");
-            probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
+            probe.finding_beside(Clause::ExtractRegionsDefault, &expected, &actual, &[&absent], &[&sent]);
         }
         None => {
             // The default still returns gateways, so there is no shortage.
             probe.control(&named()).await?;
             let expected = format!("accepted without {REGIONS}, {}", form.name());
-            probe.finding(Clause::ExtractRegionsDefault, &expected, "not a success", &exchanges);
+            let clause = Clause::ExtractRegionsDefault;
+            probe.finding_beside(clause, &expected, "not a success", &[&absent], &[&sent]);
         }
         Some(_) => {}
     }
@@ -276,7 +276,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
             _ => Err(probe.skip(&format!("{default} returned no known gateways beside those of one region"))),
         }
     };
-    let mut accepted = Vec::new();
+    let (mut accepted, mut references) = (Vec::new(), Vec::new());
     for named_first in NAMED_FIRST {
         let before = if named_first { Some(named().await?) } else { None };
         form.accepted(probe, &form.request(probe).query(REGIONS, another)).await?;
@@ -284,10 +284,10 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
         if of_one(&absent.response) != Some(true) {
             return Ok(());
         }
-        accepted.push(absent);
-        accepted.push(match before {
-            Some(named) => named,
-            None => named().await?,
+        accepted.push(absent.exchange);
+        references.push(match before {
+            Some(named) => named.exchange,
+            None => named().await?.exchange,
         });
     }
     let expected = format!(
@@ -296,8 +296,8 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
         Fact::KnownGateways.variable()
     );
     let actual = format!("gateways of one region alone, {} times", NAMED_FIRST.len());
-    let exchanges: Vec<_> = accepted.iter().map(|accepted| &accepted.exchange).collect();
-    probe.finding(Clause::ExtractRegionsDefault, &expected, &actual, &exchanges);
+    let (judged, references): (Vec<_>, Vec<_>) = (accepted.iter().collect(), references.iter().collect());
+    probe.finding_beside(Clause::ExtractRegionsDefault, &expected, &actual, &judged, &references);
     Ok(())
 }
 

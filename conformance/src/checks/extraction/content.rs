@@ -299,7 +299,7 @@ pub(in crate::checks) async fn judge_repeated(
     let Some(after) = probe.accepts(clause, why, &request).await? else { return Ok(()) };
     if gateways(before) != gateways(&after) {
         let expected = format!("the same gateways: {why}");
-        probe.finding(clause, &expected, "other gateways", &[&before.exchange, &after.exchange]);
+        probe.finding_beside(clause, &expected, "other gateways", &[&after.exchange], &[&before.exchange]);
     }
     Ok(())
 }

@@ -121,7 +121,7 @@ pub(in crate::checks) async fn must_be_short(
         // Where the alias is sent, it is the alias that has no effect.
         let is_alias = clause == Clause::ExtractCountryAlias;
         let clause = if is_alias { clause } else { Clause::ExtractRegion };
-        probe.finding(clause, &expected, "gateways", &[&exchange, &again, &plain]);
+        probe.finding_beside(clause, &expected, "gateways", &[&exchange, &again], &[&plain]);
         return Ok(());
     }
     let status = again.result.as_ref().map_or(0, |response| response.status);
@@ -135,11 +135,12 @@ pub(in crate::checks) async fn must_be_short(
         }
         Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
             let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
-            probe.finding(Clause::ExtractShortageRetryAfter, &expected, "no such header", &[&again, &plain]);
+            let clause = Clause::ExtractShortageRetryAfter;
+            probe.finding_beside(clause, &expected, "no such header", &[&again], &[&plain]);
         }
         Decision::Rejected => {
             let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
-            probe.finding(clause, &expected, class.description(), &[&again, &plain]);
+            probe.finding_beside(clause, &expected, class.description(), &[&again], &[&plain]);
         }
         _ => {
             return Err(probe.inconclusive(&format!(

@@ -177,8 +177,8 @@ async fn complete(probe: &Probe<'_>) -> Result<(), Stop> {
         let count = quantity(held.len(), "group");
         let actual = format!("{} of {count} missing, such as {example}", missing.len());
         let expected = "every group that has an instance of the account";
-        let exchanges: Vec<_> = surveyed.iter().chain([&listing.exchange, &again.exchange]).collect();
-        probe.finding(Clause::GroupsEnvelope, expected, &actual, &exchanges);
+        let references: Vec<_> = surveyed.iter().collect();
+        probe.finding_beside(Clause::GroupsEnvelope, expected, &actual, &[&again.exchange], &references);
     }
     Ok(())
 }

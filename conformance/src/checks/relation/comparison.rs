@@ -13,6 +13,8 @@ pub(crate) struct Difference {
     pub(crate) expected: String,
     pub(crate) actual: String,
     pub(crate) exchanges: Vec<Exchange>,
+    /// Those from which the expected result was taken; none for the survey's.
+    pub(crate) references: Option<Vec<Exchange>>,
 }
 
 /// Judges queries by a relation, and reports differences as findings on those clauses that the check declares: a result also shows
@@ -56,7 +58,7 @@ pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &
     Ok(())
 }
 
-/// Reports differences from the survey as findings, each with the search that shows what was expected.
+/// Reports differences as findings, each with the searches that show what was expected.
 ///
 /// # Errors
 /// Inconclusive when there are differences and the surveyed data has changed meanwhile.
@@ -76,10 +78,11 @@ pub(crate) async fn report(
 }
 
 impl Difference {
-    /// Reports it as a finding, with what else shows it.
-    pub(crate) fn report(&self, probe: &Probe<'_>, further: &[Exchange]) {
-        let exchanges: Vec<_> = self.exchanges.iter().chain(further).collect();
-        probe.finding(self.clause, &self.expected, &self.actual, &exchanges);
+    /// Reports it as a finding.
+    pub(crate) fn report(&self, probe: &Probe<'_>, surveyed: &[Exchange]) {
+        let references: Vec<_> = self.references.as_deref().unwrap_or(surveyed).iter().collect();
+        let exchanges: Vec<_> = self.exchanges.iter().collect();
+        probe.finding_beside(self.clause, &self.expected, &self.actual, &exchanges, &references);
     }
 }
 
@@ -104,7 +107,7 @@ pub(super) fn same(
     } else {
         return None;
     };
-    Some(Difference { clause, expected, actual, exchanges: found.exchanges.clone() })
+    Some(Difference { clause, expected, actual, exchanges: found.exchanges.clone(), references: None })
 }
 
 /// The number of ids, and the first few of them.

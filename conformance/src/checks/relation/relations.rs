@@ -167,7 +167,8 @@ impl Relation {
         };
         Ok(Some(example.map_or_else(Vec::new, |example| {
             let actual = format!("{}, such as: {example}", quantity(wrong, "wrong instance"));
-            vec![Difference { clause: query.clause(), expected, actual, exchanges: found.exchanges }]
+            let (clause, exchanges) = (query.clause(), found.exchanges);
+            vec![Difference { clause, expected, actual, exchanges, references: None }]
         })))
     }
 
@@ -254,14 +255,12 @@ impl Relation {
         if self == Self::Partition && counted != expected.len() {
             let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
             let expected = "each instance under one status".to_owned();
-            let difference = Difference { clause, expected, actual, exchanges };
+            let difference = Difference { clause, expected, actual, exchanges, references: Some(Vec::new()) };
             return Ok(Some((whole, result, Some(difference))));
         }
         let what = format!("{}: {what}", whole.describe(search));
-        let difference = same(clause, &what, &expected, &result).map(|mut difference| {
-            difference.exchanges.extend(exchanges);
-            difference
-        });
+        let difference = same(clause, &what, &expected, &result)
+            .map(|difference| Difference { references: Some(exchanges), ..difference });
         Ok(Some((whole, result, difference)))
     }
 }
@@ -282,7 +281,7 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let is_wrong = found.totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len()));
     let (expected, actual) =
         (format!("total {}: {what}", expected.len()), format!("{:?} on its pages", found.totals));
-    Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges)))
+    Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges, None)))
 }
 
 /// Maximum number of pages that an exploration reads of one result, however many instances it has.
@@ -342,13 +341,14 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
             format!("{totals:?}"),
         ),
     ];
-    Ok(Some(wrong(rows, pages.into_iter().map(|page| page.exchange))))
+    Ok(Some(wrong(rows, pages.into_iter().map(|page| page.exchange), None)))
 }
 
 /// The differences of those rows that are wrong: whether one is, the clause, and what was expected and found.
 fn wrong(
     rows: impl IntoIterator<Item = (bool, Clause, String, String)>,
     exchanges: impl IntoIterator<Item = Exchange>,
+    reference: Option<Exchange>,
 ) -> Vec<Difference> {
     let exchanges: Vec<_> = exchanges.into_iter().collect();
     let wrong = rows.into_iter().filter(|row| row.0).map(|(_, clause, expected, actual)| Difference {
@@ -356,6 +356,7 @@ fn wrong(
         expected,
         actual,
         exchanges: exchanges.clone(),
+        references: reference.clone().map(|reference| vec![reference]),
     });
     wrong.collect()
 }
@@ -377,7 +378,8 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
             (None, ResponseClass::ServerError(actual)) => {
                 let expected = format!("{what}: past the last page, so empty or rejected");
                 let clause = Clause::SearchPaging;
-                return Ok(Some(vec![Difference { clause, expected, actual, exchanges: vec![exchange] }]));
+                let exchanges = vec![exchange];
+                return Ok(Some(vec![Difference { clause, expected, actual, exchanges, references: None }]));
             }
             (None, class) => {
                 let text = format!("rejected: {}", class.description());
@@ -410,7 +412,7 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
             counted.to_string(),
         ),
     ];
-    Ok(Some(wrong(echoed.into_iter().chain(rows), [exchange])))
+    Ok(Some(wrong(echoed.into_iter().chain(rows), [exchange], None)))
 }
 
 async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
@@ -422,7 +424,7 @@ async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Differenc
         let Some(again) = reader.page(query, number, size).await? else { return Ok(None) };
         let expected = format!("page {number} of {size} each time in the same order: {:?}", before.ids());
         let row = (again.ids() != before.ids(), Clause::SearchPaging, expected, format!("{:?}", again.ids()));
-        differences.extend(wrong([row], [before.exchange.clone(), again.exchange]));
+        differences.extend(wrong([row], [again.exchange], Some(before.exchange.clone())));
     }
     Ok(Some(differences))
 }
@@ -439,5 +441,5 @@ async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Differe
     let default = Page::read(probe, accepted)?;
     let expected = format!("{what} has the instances of page {number} of {size}: {:?}", explicit.ids());
     let row = (default.ids() != explicit.ids(), clause, expected, format!("{:?}", default.ids()));
-    Ok(Some(wrong([row], [explicit.exchange, default.exchange])))
+    Ok(Some(wrong([row], [default.exchange], Some(explicit.exchange))))
 }

@@ -98,6 +98,7 @@ async fn differing<'a>(
                     ),
                     actual: format!("{name} {}", text(now)),
                     exchanges: exchanges.clone(),
+                    references: None,
                 };
                 let entry = differing.entry(name).or_insert_with(|| (difference(), BTreeSet::new()));
                 entry.1.insert(shown.id);

@@ -302,11 +302,11 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     };
     let missing: Vec<_> = items.iter().filter(|item| !holds(&found, item)).collect();
     let whole = read(probe, &everything).await?;
-    let evidence = [whole.evidence(), found.evidence()].concat();
+    let (judged, references) = (found.evidence(), whole.evidence());
     if let Some(item) = missing.first().filter(|item| holds(&whole, item)) {
         let expected = format!("{what} find an instance at each of them");
         let actual = format!("none at {} of {}, {item} among them", missing.len(), items.len());
-        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &evidence);
+        probe.finding_beside(Clause::SearchOrderNumber, &expected, &actual, &judged, &references);
     }
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
@@ -314,7 +314,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
             "a search for {what} with `{ORDER_NO}` finds no instance that the search without it does not find"
         );
         let actual = quantity(others, "other instance");
-        probe.finding(Clause::SearchOrderNumber, &expected, &actual, &evidence);
+        probe.finding_beside(Clause::SearchOrderNumber, &expected, &actual, &judged, &references);
     }
     Ok(())
 }

@@ -35,11 +35,11 @@ pub(super) async fn judge(
         differing.retain(|(name, _)| !BODIES.contains(name));
     }
     differing.retain(|(name, _)| *name != BODIES[1]);
-    let exchanges = [&first.exchange, &other.exchange, &second.exchange];
+    let references = [&first.exchange, &second.exchange];
     for (name, before) in differing {
         let expected = format!("{what} gets the response of an unknown one, {name}: {before}");
         let actual = other.value(name).map_or_else(|| "nothing".to_owned(), Clone::clone);
-        probe.finding(clause, &expected, &actual, &exchanges);
+        probe.finding_beside(clause, &expected, &actual, &[&other.exchange], &references);
     }
     Ok(())
 }

@@ -132,17 +132,18 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(lacks_addresses(probe, "it takes two addresses", "a second one"));
     };
     let (one, other) = (probe.search([one]), probe.search([other]));
-    let (plain, expected) = (read(probe, &one).await?, read(probe, &other).await?);
-    if plain.instances == expected.instances {
+    let (plain, own) = (read(probe, &one).await?, read(probe, &other).await?);
+    if plain.instances == own.instances {
         return Err(probe.skip("searches for two addresses find the same"));
     }
     let id = probe.fresh_request_id();
-    read(probe, &one.header(REQUEST_ID_HEADER, &id)).await?;
+    let before = read(probe, &one.header(REQUEST_ID_HEADER, &id)).await?;
     let found = read(probe, &other.header(REQUEST_ID_HEADER, &id)).await?;
     if found.instances == plain.instances {
         let expected = "the instances of its own address, whatever request id it carries";
         let actual = "those of an earlier search with the same X-Request-Id";
-        probe.finding(Clause::SearchEnvelope, expected, actual, &found.evidence());
+        let judged = [before.evidence(), found.evidence()].concat();
+        probe.finding_beside(Clause::SearchEnvelope, expected, actual, &judged, &own.evidence());
     }
     Ok(())
 }

@@ -79,6 +79,7 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             inferred_from,
             exchanges: (first..result.exchanges.len()).collect(),
             judged: Vec::new(),
+            references: Vec::new(),
             control: None,
             case: None,
             facts: check.needs.iter().map(|fact| fact.variable().to_owned()).collect(),

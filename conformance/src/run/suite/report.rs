@@ -62,6 +62,7 @@ impl Suite<'_> {
         let target = self.redactor.redact(self.target.base().as_str());
         let mut report = Report {
             implementation: self.options.implementation.as_deref().map(|name| self.redactor.redact(name)),
+            curl_options: self.options.curl_options.iter().map(|word| self.redactor.redact(word)).collect(),
             run: self.wire.run().to_owned(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
