@@ -21,9 +21,8 @@ pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
         File::create_new(file).and_then(|mut open| open.write_all(text.as_bytes()))
     };
     written.map_err(|error| format!("{}: {error}", file.display()))?;
-    let url = if answers.base_url.is_none() { "write base-url into it, " } else { "" };
     print(&format!(
-        "wrote {0}; {url}set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
+        "wrote {0}; write base-url into it, set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
         file.display()
     ));
     Ok(Verdict::Conforms)
