@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{resolved, words};
 
-/// A `curl` command with what the operation requires and the example of its body. The token stands as `$API_KEY`, for the shell to
+/// A `curl` command with what the operation requires and the example of its body. The token stands as `$SALLYPORT_API_KEY`, for the shell to
 /// put in.
 pub(super) fn command(root: &Value, base: &str, operation: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -40,9 +40,9 @@ fn token(root: &Value, operation: &Value) -> Option<String> {
     let ways: Vec<_> = ways.map(|name| &root["components"]["securitySchemes"][name]).collect();
     let way = ways.iter().find(|way| way["in"] != "query").or(ways.first())?;
     Some(match (way["in"].as_str(), way["name"].as_str()) {
-        (Some("header"), Some(name)) => format!("-H \"{name}: $API_KEY\""),
-        (Some("query"), Some(name)) => format!("--url-query \"{name}=$API_KEY\""),
-        _ => "-H \"Authorization: Bearer $API_KEY\"".to_owned(),
+        (Some("header"), Some(name)) => format!("-H \"{name}: $SALLYPORT_API_KEY\""),
+        (Some("query"), Some(name)) => format!("--url-query \"{name}=$SALLYPORT_API_KEY\""),
+        _ => "-H \"Authorization: Bearer $SALLYPORT_API_KEY\"".to_owned(),
     })
 }
 

@@ -123,13 +123,13 @@ fn calls_can_be_pasted_into_a_shell() {
         .collect();
     assert_eq!(
         calls[0],
-        "curl -sS 'https://api.invalid/openapi/v1/proxy/extract' \\\n  --url-query 'num=3' \\\n  -H \"X-API-Key: $API_KEY\""
+        "curl -sS 'https://api.invalid/openapi/v1/proxy/extract' \\\n  --url-query 'num=3' \\\n  -H \"X-API-Key: $SALLYPORT_API_KEY\""
     );
     let hostile = json!({ "path": "/a", "method": "PUT", "security": [{ "apiKeyQuery": [] }],
         "requestBody": { "content": { "application/json": { "example": { "it's": "$(id) `id`" } } } } });
     assert_eq!(
         curl::command(document(), "", &hostile),
-        "curl -sS -X PUT '/a' \\\n  --url-query \"api_key=$API_KEY\" \\\n  --json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"
+        "curl -sS -X PUT '/a' \\\n  --url-query \"api_key=$SALLYPORT_API_KEY\" \\\n  --json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"
     );
     assert!(calls.iter().all(|call| page().contains(&escaped(call))));
 }
