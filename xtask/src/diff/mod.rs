@@ -15,6 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
+mod witness;
 
 use serde_json::Value;
 

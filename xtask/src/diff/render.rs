@@ -7,6 +7,7 @@ use super::{
     Change, Diff, SourceValue,
     rules::Verdict,
     version::{Step, VersionAdvice},
+    witness::witness,
 };
 
 /// What a report shows.
@@ -67,6 +68,7 @@ fn row(input: RenderInput<'_>, change: &Change) -> Value {
         "services": if rule.services_may_fail { "may fail the new suite" } else { "not affected" },
         "means": rule.means,
         "advice": rule.advice,
+        "witness": witness(change),
         "fingerprint": change.fingerprint(),
         "accepted": accepted,
     })

@@ -1,4 +1,4 @@
-//! Edits of the document, and the changes that the comparison reports for each.
+//! Edits of the document, the changes that the comparison reports for each, and a witness for each breaking one.
 
 use super::*;
 
@@ -16,6 +16,46 @@ fn each_edit_is_reported_once_and_its_reversal_is_the_opposite() {
         assert_eq!(lines(&old, &new), forth.split("; ").collect::<Vec<_>>(), "{edit:?}");
         assert_eq!(lines(&new, &old), back.split("; ").collect::<Vec<_>>(), "reversal of {edit:?}");
     }
+}
+
+/// Every breaking change of the edits has a witness that fits the older document and not the newer one.
+#[test]
+fn breaking_changes_have_witnesses() {
+    let mut without = Vec::new();
+    for [edit, _] in edits() {
+        let new = edited(&edit);
+        for diff in [diff(&contract(), &new), diff(&new, &contract())] {
+            for change in diff.changes.iter().filter(|change| change.rule.verdict == Verdict::Breaking) {
+                match witness::witness(change) {
+                    Some(witness) => assert!(!witness.text.is_empty()),
+                    None => without.push(change.rule.id.clone()),
+                }
+            }
+        }
+    }
+    without.sort_unstable();
+    without.dedup();
+    // What these mean depends on more than one value.
+    let known = [
+        "default-changed",
+        "fallback-removed",
+        "response-media-type-removed",
+        "rule-added",
+        "separator-changed",
+    ];
+    assert!(without.iter().all(|id| known.contains(&id.as_str())), "{without:?}");
+}
+
+#[test]
+fn the_witness_of_a_limit_is_the_value_next_to_it() {
+    let witness = |edit: &str| {
+        let changes = diff(&contract(), &edited(edit)).changes;
+        witness::witness(&changes[0]).unwrap().value.unwrap()
+    };
+    assert_eq!(witness("minimum: 1, maximum: «100→50» }"), 51);
+    assert_eq!(witness("minimum: «1→2», maximum: 100 }"), 1);
+    assert_eq!(witness("x-max-utf8-bytes: «32→3» }"), "xxxx");
+    assert_eq!(witness("maximum: «65535→1024» }"), "192.0.2.1:1025");
 }
 
 #[test]
