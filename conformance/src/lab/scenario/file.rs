@@ -69,7 +69,6 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     })
 }
 
-/// The steps of an operation, or of any.
 fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Result<Vec<Step>, ConfigError> {
     let Some(item) = section.get(key) else { return Ok(Vec::new()) };
     let items = item.items("a list of steps: [[NAME.OPERATION]]")?;
