@@ -52,7 +52,7 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
         (
             &["client", "--report", "har=x.har", "--", "true"],
-            "expected html=FILE, json=FILE, junit=FILE, md=FILE",
+            "expected json=FILE, junit=FILE",
         ),
         (&["client"], "<COMMAND>"),
     ] {
