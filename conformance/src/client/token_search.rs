@@ -52,7 +52,6 @@ pub(super) fn gives_away<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a 
     secrets.any(|secret| text.contains(&whole_forms(secret)))
 }
 
-/// Whether a text shows one of them.
 pub(super) fn shows_any<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
     secrets.into_iter().any(|secret| shows(text, secret))
 }

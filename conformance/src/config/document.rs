@@ -196,7 +196,6 @@ impl<'a> Item<'a> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
-    /// An integer in a range.
     pub(crate) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
         let expected = match (*allowed.start(), *allowed.end()) {
             (start, i64::MAX) => format!("an integer of at least {start}"),

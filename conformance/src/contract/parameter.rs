@@ -67,7 +67,6 @@ impl<'a> Parameters<'a> {
         Ok(Self { operation: operation.clone(), left })
     }
 
-    /// The query parameter of that name.
     pub(super) fn query(&mut self, name: &str) -> Result<Parameter, ContractError> {
         self.take(name, Place::Query)
     }
@@ -80,7 +79,6 @@ impl<'a> Parameters<'a> {
         Ok(self.left.remove(index))
     }
 
-    /// The header parameter of that name.
     pub(super) fn header(&mut self, name: &str) -> Result<Parameter, ContractError> {
         self.take(name, Place::Header)
     }

@@ -152,7 +152,6 @@ pub(super) enum Change {
 }
 
 impl Change {
-    /// The response to a call.
     pub(super) async fn response(&self, mut call: Call<'_>) -> Reply {
         match self {
             Self::Request(change) => {

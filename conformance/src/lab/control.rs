@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::Journal;
 use super::local;
-use super::ports::Ports;
 use super::scenario::Scenarios;
 use super::upstream::Handler;
 use crate::report::plain;
@@ -23,9 +22,6 @@ GET /scenarios           names of the scenarios, and how far each run of them is
 PUT /scenarios           replace them by the TOML of the body, and begin anew
 POST /reset              begin all scenarios anew
 POST /reset?scenario=X   begin the scenario X with all its runs anew, or the run X
-GET /ports               the ports that play a scenario each
-POST /ports?scenario=X   open a port whose requests play the scenario or run X
-DELETE /ports?scenario=X close it
 GET /log                 the latest 1,000 requests and what was changed where
 DELETE /log              empty it
 ";
@@ -38,29 +34,22 @@ DELETE /log              empty it
 pub struct Control {
     scenarios: Arc<Scenarios>,
     journal: Arc<Journal>,
-    ports: Option<Arc<Ports>>,
 }
 
 impl Control {
     /// The endpoint of a lab with these scenarios and this journal.
     #[must_use]
     pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
-        Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal), ports: None }
+        Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
     }
 
-    /// Opens and closes these ports, too.
-    #[must_use]
-    pub fn ports(self, ports: &Arc<Ports>) -> Self {
-        Self { ports: Some(Arc::clone(ports)), ..self }
-    }
-
-    async fn respond(&self, request: &ProxiedRequest) -> Reply {
+    fn respond(&self, request: &ProxiedRequest) -> Reply {
         if let Some(reason) = rejected(request) {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
         let takes = match request.path.as_str() {
-            "/reset" | "/ports" => &["scenario"][..],
+            "/reset" => &["scenario"][..],
             _ => &[],
         };
         if let Some(other) = unknown_parameter(request, takes) {
@@ -110,31 +99,14 @@ impl Control {
                 self.journal.clear();
                 Reply::json_with(200, &json!({}))
             }
-            (method, "/ports") => self.respond_for_ports(method, request).await,
             _ => message(404, "unknown method or path; GET / lists them"),
-        }
-    }
-
-    async fn respond_for_ports(&self, method: &Method, request: &ProxiedRequest) -> Reply {
-        let Some(ports) = &self.ports else { return message(404, "this lab has no ports for scenarios") };
-        let scenario = request.param("scenario");
-        match (method, scenario) {
-            (&Method::GET, None) => Reply::json_with(200, &json!({"ports": ports.list().await})),
-            (&Method::POST, Some(scenario)) => match ports.open(&scenario, 0).await {
-                Ok(base) => Reply::json_with(200, &json!({"scenario": scenario, "baseUrl": base})),
-                Err(error) => message(400, &error.to_string()),
-            },
-            (&Method::DELETE, Some(scenario)) => {
-                Reply::json_with(200, &json!({"closed": ports.close(&scenario).await}))
-            }
-            _ => message(400, "expected GET /ports, or POST or DELETE /ports?scenario=NAME"),
         }
     }
 }
 
 impl Handler for Control {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move { self.respond(&request).await })
+        Box::pin(std::future::ready(self.respond(&request)))
     }
 }
 

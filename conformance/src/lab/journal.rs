@@ -90,7 +90,6 @@ impl Journal {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The number of a request id.
     fn number_of(&self, request_id: &str) -> u64 {
         self.request_ids.lock().unwrap_or_else(PoisonError::into_inner).number_of(request_id)
     }

@@ -34,7 +34,6 @@ mod fault;
 mod faults;
 mod journal;
 mod local;
-mod ports;
 mod proxy;
 #[cfg(feature = "embedded")]
 mod sandbox;
@@ -53,7 +52,6 @@ pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use fault::{Fault, FaultyServer};
 pub use journal::{Change, Entry, Journal};
 pub use local::LocalOnly;
-pub use ports::{PortError, Ports};
 pub use proxy::{Proxy, ProxyOptions};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};

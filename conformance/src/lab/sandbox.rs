@@ -5,8 +5,7 @@ use sallyport_server::sandbox::{Sandbox as Server, SandboxTokens};
 
 use super::backend::Backend;
 use super::journal::Journal;
-use super::ports::{PortError, Ports};
-use super::proxy::{Proxy, ProxyOptions};
+use super::proxy::Proxy;
 use super::scenario::{ScenarioError, Scenarios};
 use super::stack::Lab;
 use crate::contract::Contract;
@@ -62,7 +61,6 @@ pub struct Sandbox {
     server: Server,
     target: Target,
     proxy: Proxy,
-    ports: Ports,
     scenarios: Arc<Scenarios>,
     journal: Arc<Journal>,
 }
@@ -116,10 +114,8 @@ impl Sandbox {
         let backend = Backend::new(contract, &target).map_err(|error| other(&error))?;
         let journal = Arc::new(Journal::default());
         let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);
-        let upstream = lab.into_upstream();
-        let ports = Ports::new(upstream.clone(), &scenarios, ProxyOptions::default());
-        let proxy = Proxy::start(upstream).await.map_err(|error| other(&error))?;
-        Ok(Self { server, target, proxy, ports, scenarios, journal })
+        let proxy = Proxy::start(lab.into_upstream()).await.map_err(|error| other(&error))?;
+        Ok(Self { server, target, proxy, scenarios, journal })
     }
 
     /// Base URL of the lab.
@@ -144,15 +140,6 @@ impl Sandbox {
     #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
-    }
-
-    /// Base URL of a port of its own whose requests play this scenario, or instance of one such as `flaky/test-12`: for
-    /// clients that cannot add the header.
-    ///
-    /// # Errors
-    /// The scenario is unknown, or no port is free.
-    pub async fn scenario_url(&self, scenario: &str) -> Result<String, PortError> {
-        self.ports.open(scenario, 0).await
     }
 
     /// The scenarios, to replace or restart them.

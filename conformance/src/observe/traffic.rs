@@ -43,7 +43,6 @@ pub(super) struct TrafficPlace {
     pub(super) caller: usize,
 }
 
-/// One exchange of the traffic.
 #[derive(Debug)]
 pub(super) struct TrafficExchange {
     pub(super) operation: OperationId,
@@ -164,7 +163,6 @@ impl Traffic {
         Self::from_archive(session.contract, archive, Some(base)).ok()
     }
 
-    /// The exchange at a place.
     pub(super) fn exchange(&self, contract: &Contract, place: &TrafficPlace) -> Option<TrafficExchange> {
         let call = Call::new(contract, self.archive.entry(place.entry).ok()?)?;
         let ReadCall { operation, masked, status, headers, body } = call.read(contract).ok()?;

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sallyport_conformance::config::nearest;
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
-    self, Backend, Control, Entry, Fault, Journal, Lab, LocalOnly, Ports, Proxy, ProxyOptions, Scenarios,
-    Variation,
+    self, Backend, Control, Entry, Fault, Journal, Lab, LocalOnly, Proxy, ProxyOptions, Scenarios, Variation,
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::{Glob, Stopper};
@@ -153,24 +152,18 @@ async fn serve(
     }
     let options = ProxyOptions { address: arguments.listen, capitals };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
-    let ports = Arc::new(Ports::new(upstream.clone(), &scenarios, options));
     let proxy = Proxy::start_with(upstream, options).await.map_err(bound(arguments.listen))?;
-    for (scenario, port) in &arguments.scenario_port {
-        let opened = ports.open(scenario, *port).await;
-        let base = opened.map_err(|error| format!("--scenario-port: `{}`: {error}", plain(scenario)))?;
-        note("port", &format!("{} on {base}", plain(scenario)));
-    }
     if !arguments.listen.ip().is_loopback() {
         note("warning", "other machines can reach this address, and tokens reach it unencrypted");
     }
     let options = ProxyOptions { address: arguments.control, capitals: false };
-    let control = lab::Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
+    let control = lab::Upstream::new(Control::new(&scenarios, &journal));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 
     let (base, path) = (proxy.base_url(), &contract.groups.operation.path);
     let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
     if is_json {
-        let mut started = json!({ "baseUrl": base, "control": control.base_url(), "upstream": behind, "ports": ports.list().await });
+        let mut started = json!({ "baseUrl": base, "control": control.base_url(), "upstream": behind });
         started["notes"] = text.lines().map(str::trim).collect();
         if arguments.embedded {
             started["token"] = target.token.expose().into();

@@ -131,7 +131,6 @@ impl ResponseClass {
         format!("{word} with HTTP {}, {code}", response.status)
     }
 
-    /// Its name.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Accepted => "accepted",

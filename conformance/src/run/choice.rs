@@ -1,9 +1,7 @@
 //! Chooses the cases on which a budget is spent: first those that judge clauses which no other chosen case judges, then those
-//! that notice the most known faults for their cost, then those that notice faults again. Chosen one at a time, cases do not
-//! show that a control request pays off when many cases share it. So it chooses several times, with different shared control
-//! requests, and keeps the best choice.
+//! that notice the most known faults for their cost, then those that notice faults again.
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
 use super::planned::{PlannedCase, PlannedCheck, SentControls};
 use crate::check::{Case, Check, Cost, SharedControl};
@@ -29,19 +27,9 @@ const CHECK: u64 = 4 * FAULT;
 /// known ones.
 const AGAIN: [u64; 2] = [4, 1];
 
-/// A choice is made with each number of shared control requests from 1 to this.
-const MAX_CONTROLS: usize = 6;
-
-/// How a choice treats shared control requests.
-#[derive(Debug, Clone, Copy)]
-enum Controls<'a> {
-    /// Pays for each with the first case that needs it.
-    AsNeeded,
-    /// As needed, but chooses cases with only these control requests before others.
-    Before(&'a [&'a SharedControl]),
-    /// Pays for these before any case is chosen.
-    Paid(&'a [&'a SharedControl]),
-}
+/// The numbers of cases among which a choice divides the price of a control request that several of them share: where the budget
+/// is small, one that must pay off at once; else one that pays off later. The better choice counts.
+const SHARERS: [u64; 2] = [1, 3];
 
 /// The limits of a run, and what it has used.
 #[derive(Debug, Clone, Copy)]
@@ -163,8 +151,6 @@ struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
     /// Cases that had a result already.
     ran: Vec<Candidate<'a>>,
-    /// The known faults that are noticed in a shared control request, by its label.
-    of_controls: BTreeMap<&'a str, Vec<usize>>,
     /// The value of each fault.
     values: Vec<u64>,
 }
@@ -180,12 +166,12 @@ struct Choice<'a> {
     values: &'a [u64],
     /// Faults that at least one chosen case notices.
     detected: usize,
-    /// The sum of the values of these and of the checks.
-    worth: u64,
     /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
     /// Price of a gateway in requests.
     gateway: u64,
+    /// One of [`SHARERS`].
+    sharers: u64,
 }
 
 /// What counts towards the value of a candidate, beside the clauses that no chosen case judges.
@@ -225,7 +211,6 @@ impl<'a> Candidates<'a> {
             |cases: &usize| MANY_CASES.iter().find(|(many, _)| cases >= many).map_or(1, |many| many.1);
         let values = cases.iter().map(|cases| FAULT * times(cases)).collect();
         let mut all = Vec::new();
-        let mut of_controls = BTreeMap::new();
         for (at, planned) in planned.iter().enumerate() {
             let is_recorded = matrix.knows(planned.check.id);
             for (of_check, case) in planned.cases.iter().enumerate() {
@@ -237,9 +222,7 @@ impl<'a> Candidates<'a> {
                     let notices = noticed(planned.check.id, case.case.label()).to_vec();
                     let mut with_controls: BTreeSet<usize> = notices.iter().copied().collect();
                     for control in case.case.controls_in_run() {
-                        let faults = noticed(SharedControl::SOURCE, &control.label);
-                        with_controls.extend(faults);
-                        of_controls.entry(control.label.as_ref()).or_insert_with(|| faults.to_vec());
+                        with_controls.extend(noticed(SharedControl::SOURCE, &control.label));
                     }
                     // A clause without known faults counts by its citation, and each clause of a check without a record.
                     let cited = planned.check.clauses.iter();
@@ -256,56 +239,18 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        Self { all, ran: Vec::new(), of_controls, values }
+        Self { all, ran: Vec::new(), values }
     }
 
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
     fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
-        let mut best = self.take(max, enough, Controls::AsNeeded);
-        if best.taken.len() < self.all.len() {
-            let controls = self.controls();
-            for few in (1..=MAX_CONTROLS).filter_map(|few| controls.get(..few)) {
-                for controls in [Controls::Before(few), Controls::Paid(few)] {
-                    let other = self.take(max, enough, controls);
-                    if other.value() > best.value() {
-                        best = other;
-                    }
-                }
-            }
-        }
-        best.taken
-    }
-
-    /// The control requests that cases of several checks share: first the one whose cases notice the most known faults, then the
-    /// one whose cases add the most to these, and so on.
-    fn controls(&self) -> Vec<&'a SharedControl> {
-        let mut noticed: BTreeMap<&str, (&SharedControl, BTreeSet<usize>)> = BTreeMap::new();
-        let mut without = BTreeSet::new();
-        for candidate in &self.all {
-            for control in candidate.case.controls_in_run() {
-                let (_, faults) =
-                    noticed.entry(control.label.as_ref()).or_insert_with(|| (control, BTreeSet::new()));
-                faults.extend(&candidate.with_controls);
-            }
-            if candidate.case.cost_alone().gateways == 0 {
-                without.extend(&candidate.notices);
-            }
-        }
-        let mut left: Vec<_> = noticed.into_values().collect();
-        let mut order = Vec::new();
-        let mut seen: BTreeSet<usize> = without;
-        while let Some(next) =
-            (0..left.len()).max_by_key(|at| (left[*at].1.difference(&seen).count(), std::cmp::Reverse(*at)))
-        {
-            let (control, faults) = left.swap_remove(next);
-            seen.extend(faults);
-            order.push(control);
-        }
-        order
+        let choices = SHARERS.map(|sharers| self.take(max, enough, sharers));
+        let best = choices.into_iter().max_by_key(|choice| (choice.judged.len(), choice.detected));
+        best.map(|choice| choice.taken).unwrap_or_default()
     }
 
     /// Chooses what notices new faults, then what notices faults again, then whatever fits.
-    fn take(&self, max: Cost, enough: Option<usize>, controls: Controls<'_>) -> Choice<'_> {
+    fn take(&self, max: Cost, enough: Option<usize>, sharers: u64) -> Choice<'_> {
         let mut chosen = Choice {
             taken: BTreeSet::new(),
             sent: SentControls::default(),
@@ -314,50 +259,26 @@ impl<'a> Candidates<'a> {
             subjects: BTreeSet::new(),
             values: &self.values,
             detected: 0,
-            worth: 0,
             noticed: vec![0; self.values.len()],
             gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
+            sharers,
         };
         self.ran.iter().for_each(|ran| chosen.add_result(ran));
-        match controls {
-            Controls::AsNeeded => {}
-            Controls::Before(few) => {
-                let is_known = |control: &SharedControl| few.contains(&control);
-                self.by_value(&mut chosen, enough, Gain::New, &|candidate| {
-                    candidate.case.controls_in_run().all(is_known)
-                });
-            }
-            Controls::Paid(few) => {
-                for control in few {
-                    chosen.pay(
-                        control,
-                        self.of_controls.get(control.label.as_ref()).map_or(&[], Vec::as_slice),
-                    );
-                }
-            }
-        }
-        self.by_value(&mut chosen, enough, Gain::New, &|_| true);
+        self.by_value(&mut chosen, enough, Gain::New);
         if enough.is_none() {
-            self.by_value(&mut chosen, enough, Gain::Again, &|_| true);
+            self.by_value(&mut chosen, enough, Gain::Again);
             self.in_turn(&mut chosen);
         }
         chosen
     }
 
     /// Takes the candidate with the highest value for its price, until nothing that fits has any value.
-    fn by_value(
-        &self,
-        chosen: &mut Choice<'_>,
-        enough: Option<usize>,
-        gain: Gain,
-        may: &dyn Fn(&Candidate<'_>) -> bool,
-    ) {
+    fn by_value(&self, chosen: &mut Choice<'_>, enough: Option<usize>, gain: Gain) {
         let offer = |chosen: &Choice<'_>, number: usize| Offer {
             worth: chosen.worth(&self.all[number], gain),
             number: std::cmp::Reverse(number),
         };
-        let numbers = || (0..self.all.len()).filter(|number| may(&self.all[*number]));
-        let mut queue: BinaryHeap<Offer> = numbers().map(|number| offer(chosen, number)).collect();
+        let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(chosen, number)).collect();
         while let Some(Offer { worth, number: std::cmp::Reverse(number) }) = queue.pop() {
             if enough.is_some_and(|enough| chosen.detected >= enough) {
                 return;
@@ -371,7 +292,8 @@ impl<'a> Candidates<'a> {
                 queue.push(now);
             } else if chosen.try_take(number, candidate) {
                 // The control requests that it shares are paid for, so the other cases of its check may be cheaper now.
-                let others = numbers().filter(|other| self.all[*other].check.id == candidate.check.id);
+                let others =
+                    (0..self.all.len()).filter(|other| self.all[*other].check.id == candidate.check.id);
                 queue.extend(
                     others.filter(|other| !chosen.taken.contains(other)).map(|other| offer(chosen, other)),
                 );
@@ -391,11 +313,6 @@ impl<'a> Candidates<'a> {
 }
 
 impl Choice<'_> {
-    /// Compares choices: by judged clauses, then by the value of detected faults and of checks, then by remaining requests.
-    fn value(&self) -> (usize, u64, u32) {
-        (self.judged.len(), self.worth, self.left.requests)
-    }
-
     /// The known faults that a candidate notices, including those of its shared controls if it is the first to send one of them.
     fn notices<'a>(&self, candidate: &'a Candidate<'_>) -> &'a [usize] {
         match self.sent.has_all(candidate.check, candidate.case) {
@@ -417,18 +334,12 @@ impl Choice<'_> {
         let is_new_subject = gain == Gain::New && !self.subjects.contains(&candidate.subject());
         let of_check = if is_new_subject { CHECK } else { 0 };
         let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.chain([of_check]).sum());
-        let Cost { requests, gateways } = self.sent.price(candidate.check, candidate.case);
-        let price = u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway));
-        gain.saturating_mul(PARTS) / price.max(1)
-    }
-
-    /// Pays for a shared control before any case that needs it, if it is affordable.
-    fn pay(&mut self, control: &SharedControl, notices: &[usize]) {
-        if let Some(left) = self.left_after(control.cost) {
-            self.left = left;
-            self.sent.add_control(control);
-            self.add(notices);
-        }
+        let in_requests = |Cost { requests, gateways }: Cost| {
+            u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway))
+        };
+        let own = in_requests(candidate.case.cost());
+        let shared = in_requests(self.sent.price(candidate.check, candidate.case)).saturating_sub(own);
+        gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1)
     }
 
     /// What is left of the budget after a cost; none if it is not affordable.
@@ -458,9 +369,7 @@ impl Choice<'_> {
 
     fn judge(&mut self, candidate: &Candidate<'_>) {
         self.judged.extend(&candidate.clauses);
-        if self.subjects.insert(candidate.subject()) {
-            self.worth += CHECK;
-        }
+        self.subjects.insert(candidate.subject());
     }
 
     /// Counts the known faults that a chosen case or control notices.
@@ -468,7 +377,6 @@ impl Choice<'_> {
         for fault in notices {
             if self.noticed[*fault] == 0 {
                 self.detected += 1;
-                self.worth += self.values[*fault];
             }
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }

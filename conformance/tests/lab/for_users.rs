@@ -31,20 +31,8 @@ async fn my_code_sees_a_whitelist_expire() -> Result<(), Box<dyn std::error::Err
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_port_selects_a_scenario_and_tokens_can_be_fixed() -> Result<(), Box<dyn std::error::Error>> {
-    let scenarios = "[[gone.any]]\nforever = true\nstatus = 404";
-    let sandbox = Sandbox::with_tokens(scenarios, SandboxTokens::FIXED, |lab| lab).await?;
-    let url = sandbox.scenario_url("gone/one").await?;
-    assert_eq!(url, sandbox.scenario_url("gone/one").await?);
-    assert_ne!(url, sandbox.scenario_url("gone/two").await?);
-    let client = Client::builder().base_url(url).token(sandbox.token()).build()?;
-    assert!(client.groups().await.is_err());
-    let client = Client::builder().base_url(sandbox.base_url()).token(sandbox.token()).build()?;
-    assert!(client.groups().await.is_ok());
-    assert_eq!(
-        sandbox.scenario_url("gnoe").await.map_err(|error| error.to_string()),
-        Err("unknown scenario; expected one of: gone".to_owned())
-    );
+async fn tokens_can_be_fixed() -> Result<(), Box<dyn std::error::Error>> {
+    let sandbox = Sandbox::with_tokens("", SandboxTokens::FIXED, |lab| lab).await?;
     let again = Sandbox::with_tokens("", SandboxTokens::FIXED, |lab| lab).await?;
     assert_eq!(again.token(), sandbox.token());
     Ok(())

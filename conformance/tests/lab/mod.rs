@@ -14,9 +14,7 @@ use std::sync::Arc;
 
 use sallyport_conformance::Contract;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{
-    Backend, Control, Journal, Lab, Ports, Proxy, ProxyOptions, Scenarios, Upstream,
-};
+use sallyport_conformance::lab::{Backend, Control, Journal, Lab, Proxy, ProxyOptions, Scenarios, Upstream};
 use serde_json::Value;
 
 use crate::support::program as program_run;
@@ -44,10 +42,8 @@ impl Running {
         let scenarios = Arc::new(Scenarios::parse(Path::new("test.toml"), scenarios).expect("scenarios"));
         let journal = Arc::new(Journal::default());
         let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);
-        let upstream = lab.into_upstream();
-        let ports = Arc::new(Ports::new(upstream.clone(), &scenarios, ProxyOptions::default()));
-        let proxy = Proxy::start(upstream).await.expect("a port");
-        let control = Upstream::new(Control::new(&scenarios, &journal).ports(&ports));
+        let proxy = Proxy::start(lab.into_upstream()).await.expect("a port");
+        let control = Upstream::new(Control::new(&scenarios, &journal));
         let control = Proxy::start_with(control, ProxyOptions::default()).await.expect("a port");
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
         Self { reference, proxy, control, journal, http: http.build().expect("a client") }

@@ -138,37 +138,3 @@ async fn variations_of_a_seed_come_again() {
     assert!(chosen >= 8, "{chosen} of 40 listings were changed");
     assert!(sequences[0] == sequences[2] && sequences[0] != sequences[1], "{sequences:?}");
 }
-
-#[tokio::test]
-async fn a_port_selects_a_scenario_for_callers_without_the_header() {
-    let lab = Running::start("[[busy.groups]]\nstatus = 503").await;
-    let mut bases = Vec::new();
-    for instance in ["busy", "busy/one"] {
-        let (status, body) = lab.control("POST", &format!("/ports?scenario={instance}"), "").await;
-        assert_eq!(status, 200, "{body}");
-        bases.push(body["baseUrl"].as_str().expect("a URL").to_owned());
-    }
-    let status = async |base: &str, header: Option<&str>| {
-        let url = format!("{base}/openapi/v1/static/groups");
-        let mut request = lab.http.get(url).query(&[("api_key", lab.token())]);
-        if let Some(scenario) = header {
-            request = request.header("x-lab-scenario", scenario);
-        }
-        request.send().await.expect("a response").status().as_u16()
-    };
-    for base in &bases {
-        assert_eq!((status(base, None).await, status(base, None).await), (503, 200), "{base} counts apart");
-    }
-    assert_eq!(status(&bases[0], Some("busy/two")).await, 503, "a header counts more than the port");
-    assert_eq!(lab.status(None).await, 200, "the port of the lab itself plays `default`");
-    let (_, open) = lab.control("GET", "/ports", "").await;
-    assert_eq!(open["ports"]["busy/one"], bases[1].as_str(), "{open}");
-    for path in ["/ports?scenario=bsuy", "/ports"] {
-        let (code, body) = lab.control("POST", path, "").await;
-        assert!(code == 400, "{body}");
-        assert!(body["message"].as_str().is_some_and(|text| text.contains("expected")), "{body}");
-    }
-    let (_, closed) = lab.control("DELETE", "/ports?scenario=busy/one", "").await;
-    assert_eq!(closed["closed"], true);
-    assert!(lab.http.get(&bases[1]).send().await.is_err(), "a closed port is still served");
-}

@@ -144,7 +144,6 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::ExtractTokenEqual, rows)
 }
 
-/// Each transport with the two others.
 const OTHER_TWO: [(Transport, &[Transport]); 3] = [
     (Transport::Query, &[Transport::Header, Transport::Bearer]),
     (Transport::Header, &[Transport::Query, Transport::Bearer]),

@@ -116,7 +116,6 @@ impl Place {
         }
     }
 
-    /// The request with a request id at this place.
     pub(in crate::checks) fn carry(self, request: Request, id: &str) -> Request {
         match self {
             Self::Query => request.query(REQUEST_ID, id),

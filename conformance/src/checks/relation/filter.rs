@@ -110,7 +110,6 @@ impl SearchFilter {
         listed.map(|value| self.with(FieldValue::Text(value.to_owned()))).collect()
     }
 
-    /// The filter with a value.
     pub(crate) fn with(&'static self, value: FieldValue) -> Filter {
         Filter { kind: self, value }
     }

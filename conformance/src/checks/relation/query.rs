@@ -53,7 +53,6 @@ impl Query {
         self
     }
 
-    /// The query for one page.
     pub(crate) fn on_page(self, page: i64, size: i64) -> Self {
         Self { page: Some(page), size: Some(size), ..self }
     }
@@ -88,7 +87,6 @@ impl Query {
         self.request_with(&probe.contract().search, token)
     }
 
-    /// The request with a token.
     pub(crate) fn request_with(&self, search: &Search, token: &str) -> Request {
         let (mut items, mut filters) = (self.items.clone(), self.filters.iter().collect::<Vec<_>>());
         if self.writing == Writing::Reversed {

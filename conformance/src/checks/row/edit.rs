@@ -61,7 +61,6 @@ impl fmt::Debug for Change {
     }
 }
 
-/// A value.
 #[derive(Debug, Clone)]
 pub(in crate::checks) enum Value {
     Text(String),
@@ -80,7 +79,6 @@ pub(in crate::checks) enum Value {
     Items(fn(&Search, usize) -> Vec<String>),
 }
 
-/// A credential.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::checks) enum Credential {
     Own,

@@ -138,7 +138,6 @@ pub(super) fn values(part: &'static str, values: impl IntoIterator<Item = Spelli
     values.into_iter().map(row).collect()
 }
 
-/// Each row in each form.
 pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     let in_forms =
         |row: Row| forms.iter().map(move |form| row.clone().in_form(form.clone())).collect::<Vec<_>>();
@@ -168,7 +167,6 @@ fn in_turns<T: Clone>(
     values.into_iter().enumerate().flat_map(pairs).collect()
 }
 
-/// Each row in three forms.
 pub(super) fn in_three(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     three_forms(forms, rows).into_iter().map(|(form, row)| row.in_form(form)).collect()
 }

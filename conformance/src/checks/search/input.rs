@@ -123,7 +123,6 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
 
 type Items = fn() -> Vec<Json>;
 
-/// Items that are no texts.
 const NO_TEXTS: [(&str, Items); 5] = [
     ("a number", || vec![json!(3_405_803_994_u32), json!(0)]),
     ("null", || vec![Json::Null]),

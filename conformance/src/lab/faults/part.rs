@@ -98,7 +98,6 @@ pub(crate) fn with(part: Part) -> impl OnCall {
     move |call| value(call, part).is_some()
 }
 
-/// A part is this text.
 pub(crate) fn is(part: Part, text: &'static str) -> impl OnCall {
     has(part, move |value| value == text)
 }

@@ -146,7 +146,6 @@ pub(crate) fn that(holds: impl Fn(&Call<'_>) -> bool + Send + Sync + 'static) ->
     When::new(holds)
 }
 
-/// A fact is known.
 pub(crate) fn known(fact: Fact) -> When {
     that(move |call| call.facts.has(fact)).needs(Need::Fact(fact))
 }

@@ -65,12 +65,10 @@ pub(crate) fn find_nothing(call: &mut Call<'_>) {
     edit_ips(call, |items| *items = vec![NOBODY.into()]);
 }
 
-/// An item fits.
 pub(crate) fn any_item(fits: impl Fn(&str) -> bool + Send + Sync) -> impl OnCall {
     move |call| ips(call).iter().any(|item| fits(item))
 }
 
-/// All items fit.
 pub(crate) fn all_items(fits: impl Fn(&str) -> bool + Send + Sync) -> impl OnCall {
     move |call| ips(call).iter().all(|item| fits(item))
 }
@@ -95,7 +93,6 @@ pub(crate) fn bare(item: &str) -> String {
     item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())
 }
 
-/// Whether an item has a port.
 pub(crate) fn has_port(item: &str) -> bool {
     item.parse::<SocketAddr>().is_ok()
 }
@@ -176,7 +173,6 @@ pub(crate) fn ignore_and_find_nothing(which: Part) -> impl OnRequest {
     }
 }
 
-/// The filters that are sent.
 pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
     let filters = call.contract.search.filters.iter().map(|filter| Part::Property(&filter.property.name));
     filters.filter(|part| value(call, *part).is_some()).collect()

@@ -54,7 +54,6 @@ pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
     query_tokens(call).into_iter().chain(header).chain(bearer).collect()
 }
 
-/// The tokens of the query.
 pub(crate) fn query_tokens(call: &Call<'_>) -> Vec<String> {
     let name = &call.contract.extract.api_key.name;
     call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()

@@ -69,7 +69,6 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     })
 }
 
-/// The steps of an operation, or of any.
 fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Result<Vec<Step>, ConfigError> {
     let Some(item) = section.get(key) else { return Ok(Vec::new()) };
     let items = item.items("a list of steps: [[NAME.OPERATION]]")?;
@@ -131,7 +130,6 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         framing: framing(at, section)?,
     };
     coherent(at, &step)?;
-    effective(at, &step, operation)?;
     Ok(step)
 }
 
@@ -170,41 +168,6 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
             (
                 has_text && step.status.is_some_and(Step::is_without_body),
                 "no `code`, `message` or `body` beside a `status` whose responses have no body",
-            ),
-        ],
-    )
-}
-
-/// Rejects a step that changes what its responses do not have, and a probability without an action.
-fn effective(at: &Item<'_>, step: &Step, operation: Option<OperationId>) -> Result<(), ConfigError> {
-    let Step { times, is_forever, probability, .. } = *step;
-    let nothing = Step { times, is_forever, probability, ..Step::default() };
-    let is_without_body = step.status.is_some_and(Step::is_without_body);
-    let frames_body =
-        !matches!(step.framing, Some(Framing::Whole | Framing::Silent(_) | Framing::Reset(None)) | None);
-    let changes_json = step.unknown_fields || step.unknown_values || step.numbers_as_text;
-    let is_text = step.body.as_ref().is_some_and(|body| serde_json::from_str::<Value>(body).is_err());
-    let has_code_only =
-        step.body.is_none() && (step.status.is_some() || step.code.is_some() || step.redirect.is_some());
-    expect(
-        at,
-        &[
-            (probability.is_some() && *step == nothing, "an action, such as `status`, beside `probability`"),
-            (
-                step.unknown_values && operation.is_some_and(|operation| operation != OperationId::Search),
-                "`unknown-values` in steps of searches, whose responses have instances",
-            ),
-            (
-                is_without_body && (step.content_type.is_some() || frames_body || changes_json),
-                "no `content-type`, body framing or JSON change beside a `status` whose responses have no body",
-            ),
-            (
-                is_text && changes_json,
-                "a `body` in JSON beside `unknown-fields`, `unknown-values` and `numbers-as-text`",
-            ),
-            (
-                has_code_only && (step.unknown_values || step.numbers_as_text),
-                "neither `unknown-values` nor `numbers-as-text` beside a response that has a code and a message only",
             ),
         ],
     )
@@ -365,15 +328,7 @@ mod tests {
             ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
             ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
             ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
-            ("[[a.any]]\nprobability = 0.5", "expected an action, such as `status`, beside"),
             ("[[a.any]]\nprobability = 0", "s.toml:2:15: `probability`: expected a number above 0, up to 1"),
-            ("[[a.groups]]\nunknown-values = true", "expected `unknown-values` in steps of searches"),
-            (
-                "[[a.any]]\nstatus = 204\npad-bytes = 1",
-                "expected no `content-type`, body framing or JSON change",
-            ),
-            ("[[a.any]]\nbody = 'x'\nunknown-fields = true", "expected a `body` in JSON"),
-            ("[[a.any]]\nstatus = 400\nnumbers-as-text = true", "expected neither `unknown-values` nor"),
             ("[[a.any]]\nstatus = 200\nredirect-to = 'http://localhost'", "expected `status` 301, 302"),
             ("[[a.any]]\nredirect-to = 'http://localhost'\ncode = 1", "expected `redirect-to` without"),
             (

@@ -34,7 +34,6 @@ struct State {
     playing: BTreeMap<String, ScenarioInstance>,
 }
 
-/// An instance of a scenario.
 struct ScenarioInstance {
     /// Requests so far, by operation or `any`.
     counts: BTreeMap<&'static str, u64>,

@@ -52,21 +52,9 @@ pub(crate) struct ProxyArguments {
     /// Listen on this address; port 0 chooses a free one.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     pub(crate) listen: SocketAddr,
-    /// Play a scenario on a port of its own, for example `flaky=8082` or `flaky/test-12=0`, for callers that cannot add the
-    /// header X-Lab-Scenario; may be repeated. Port 0 chooses a free one.
-    #[arg(long, value_name = "NAME=PORT", value_parser = scenario_port)]
-    pub(crate) scenario_port: Vec<(String, u16)>,
     /// Serve the control endpoint (change and reset scenarios, read the log) on this loopback address.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
     #[command(flatten)]
     pub(crate) connection: ConnectionArguments,
-}
-
-/// A scenario, or an instance of one, and its port.
-fn scenario_port(text: &str) -> Result<(String, u16), String> {
-    let parsed = text.rsplit_once('=').and_then(|(name, port)| Some((name.to_owned(), port.parse().ok()?)));
-    parsed
-        .filter(|(name, _)| !name.is_empty())
-        .ok_or_else(|| "expected NAME=PORT, for example flaky=8082".to_owned())
 }
