@@ -47,13 +47,13 @@ pub(super) fn sent_bytes<'a>(exchanges: impl Iterator<Item = &'a RecordedExchang
     exchanges.map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len)).sum()
 }
 
-/// The findings that belong to no likely cause, in order, with those that say the same as one folded beneath it.
-pub(super) fn folded_alike(report: &Report) -> Vec<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
+/// The findings that belong to no likely cause, in order. If they `fold`, those that say the same stand beneath one of them.
+pub(super) fn folded_alike(report: &Report, fold: bool) -> Vec<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
     let mut groups: Vec<Vec<CheckFinding<'_>>> = Vec::new();
     for (result, findings) in without_cause(report) {
         for finding in findings {
             let is_alike = |(_, other): &CheckFinding<'_>| {
-                (other.clause, other.severity) == (finding.clause, finding.severity)
+                fold && (other.clause, other.severity) == (finding.clause, finding.severity)
                     && (&other.expected, &other.actual) == (&finding.expected, &finding.actual)
             };
             match groups.iter_mut().find(|group| group.iter().take(1).any(is_alike)) {

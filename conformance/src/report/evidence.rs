@@ -36,9 +36,9 @@ pub fn evidence(
     let place = report.clauses.iter().find(|clause| clause.id == finding.clause.id());
     let exchanges = exchanges(check, finding);
     let sent: Vec<&RecordedExchange> = exchanges.iter().map(|(_, exchange)| *exchange).collect();
-    let exchanges = exchanges.iter().map(|(role, exchange)| {
-        exchange_view(report, role.words(finding), &differs(contract, exchange, &sent), exchange)
-    });
+    let exchanges = exchanges
+        .iter()
+        .map(|(role, exchange)| exchange_view(report, *role, &differs(contract, exchange, &sent), exchange));
     let facts: Vec<&str> = facts(finding).collect();
     Ok(render(
         name,
@@ -184,33 +184,15 @@ fn cases(report: &SavedReport, finding: &Finding) -> Vec<Value> {
     citing.filter(|check| check.cases.len() > 1).map(view).collect()
 }
 
-/// What an exchange is to a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Control,
-    Before,
-    Reference,
-    Judged,
-}
-
-impl Role {
-    /// One that was judged beside others may be correct by itself.
-    fn words(self, finding: &Finding) -> (&'static str, &'static str) {
-        match self {
-            Self::Control => ("passed", "Control request: valid, and accepted"),
-            Self::Before => ("passed", "Sent before"),
-            Self::Reference => ("passed", "What is expected was taken from this response"),
-            Self::Judged if finding.judged.len() > 1 => {
-                ("failed", "Judged together: the responses marked so contradict each other, or the clause")
-            }
-            Self::Judged => ("failed", "This response violates the clause"),
-        }
-    }
-}
+/// The tone and the words for what an exchange is to a finding.
+type Role = (&'static str, &'static str);
 
 /// The exchanges in the order in which they are sent again, each with what it shows.
 fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(Role, &'a RecordedExchange)> {
-    let control = finding.control.as_deref().map(|control| (Role::Control, control));
+    let control = finding
+        .control
+        .as_deref()
+        .map(|control| (("passed", "Control request: valid, and accepted"), control));
     let shown: Vec<&RecordedExchange> = check.exchanges_of(finding).collect();
     let last = shown.last().map(|exchange| exchange.index);
     let is_judged = |exchange: &RecordedExchange| match finding.judged.is_empty() {
@@ -218,16 +200,22 @@ fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(Role, &'a 
         false => finding.judged.contains(&exchange.index),
     };
     let role = |exchange: &RecordedExchange| match () {
-        () if is_judged(exchange) => Role::Judged,
-        () if finding.references.contains(&exchange.index) => Role::Reference,
-        () => Role::Before,
+        // One that was judged beside others may be correct by itself.
+        () if is_judged(exchange) && finding.judged.len() > 1 => {
+            ("failed", "Judged together: the responses marked so contradict each other, or the clause")
+        }
+        () if is_judged(exchange) => ("failed", "This response violates the clause"),
+        () if finding.references.contains(&exchange.index) => {
+            ("passed", "What is expected was taken from this response")
+        }
+        () => ("passed", "Sent before"),
     };
     control.into_iter().chain(shown.into_iter().map(|exchange| (role(exchange), exchange))).collect()
 }
 
 fn exchange_view(
     report: &SavedReport,
-    (tone, role): (&str, &str),
+    (tone, role): Role,
     differs: &str,
     exchange: &RecordedExchange,
 ) -> Value {

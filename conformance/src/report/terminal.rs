@@ -1,8 +1,6 @@
 use std::fmt::Write as _;
 
-use super::cause::{
-    Cause, CheckFinding, causes, consequences, folded, folded_alike, headlines, without_cause,
-};
+use super::cause::{Cause, CheckFinding, causes, consequences, folded, folded_alike, headlines};
 use super::screen::Tone;
 use super::words::{
     accepted, changes, cost, coverage, detected, discovered, explored, id, inferred_from, not_as_expected,
@@ -46,19 +44,14 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     for cause in causes(report) {
         cause_text(&mut text, report, &cause, screen);
     }
-    let all = |(result, findings): (_, Vec<_>)| {
-        findings.into_iter().map(|finding| ((result, finding), Vec::new())).collect::<Vec<_>>()
-    };
-    let (findings, shown) = match screen.detail {
-        Detail::Verbose => (without_cause(report).into_iter().flat_map(all).collect(), usize::MAX),
-        _ => (folded_alike(report), MAX_FINDINGS_PER_CHECK),
-    };
+    let is_verbose = screen.detail == Detail::Verbose;
+    let shown = if is_verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
+    let findings = folded_alike(report, !is_verbose);
     for findings in findings.chunk_by(|((one, _), _), ((other, _), _)| one.id == other.id) {
         findings.iter().take(1).for_each(|((result, _), _)| heading(&mut text, report, result, screen));
         for (finding, alike) in findings.iter().take(shown) {
             text.push_str(&finding_text(report, *finding, screen));
-            let alike = folded(alike).map(|alike| screen.labelled(Tone::Faint, "folded", &alike));
-            text.extend(alike);
+            text.extend(folded(alike).map(|alike| screen.labelled(Tone::Faint, "folded", &alike)));
         }
         let more: usize = findings.iter().skip(shown).map(|(_, alike)| 1 + alike.len()).sum();
         if more > 0 {

@@ -154,7 +154,7 @@ pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String
 pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
     let shown = causes(report).into_iter().map(|cause| cause.example);
     let (check, finding) =
-        shown.chain(folded_alike(report).into_iter().map(|(finding, _)| finding)).next()?;
+        shown.chain(folded_alike(report, true).into_iter().map(|(finding, _)| finding)).next()?;
     Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
 

@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::Verdict;
@@ -326,33 +325,25 @@ fn without_certificate(response: &Response) -> Option<Obstacle> {
 }
 
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
-    let proxy = proxy.map(|proxy| format!("host, port and scheme of the proxy {proxy} (most speak http)"));
-    let advice: Cow<'_, str> = match (failure.kind, proxy) {
+    let advice = match failure.kind {
         // It says what to do.
-        (FailureKind::Handshake, _) => "".into(),
-        (FailureKind::Connect, None) => {
-            "; check the host and the port, and that the service is running".into()
+        FailureKind::Handshake => "",
+        FailureKind::Connect => "; check the host and the port, and that the service is running",
+        FailureKind::Refused => "; it refuses requests; run it again later, or with a lower --rate",
+        FailureKind::Timeout => "; it timed out; pass a longer --timeout",
+        FailureKind::Broken if failure.detail.contains("head is too large") => {
+            "; its response has more header lines, or longer ones, than the suite reads (100 lines)"
         }
-        (FailureKind::Connect, Some(proxy)) => {
-            format!("; check the host and the port, {proxy}, and that the service is running").into()
+        FailureKind::Broken => {
+            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
         }
-        (FailureKind::Refused, _) => {
-            "; it refuses requests; run it again later, or with a lower --rate".into()
-        }
-        (FailureKind::Timeout, None) => "; it timed out; pass a longer --timeout".into(),
-        (FailureKind::Timeout, Some(proxy)) => {
-            format!("; it timed out; check {proxy}, or pass a longer --timeout").into()
-        }
-        (FailureKind::Broken, _) if failure.detail.contains("head is too large") => {
-            "; its response has more header lines, or longer ones, than the suite reads (100 lines)".into()
-        }
-        (FailureKind::Broken, _) => {
-            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL".into()
-        }
-        (FailureKind::TooLarge, _) => "; its response is too large".into(),
-        (FailureKind::Request, _) => {
-            "; the request cannot be built; check the base URL and the token".into()
-        }
+        FailureKind::TooLarge => "; its response is too large",
+        FailureKind::Request => "; the request cannot be built; check the base URL and the token",
     };
-    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}"))
+    let is_way = matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout);
+    let proxy = proxy
+        .filter(|_| is_way)
+        .map(|proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)"));
+    let proxy = proxy.unwrap_or_default();
+    Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}{proxy}"))
 }

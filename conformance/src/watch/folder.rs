@@ -217,7 +217,7 @@ mod tests {
         assert!(matches!(WatchFolder::open(&place), Err(WatchError::Locked(_))));
         drop(watch);
         let watch = WatchFolder::open(&place).expect("a folder");
-        assert_eq!(watch.state.clauses["groups.order"], true);
+        assert!(watch.state.clauses["groups.order"]);
         watch.expect_target("https://a.invalid/").expect("the same target");
         let other = watch.expect_target("https://b.invalid/").expect_err("another target").to_string();
         assert!(other.contains("expected the runs of https://b.invalid/, found those of https://a.invalid/"));

@@ -90,7 +90,10 @@ async fn commands_are_whole_in_every_format() {
     assert!(addresses > ITEMS);
     let written = [Format::Markdown, Format::Junit, Format::Sarif, Format::Html];
     let written = written.map(|format| format.render(&report).expect("rendered"));
-    for text in written.into_iter().chain([report::failures(&report, &Screen::PLAIN)]) {
+    let verbose = Screen { detail: Detail::Verbose, ..Screen::PLAIN };
+    let screens = [(&Screen::PLAIN, ITEMS), (&verbose, addresses)];
+    let screens = screens.map(|(screen, addresses)| (report::failures(&report, screen), addresses));
+    for (text, addresses) in written.map(|text| (text, addresses)).into_iter().chain(screens) {
         assert!(text.matches("192.0.2.1").count() >= addresses, "{text}");
         assert!(text.contains("--data-raw"), "{text}");
     }
