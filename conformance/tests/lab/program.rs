@@ -50,10 +50,7 @@ fn mistakes_end_it_with_a_suggestion() {
         (&["proxy", "--embedded", "--config", "c.toml"], "cannot be used with"),
         (&["proxy", "--config", "/no/such/file"], "/no/such/file: cannot be read"),
         (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
-        (
-            &["client", "--report", "har=x.har", "--", "true"],
-            "expected json=FILE, junit=FILE",
-        ),
+        (&["client", "--report", "har=x.har", "--", "true"], "expected json=FILE, junit=FILE"),
         (&["client"], "<COMMAND>"),
     ] {
         run(arguments).assert(2, &[expected]);
