@@ -160,6 +160,8 @@ enum Failure {
     Failed(String),
     /// The same, with one line for each problem.
     FailedWithDetails(String, Vec<String>),
+    /// A failure that is already in the log.
+    Logged,
 }
 
 impl<E: std::error::Error> From<E> for Failure {
@@ -174,6 +176,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Failure::Failed(line)) => failed(1, &line),
         Err(Failure::Usage(line)) => failed(2, &line),
+        Err(Failure::Logged) => ExitCode::FAILURE,
         Err(Failure::FailedWithDetails(line, details)) => {
             let code = failed(1, &line);
             details.iter().for_each(|detail| print_error_line(&format!("  {detail}")));

@@ -1,7 +1,8 @@
 //! `server run`.
 
-use sallyport_server::{RunningServer, log, sandbox::Sandbox, store::OpenMode};
+use sallyport_server::{RunningServer, edge::tls::Identity, log, sandbox::Sandbox, store::OpenMode};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::Level;
 
 use super::{
     Failure, data, location, print_line,
@@ -12,8 +13,25 @@ use super::{
 pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
     arguments.check()?;
     let tls = arguments.identity()?;
-    let database = arguments.db.as_deref().map(location).transpose()?;
     log::start(std::mem::take(&mut arguments.log), arguments.log_format);
+    for warning in arguments.warnings(std::env::vars_os().map(|(name, _)| name)) {
+        tracing::warn!("{warning}");
+    }
+    match serve(&arguments, tls).await {
+        // Every line is a JSON object then, unless the filter drops it.
+        Err(Failure::Failed(line))
+            if arguments.log_format == log::Format::Json && tracing::enabled!(Level::ERROR) =>
+        {
+            tracing::error!("{line}");
+            Err(Failure::Logged)
+        }
+        ended => ended,
+    }
+}
+
+async fn serve(arguments: &Arguments, tls: Option<Identity>) -> Result<(), Failure> {
+    let database = arguments.db.as_deref().map(location).transpose()?;
+    let is_text = arguments.log_format != log::Format::Json;
     // Signals are handled before the address is known, so that none is missed, but after the database is open, because
     // opening it may take long and a signal must end that.
     let (running, mut signals) = match database {
@@ -21,7 +39,9 @@ pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
             let store = location.open(OpenMode::Existing).await?;
             let signals = Signals::new()?;
             let running = sallyport_server::start(arguments.config(store, tls))?;
-            print_addresses(&running)?;
+            if is_text {
+                print_addresses(&running)?;
+            }
             (running, signals)
         }
         None => {
@@ -39,10 +59,14 @@ pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
         }
     };
 
-    let signal = signals.stop(&running, &arguments).await;
+    if !is_text {
+        address_lines(&running).iter().for_each(|line| tracing::info!("{line}"));
+    }
+
+    let signal = signals.stop(&running, arguments).await;
     tracing::info!("{signal}: no new requests are accepted after the drain delay");
     tokio::select! {
-        done = drain(running, &arguments) => done?,
+        done = drain(running, arguments) => done?,
         signal = signals.stopped() => {
             return Err(Failure::Failed(format!("stopped at once by a second signal, {signal}")));
         }
@@ -52,10 +76,12 @@ pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn print_addresses(running: &RunningServer) -> Result<(), Failure> {
-    if let Some(admin) = running.admin_address() {
-        print_line(&format!("operator's pages on http://{admin}"))?;
-    }
-    print_line(&format!("listening on {}", running.base_url()))
+    address_lines(running).iter().try_for_each(|line| print_line(line))
+}
+
+fn address_lines(running: &RunningServer) -> Vec<String> {
+    let admin = running.admin_address().map(|admin| format!("operator's pages on http://{admin}"));
+    admin.into_iter().chain([format!("listening on {}", running.base_url())]).collect()
 }
 
 async fn drain(running: RunningServer, arguments: &Arguments) -> Result<(), Failure> {

@@ -1,8 +1,15 @@
 //! The settings of `server run`: from flags, or else from environment variables.
 
-use std::{ffi::OsString, net::SocketAddr, num::NonZero, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    ffi::OsString,
+    net::{IpAddr, SocketAddr},
+    num::NonZero,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
-use clap::ValueEnum;
+use clap::{Args as _, ValueEnum};
 use sallyport_server::{
     Config,
     edge::{
@@ -10,6 +17,7 @@ use sallyport_server::{
         tls::{Identity, TlsError},
     },
     log,
+    names::nearest,
     proxies::ProxyNet,
     sandbox::SandboxTokens,
     store::Store,
@@ -111,6 +119,17 @@ impl Arguments {
         Ok(())
     }
 
+    /// What may be a mistake, now that the environment has these variables.
+    pub(super) fn warnings(&self, variables: impl Iterator<Item = OsString>) -> Vec<String> {
+        let admin = self.admin.filter(|admin| !is_private(admin.ip())).map(|admin| {
+            format!(
+                "`admin`: {admin} may be reached from other networks, and its pages require no token; choose a loopback or \
+                 private address, or keep callers away with a firewall"
+            )
+        });
+        admin.into_iter().chain(misspelled(variables)).collect()
+    }
+
     /// The configuration of a server on `store`.
     pub(super) fn config(&self, store: Arc<dyn Store>, tls: Option<Identity>) -> Config {
         let retention_days = self.request_id_retention;
@@ -129,6 +148,31 @@ impl Arguments {
     }
 }
 
+fn is_private(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    }
+}
+
+/// Variables whose names look like misspelled ones of settings. One environment may serve several programs, so others are left
+/// alone.
+fn misspelled(variables: impl Iterator<Item = OsString>) -> Vec<String> {
+    const PREFIX: &str = "SALLYPORT_";
+    let command = Arguments::augment_args(clap::Command::new("run"));
+    let known = command.get_arguments().filter_map(|flag| flag.get_env()?.to_str()?.strip_prefix(PREFIX));
+    let known: Vec<_> = known.collect();
+    let warning = |name: OsString| {
+        let name = name.into_string().ok()?;
+        let rest = name.strip_prefix(PREFIX).filter(|rest| !known.contains(rest))?;
+        let near = nearest(rest, &known)?;
+        Some(format!("unknown environment variable {name}, which is ignored; did you mean {PREFIX}{near}?"))
+    };
+    let mut warnings: Vec<_> = variables.filter_map(warning).collect();
+    warnings.sort();
+    warnings
+}
+
 /// Parses an address to listen on.
 fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| {
@@ -138,4 +182,32 @@ fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
 
 pub(super) fn seconds(number: u32) -> Duration {
     Duration::from_secs(number.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::FromArgMatches as _;
+
+    use super::*;
+
+    #[test]
+    fn a_reachable_admin_and_a_misspelled_variable_are_told_of() {
+        let warnings = |admin: &str| {
+            let matches = Arguments::augment_args(clap::Command::new("run"))
+                .get_matches_from(["run", "--admin", admin]);
+            let arguments = Arguments::from_arg_matches(&matches).unwrap();
+            arguments.warnings(
+                ["SALLYPORT_LITSEN", "SALLYPORT_LISTEN", "SALLYPORT_API_KEY", "HOME"]
+                    .map(OsString::from)
+                    .into_iter(),
+            )
+        };
+        let [reachable, misspelled] = &warnings("0.0.0.0:9090")[..] else { panic!("two warnings") };
+        assert!(reachable.starts_with("`admin`: 0.0.0.0:9090 may be reached"), "{reachable}");
+        assert!(
+            misspelled.ends_with("SALLYPORT_LITSEN, which is ignored; did you mean SALLYPORT_LISTEN?"),
+            "{misspelled}"
+        );
+        assert_eq!(warnings("127.0.0.1:9090").len(), 1);
+    }
 }

@@ -98,22 +98,41 @@ fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
 }
 
 #[test]
-fn a_second_signal_stops_at_once() {
+fn start_signals_and_end_are_lines_of_the_log_for_machines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.db");
     let db = path.to_str().unwrap();
-    for word in ["created", "already exists"] {
+    let created = |word: &str| {
         let printed = done(&output(&["create", "--db", db]));
         assert!(printed.contains(word), "{printed}");
-    }
-    let mut server = run(&["--db", db, "--drain-delay", "600"]);
-    signal(&server, "TERM");
-    let mut log = BufReader::new(server.child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(log.any(|line| line.contains("SIGTERM: no new requests")));
-    signal(&server, "TERM");
-    let last = log.last().unwrap();
-    assert_eq!(last, "error: stopped at once by a second signal, SIGTERM");
-    assert_eq!(server.child.wait().unwrap().code(), Some(1));
+    };
+    created("created");
+    created("already exists");
+    let run = |listen: &str, ends: bool| {
+        let arguments =
+            ["run", "--db", db, "--listen", listen, "--log-format", "json", "--drain-delay", "600"];
+        let mut child = server(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = Vec::new();
+        for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+            let line: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+            let message = line["message"].as_str().unwrap().to_owned();
+            // Two signals: the first begins the drain, the second ends it.
+            if ends && (message.starts_with("listening on http://") || message.starts_with("SIGTERM")) {
+                let id = child.id().to_string();
+                assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+            }
+            lines.push(message);
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{lines:#?}");
+        lines
+    };
+    let lines = run("127.0.0.1:0", true);
+    let last = lines.last().unwrap();
+    assert!(last.contains("stopped at once by a second signal, SIGTERM"), "{lines:#?}");
+    let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let lines = run(&holder.local_addr().unwrap().to_string(), false);
+    assert!(lines.last().unwrap().starts_with("cannot listen on"), "{lines:#?}");
 }
 
 #[test]
