@@ -19,7 +19,7 @@ use crate::{
     printable, retry::retry_after, secret::Token, text,
 };
 
-/// Maximum length of an excerpt of a body in an error, in characters.
+/// Maximum length of an excerpt of a body, and of other texts, in an error, in characters.
 const MAX_EXCERPT: usize = 300;
 
 /// Headers that an error shows; others may be private.
@@ -120,7 +120,7 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
     Error::UnexpectedResponse(Box::new(UnexpectedResponse {
         status: response.status,
         headers: SHOWN_HEADERS.iter().filter_map(visible).collect(),
-        reason: token.scrub(reason),
+        reason: shorten(&token.scrub(reason)),
         excerpt: match content_coding(response) {
             Some(_) => String::new(),
             None => excerpt(&response.body, token),

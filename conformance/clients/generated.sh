@@ -64,4 +64,4 @@ esac
 cd "$here/../.."
 # Another program than this repository builds, such as one that is built already.
 read -ra conformance <<<"${CONFORMANCE_PROGRAM:-cargo conformance}"
-"${conformance[@]}" client --quiet --report md=- "$@" -- "${command[@]}"
+"${conformance[@]}" client --quiet "$@" -- "${command[@]}"

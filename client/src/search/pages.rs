@@ -131,7 +131,7 @@ impl Pages {
                 (self.page, self.received) = (1, 0);
                 self.walk = Walk::new(self.walk.keeps_all);
             }
-            if count > 0 || self.returned == 0 {
+            if count > 0 || (self.returned == 0 && remaining.is_empty()) {
                 self.returned += 1;
                 page.page = self.returned;
                 return Ok(Some(page));

@@ -268,6 +268,11 @@ async fn a_stream_needs_one_request_for_each_page() {
     let mut pages = server.client().search(&addresses).in_batches().pages();
     assert!(pages.next().await.unwrap().is_some() && pages.next().await.unwrap().is_none());
     assert_eq!(server.requests().len(), 3 + 3);
+    let server = FaultyServer::start(vec![ok(body), ok(body), page_of(&[1], 1)]).await;
+    let mut pages = server.client().search(&addresses).in_batches().pages();
+    let page = pages.next().await.unwrap().unwrap();
+    assert_eq!((page.page, page.items.len()), (1, 1), "the empty pages before it are passed over");
+    assert!(pages.next().await.unwrap().is_none());
 }
 
 /// A page of a search whose instances have these ids.

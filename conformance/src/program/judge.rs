@@ -35,6 +35,9 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
         let clauses = complaint.violations(&judgement).map(|violation| violation.clause).collect::<Vec<_>>();
         print(&noticed(before, &clauses));
     }
+    if arguments.target.embedded {
+        return Err("--embedded: expected a service, by --base-url or a configuration".into());
+    }
     let is_given = arguments.target.base_url.is_some() || arguments.target.config.is_some();
     if is_given && (verdict == Verdict::Findings || judgement.is_valid_and_rejected) {
         let Setup { target, options, .. } = Setup::new(&arguments.target)?;

@@ -50,6 +50,11 @@ pub(crate) async fn replay(
         before.checks.retain(|known| known.id == check);
     }
     let contract = Contract::embedded()?;
+    if arguments.embedded {
+        return Err(wrong(
+            "--embedded: expected the service of the report, by --base-url or a configuration",
+        ));
+    }
     let Setup { target, mut options, .. } = Setup::new(arguments)?;
     let Some(target) = target else {
         return Err(wrong(

@@ -163,6 +163,8 @@ impl Setup {
             fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
         };
         let information = information.filter(|_| !arguments.embedded);
+        // The way to a service leads nowhere near the embedded server.
+        let connection = if arguments.embedded { Connection::default() } else { connection };
         let given =
             passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;

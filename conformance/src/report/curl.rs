@@ -20,9 +20,7 @@ pub fn command(base: &str, options: &[String], exchange: &RecordedExchange) -> S
     // Without these options curl takes brackets for patterns, and removes dots from the path.
     let literal = if exchange.target.replace("${", "").contains(['[', ']', '{']) { " -g" } else { "" };
     let as_is = if exchange.target.contains("/.") { " --path-as-is" } else { "" };
-    let is_bare = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
-    let word = |word: &String| if is_bare(word) { format!(" {word}") } else { format!(" {}", quoted(word)) };
-    let options: String = options.iter().map(word).collect();
+    let options: String = options.iter().map(|option| format!(" {}", word(option))).collect();
     let mut command = format!("curl -sS -i{options}{literal}{as_is} -X {} {}", exchange.method, quoted(&url));
     for (name, value) in &exchange.request_headers {
         // With a colon, curl would leave out a header without a value.
@@ -40,6 +38,12 @@ pub fn command(base: &str, options: &[String], exchange: &RecordedExchange) -> S
     }
     // A body that begins with @ is no file.
     format!("{command} --data-raw {}", quoted(body))
+}
+
+/// One word of a command for the shell, quoted if it has to be.
+pub(super) fn word(text: &str) -> String {
+    let is_bare = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
+    if is_bare(text) && !text.is_empty() { text.to_owned() } else { quoted(text) }
 }
 
 /// Quotes one shell word. The variables of secrets stay outside the quotes, so that the shell expands them. Control characters

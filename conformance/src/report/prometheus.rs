@@ -132,11 +132,12 @@ impl Exposition {
         judged.sort_by_key(|(clause, _)| *clause);
         let sample = |(clause, value)| (vec![("clause", clause)], value);
         self.gauge("clause_judged", "1 if the clause was judged, by clause.", judged.into_iter().map(sample));
-        let findings =
-            report.clauses.iter().map(|clause| (vec![("clause", clause.id.id())], clause.failures as f64));
+        // Without a sample of runs that did not judge a clause, an average over time is one of those that did.
+        let judging = report.clauses.iter().filter(|clause| clause.checked > 0 || clause.failures > 0);
+        let findings = judging.map(|clause| (vec![("clause", clause.id.id())], clause.failures as f64));
         self.gauge(
             "clause_findings",
-            "Findings that violate the clause, without accepted ones, by clause.",
+            "Findings that violate the clause, without accepted ones, by judged clause.",
             findings,
         );
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::cause::{causes, folded_alike};
+use super::curl;
 use super::quantity;
 use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
@@ -155,6 +156,7 @@ pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
     let shown = causes(report).into_iter().map(|cause| cause.example);
     let (check, finding) =
         shown.chain(folded_alike(report, true).into_iter().map(|(finding, _)| finding)).next()?;
+    let path = curl::word(path);
     Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
 

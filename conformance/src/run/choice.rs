@@ -245,7 +245,9 @@ impl<'a> Candidates<'a> {
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
     fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
         let choices = SHARERS.map(|sharers| self.take(max, enough, sharers));
-        let best = choices.into_iter().max_by_key(|choice| (choice.judged.len(), choice.detected));
+        let best = choices
+            .into_iter()
+            .max_by_key(|choice| (choice.judged.len(), choice.detected, choice.left.requests));
         best.map(|choice| choice.taken).unwrap_or_default()
     }
 

@@ -16,8 +16,8 @@ pub struct SavedReport {
     pub target: String,
     /// Name and version of the tested implementation.
     pub implementation: Option<String>,
-    /// Options of curl for the way to the target.
-    #[serde(default)]
+    /// Options of curl for certificates. Others, such as a proxy, could lead a token elsewhere.
+    #[serde(default, deserialize_with = "certificates")]
     pub curl_options: Vec<String>,
     /// Version of the contract.
     pub contract: String,
@@ -118,4 +118,13 @@ impl SavedReport {
             findings.map(move |(number, finding)| (finding_id(&check.id, number, all), check, finding))
         })
     }
+}
+
+/// Keeps `--cacert`, `--cert` and `--key`, each with its file.
+fn certificates<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    let is_file = |pair: &&[String]| {
+        matches!(pair[0].as_str(), "--cacert" | "--cert" | "--key") && !pair[1].starts_with('-')
+    };
+    Ok(words.chunks_exact(2).filter(is_file).flatten().cloned().collect())
 }

@@ -29,6 +29,7 @@ pub struct WatchFolder {
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 struct State {
     target: String,
     verdict: String,
@@ -131,7 +132,7 @@ impl WatchFolder {
 
     /// Takes in a run, and says what changed with it.
     pub fn add(&mut self, report: &Report, target: &str, begun: Timestamp) -> Changes {
-        let State { target: of_state, verdict, clauses, extractions } = &mut self.state;
+        let State { target: of_state, verdict, clauses, .. } = &mut self.state;
         target.clone_into(of_state);
         let mut changes = Changes::default();
         let now = report.verdict.name();
@@ -153,11 +154,17 @@ impl WatchFolder {
                 (false, false) => {}
             }
         }
-        extractions.retain(|extraction| begun.duration_since(extraction.begun) < DAY);
-        if report.usage.gateways > 0 {
-            extractions.push(Extraction { begun, gateways: report.usage.gateways });
-        }
+        self.note_extraction(begun, report.usage.gateways);
         changes
+    }
+
+    /// Takes in what the run that began then took, or may take, in place of what was noted of it before.
+    pub fn note_extraction(&mut self, begun: Timestamp, gateways: u64) {
+        let extractions = &mut self.state.extractions;
+        extractions.retain(|run| run.begun != begun && begun.duration_since(run.begun) < DAY);
+        if gateways > 0 {
+            extractions.push(Extraction { begun, gateways });
+        }
     }
 
     /// Writes the state.

@@ -108,7 +108,7 @@ fn a_finding_is_one_file_that_needs_nothing_else() {
     run(&["evidence", &file, &ids[0], "-o", "e.pdf"]).assert(2, &["*.html or *.md"]);
 }
 
-/// Two groups for a listing, and for each search a page of one instance of 74, which is not what `total` says.
+/// Two groups for a listing, and for each search three instances with a `total` that follows the size of the page.
 fn miscounting() -> TestServer {
     TestServer::start_reading(|stream, request| {
         if !request.head.contains("/search") {

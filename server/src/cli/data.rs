@@ -4,7 +4,7 @@ use std::{
     env,
     fs::{self, File},
     io::{self, BufReader},
-    os::{fd::AsFd as _, unix::fs::OpenOptionsExt as _},
+    os::fd::AsFd as _,
     path::Path,
 };
 
@@ -96,25 +96,34 @@ fn import_failed(file: &Path, error: &LoadError) -> Failure {
     Failure::FailedWithDetails(summary(text.lines().next().unwrap_or_default()), lines.collect())
 }
 
-/// Writes every record to standard output, or to a new file.
+/// Writes every record to standard output, or to a new file, which has its name once it is complete.
 pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failure> {
     let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
     if file == Path::new("-") {
         return export::export(store.as_ref(), io::stdout()).await.map(drop).map_err(|error| wrong(&error));
     }
-    // Only the owner may read it, because it has proxy passwords.
-    let output = File::options().write(true).create_new(true).mode(0o600).open(file);
-    let output = output.map_err(|error| wrong(&error))?;
-    let copy = output.try_clone().map_err(|error| wrong(&error))?;
-    let exported = export::export(store.as_ref(), copy).await.map_err(|error| wrong(&error));
-    let exported =
-        exported.and_then(|counts| output.sync_all().map(|()| counts).map_err(|error| wrong(&error)));
-    if exported.is_err() {
-        // The first error says more.
-        let _ = fs::remove_file(file);
+    let exists = || Failure::Failed(format!("{}: already exists; choose another name", file.display()));
+    if fs::symlink_metadata(file).is_ok() {
+        return Err(exists());
     }
-    print_line(&format!("exported {}", described_counts(&exported?)))
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let (file, folder) = (file.display(), folder.display());
+        return Err(Failure::Failed(format!(
+            "{file}: the folder {folder} does not exist; create it, or choose another"
+        )));
+    }
+    // Only the owner may read it, because it has proxy passwords.
+    let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
+    let output = whole.reopen().map_err(|error| wrong(&error))?;
+    let exported = export::export(store.as_ref(), output).await.map_err(|error| wrong(&error))?;
+    whole.as_file().sync_all().map_err(|error| wrong(&error))?;
+    whole.persist_noclobber(file).map_err(|failed| match failed.error.kind() {
+        io::ErrorKind::AlreadyExists => exists(),
+        _ => wrong(&failed.error),
+    })?;
+    print_line(&format!("exported {}", described_counts(&exported)))
 }
 
 /// Describes the sample data, in lines.

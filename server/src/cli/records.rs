@@ -27,37 +27,37 @@ const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
     [
         "server list account --where realNameVerified=false",
         "server put account --name acme --real-name-verified",
-        "server remove account acme --with-data",
+        "server remove account acme --with-data --yes",
     ],
     [
         "server list token --where account=acme --where revokedAt=null",
         "server token issue --account acme",
-        "server token revoke 3",
+        "server token revoke 3 --yes",
     ],
     [
         "server list whitelist --where covers=192.0.2.20",
         "server put whitelist --account acme --range 198.51.100.0/24",
-        "server remove whitelist 5 6",
+        "server remove whitelist 5 6 --yes",
     ],
     [
         "server list entitlement --where protocol=socks5",
         "server put entitlement --account acme --protocol socks5 --expires-at 2027-01-01T00:00:00Z",
-        "server remove entitlement acme socks5",
+        "server remove entitlement acme socks5 --yes",
     ],
     [
         "server list gateway --where region=USA",
         "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret",
-        "server remove gateway gw1.example 20001 USA http",
+        "server remove gateway gw1.example 20001 USA http --yes",
     ],
     [
         "server list group --where account=acme",
         "server put group --account acme --name warehouse",
-        "server remove group 11 --ungroup",
+        "server remove group 11 --ungroup --yes",
     ],
     [
         "server list instance --where ip=203.0.113.7",
         "server put instance --instance-id 9001 --expires-at 2027-01-01T00:00:00Z --ip 203.0.113.9",
-        "server remove instance 9001 9002",
+        "server remove instance 9001 9002 --yes",
     ],
 ];
 
@@ -210,6 +210,14 @@ pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), F
 
 /// A record of the fields that flags give.
 fn record(kind: RecordKind, fields: &[(&'static Field, String)]) -> Result<Record, Failure> {
+    let is_input = |(field, text): &(&Field, String)| field.form == Form::Password && text == "-";
+    // It is not read, because it may be meant for another program, such as the shell's `read`.
+    let waiting = rustix::io::ioctl_fionread(io::stdin()).unwrap_or(0);
+    if waiting > 0 && !io::stdin().is_terminal() && !fields.iter().any(is_input) {
+        let line = "expected flags for the fields or records on standard input, found both; leave out the flags, or pass \
+                    `</dev/null`";
+        return Err(Failure::Usage(line.to_owned()));
+    }
     let value = |(field, text): &(&'static Field, String)| {
         let text = if field.form == Form::Password { &password(Path::new(text))? } else { text };
         Ok((field.name, field.parse(text).map_err(wrong_argument)?))

@@ -11,10 +11,11 @@ use super::{
 
 /// Serves until SIGINT or SIGTERM.
 pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
-    arguments.check()?;
-    let tls = arguments.identity()?;
+    let variables = || std::env::vars_os().map(|(name, _)| name);
+    arguments.check(variables())?;
+    let tls = arguments.identity().map_err(|error| Failure::Usage(error.to_string()))?;
     log::start(std::mem::take(&mut arguments.log), arguments.log_format);
-    for warning in arguments.warnings(std::env::vars_os().map(|(name, _)| name)) {
+    for warning in arguments.warnings(variables()) {
         tracing::warn!("{warning}");
     }
     match serve(&arguments, tls).await {

@@ -107,13 +107,25 @@ impl Arguments {
         files.map(|(certificates, key)| Identity::load(certificates, key)).transpose()
     }
 
-    /// Checks that tokens are not sent over other networks in plain text.
-    pub(super) fn check(&self) -> Result<(), Failure> {
-        let Self { listen, tls_cert, trusted_proxies, .. } = self;
+    /// Checks that no configuration file is expected to be read, now that the environment has these variables, that tokens are not
+    /// sent over other networks in plain text, and that the addresses differ.
+    pub(super) fn check(&self, mut variables: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+        let Self { listen, admin, tls_cert, trusted_proxies, .. } = self;
+        if variables.any(|name| name == "SALLYPORT_CONFIG") {
+            let line = "SALLYPORT_CONFIG: configuration files are not read any more; set the variables of \
+                        `server run --help`";
+            return Err(Failure::Usage(line.to_owned()));
+        }
         if tls_cert.is_none() && !listen.ip().is_loopback() && trusted_proxies.is_empty() {
             return Err(Failure::Usage(format!(
                 "`{listen}` is not a loopback address, and tokens must not be sent over plain HTTP; set tls-cert and \
                  tls-key, or put an HTTPS proxy in front and declare it with trusted-proxies"
+            )));
+        }
+        if let Some(admin) = admin.filter(|admin| overlap(*admin, *listen)) {
+            return Err(Failure::Usage(format!(
+                "`listen` and `admin` both use port {}; choose another port for `admin`",
+                admin.port()
             )));
         }
         Ok(())
@@ -146,6 +158,12 @@ impl Arguments {
             request_id_retention: (retention_days > 0).then(|| Duration::from_hours(24) * retention_days),
         }
     }
+}
+
+/// Whether two addresses cannot both be listened on.
+fn overlap(one: SocketAddr, other: SocketAddr) -> bool {
+    let has_all = one.ip().is_unspecified() || other.ip().is_unspecified();
+    one.port() != 0 && one.port() == other.port() && (has_all || one.ip() == other.ip())
 }
 
 fn is_private(ip: IpAddr) -> bool {
@@ -190,13 +208,39 @@ mod tests {
 
     use super::*;
 
+    fn arguments(flags: &[&str]) -> Arguments {
+        let command = Arguments::augment_args(clap::Command::new("run"));
+        let matches = command.get_matches_from(std::iter::once("run").chain(flags.iter().copied()));
+        Arguments::from_arg_matches(&matches).unwrap()
+    }
+
+    #[test]
+    fn a_variable_for_a_configuration_file_and_addresses_that_overlap_are_wrong_usage() {
+        let checked = |admin: &str, variable: &str| {
+            let arguments = arguments(&["--listen", "127.0.0.1:80", "--admin", admin]);
+            match arguments.check(std::iter::once(OsString::from(variable))) {
+                Ok(()) => String::new(),
+                Err(Failure::Usage(line)) => line,
+                Err(_) => panic!("not wrong usage"),
+            }
+        };
+        for admin in ["127.0.0.1:80", "0.0.0.0:80"] {
+            assert_eq!(
+                checked(admin, "HOME"),
+                "`listen` and `admin` both use port 80; choose another port for `admin`"
+            );
+        }
+        for admin in ["127.0.0.1:81", "127.0.0.2:80"] {
+            assert_eq!(checked(admin, "HOME"), "");
+        }
+        let error = checked("127.0.0.1:81", "SALLYPORT_CONFIG");
+        assert!(error.starts_with("SALLYPORT_CONFIG: configuration files are not read"), "{error}");
+    }
+
     #[test]
     fn a_reachable_admin_and_a_misspelled_variable_are_told_of() {
         let warnings = |admin: &str| {
-            let matches = Arguments::augment_args(clap::Command::new("run"))
-                .get_matches_from(["run", "--admin", admin]);
-            let arguments = Arguments::from_arg_matches(&matches).unwrap();
-            arguments.warnings(
+            arguments(&["--admin", admin]).warnings(
                 ["SALLYPORT_LITSEN", "SALLYPORT_LISTEN", "SALLYPORT_API_KEY", "HOME"]
                     .map(OsString::from)
                     .into_iter(),

@@ -21,7 +21,7 @@ Examples:
   server token issue --account acme --expires 2027-01-01T00:00:00Z
   server list token --where account=acme
   server token rotate 3 --overlap 7d     issue a new token; the old one stays valid for seven days
-  server token revoke 3                  reject token 3 from the next call on";
+  server token revoke 3 --yes            reject token 3 from the next call on";
 
 /// Commands for tokens.
 #[derive(Subcommand)]
@@ -81,7 +81,7 @@ pub(super) struct Revoke {
 }
 
 /// Prints a new token, the only time that it is shown.
-fn print(IssuedToken { id, token, account, old, .. }: IssuedToken) -> Result<(), Failure> {
+fn print(IssuedToken { id, token, account, old }: IssuedToken) -> Result<(), Failure> {
     let replaces = old.map(|old| {
         let end = match (old.get("revokedAt"), old.get("expiresAt")) {
             (Some(Value::Null), Some(Value::String(end))) => format!("valid until {end}"),

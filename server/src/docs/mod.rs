@@ -37,6 +37,11 @@ pub(crate) fn page() -> &'static str {
     &PAGE
 }
 
+/// The page with examples that call `base_url`.
+pub(crate) fn page_at(base_url: &str) -> String {
+    page().replace(&escaped(&named_base_url(document())), &escaped(base_url))
+}
+
 /// Text between tags or in an attribute.
 fn escaped(text: &str) -> String {
     HtmlEscape(text).to_string()

@@ -131,7 +131,13 @@ fn calls_can_be_pasted_into_a_shell() {
         curl::command(document(), "", &hostile),
         "curl -sS -X PUT '/a' \\\n  --url-query \"api_key=$SALLYPORT_API_KEY\" \\\n  --json '{\n  \"it'\\''s\": \"$(id) `id`\"\n}'"
     );
-    assert!(calls.iter().all(|call| page().contains(&escaped(call))));
+    let other = page_at("http://127.0.0.1:8080");
+    for call in calls {
+        assert!(page().contains(&escaped(&call)), "{call}");
+        let call = call.replace("https://api.invalid", "http://127.0.0.1:8080");
+        assert!(other.contains(&escaped(&call)), "{call}");
+    }
+    assert!(!other.contains(&escaped("https://api.invalid")));
 }
 
 #[test]

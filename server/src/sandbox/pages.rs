@@ -61,9 +61,11 @@ fn begin(rqctx: &Request) -> RequestUnderWay {
     rqctx.context().admission.connections.connection(rqctx.request.remote_addr()).begin_request()
 }
 
+/// The contract, with examples that call this sandbox.
 fn contract_page(rqctx: &Request) -> Page {
     let _request = begin(rqctx);
-    Ok(admin::html(docs::page().to_owned()))
+    let scheme = if rqctx.server.using_tls() { "https" } else { "http" };
+    Ok(admin::html(docs::page_at(&format!("{scheme}://{}", rqctx.server.local_addr))))
 }
 
 fn read_clock(rqctx: &Request, control: &Control) -> Page {

@@ -90,6 +90,14 @@ impl dyn Store + '_ {
     pub async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
         self.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
     }
+
+    /// When the newest extraction was stored, by the clock of the server that stored it.
+    ///
+    /// # Errors
+    /// The storage failed.
+    pub async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.run(Access::Read, queries::newest_extraction).await
+    }
 }
 
 /// The connections that queries share.

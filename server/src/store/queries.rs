@@ -14,7 +14,7 @@ use super::{
 };
 use crate::api::generated::SearchRequest;
 use crate::domain::{
-    StaticGroup, StaticInstance,
+    Protocol, StaticGroup, StaticInstance,
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
     ports::Found,
@@ -287,14 +287,19 @@ impl ExtractionParts {
             }
             1 => {
                 let (is_enabled, expires_at) = (row.take()?, row.take()?);
-                let (first, last) = (row.take()?, row.take()?);
-                self.whitelist.push(WhitelistEntry { first, last, is_enabled, expires_at });
+                // A later version or another program may store ranges of IPv6 addresses.
+                if let (IpAddr::V4(first), IpAddr::V4(last)) = (row.take()?, row.take()?) {
+                    self.whitelist.push(WhitelistEntry { first, last, is_enabled, expires_at });
+                }
             }
             2 => {
                 row.skip(1);
                 let expires_at = row.take()?;
                 row.skip(2);
-                self.entitlements.push(Entitlement { protocol: row.take()?, expires_at });
+                // A later version may know more protocols.
+                if let Some(protocol) = Protocol::from_name(&row.take::<String>()?) {
+                    self.entitlements.push(Entitlement { protocol, expires_at });
+                }
             }
             3 => {
                 row.skip(4);
@@ -352,6 +357,13 @@ pub(super) fn store_extraction(
     )?;
     // Only a server whose clock is far ahead could have deleted it already.
     stored.ok_or_else(|| StoreError::Busy("an extraction was deleted while it was read".to_owned()))
+}
+
+/// When the newest extraction was stored.
+pub(super) fn newest_extraction(session: &mut dyn Session) -> Result<Option<Timestamp>> {
+    let extractions = session.dialect().along("extractions", "extractions_by_age");
+    let sql = format!("SELECT created_at FROM {extractions} ORDER BY created_at DESC LIMIT 1");
+    session.first(&sql, &[])
 }
 
 /// Deletes the oldest extractions that were stored before `end`.

@@ -50,10 +50,7 @@ fn every_kind_has_an_example_that_works() {
             let help = database.succeed(&format!("{verb} {kind} --help"));
             let (_, example) = help.split_once("Example:\n  server ").unwrap();
             assert!(all.contains(example.trim_end()), "{all}");
-            let mut words: Vec<_> = example.split_whitespace().collect();
-            if verb == "remove" {
-                words.push("--yes");
-            }
+            let words: Vec<_> = example.split_whitespace().collect();
             done(&database.command(&words).current_dir(database.path("")).output().unwrap());
         }
     }

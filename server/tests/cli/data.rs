@@ -243,7 +243,7 @@ fn an_export_is_the_owners_alone_and_can_be_imported() {
     assert!(error.contains("no/such/folder"), "{error}");
     for other in [&file, &path, &folder.path(".")] {
         let error = failure(&output(&["export", "--db", text(&path), text(other)]), 1);
-        assert!(error.contains("exists"), "{error}");
+        assert!(error.contains("already exists; choose another name"), "{error}");
     }
     assert_eq!(whole, fs::read_to_string(&file).unwrap());
     done(&output(&["export", "--db", text(&path), "-"]));

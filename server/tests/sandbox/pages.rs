@@ -10,9 +10,13 @@ use serde_json::Value;
 use super::http::{call, get};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_contract_is_a_page() {
-    let page = get(&Sandbox::start().await.unwrap(), "/docs").await;
-    assert_eq!((page.status, page.body.as_str()), (200, contract_page().as_str()));
+async fn the_contract_is_a_page_with_the_sandboxs_own_address() {
+    let sandbox = Sandbox::start().await.unwrap();
+    let page = get(&sandbox, "/docs").await;
+    let escaped = |url: &str| url.replace('/', "&#x2f;");
+    let expected = contract_page().replace(&escaped("https://api.invalid"), &escaped(&sandbox.base_url()));
+    assert_eq!((page.status, page.body.as_str()), (200, expected.as_str()));
+    assert!(page.body.contains(&escaped(&sandbox.base_url())));
     assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"));
 }
 

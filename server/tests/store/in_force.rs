@@ -169,3 +169,21 @@ on_both! {
     a_whitelist_may_be_longer_than_the_cache_takes,
     what_is_cached_is_used_for_its_lease_only,
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_later_version_or_another_program_wrote_is_passed_over() {
+    let Some(database) = Database::postgres().await else { return };
+    let servers = Servers::on(&database).await;
+    let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
+    let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
+    assert_eq!(servers.fill_caches(&command).await, Ok(10));
+    // All IPv6 addresses. By their bytes, those of IPv4 are among them.
+    let add = "INSERT INTO entitlements SELECT id, 'quic', NULL FROM accounts;
+               INSERT INTO whitelist (account_id, first, last, enabled)
+               SELECT id, decode(repeat('00', 16), 'hex'), decode(repeat('ff', 16), 'hex'), true
+               FROM accounts";
+    database.execute(add).await;
+    assert_eq!(servers.ask(&command).await, Ok(10));
+    assert_eq!(servers.fill_caches(&command).await, Ok(10));
+    assert_eq!(servers.ask(&elsewhere).await, Err(Rejection::CallerNotWhitelisted));
+}

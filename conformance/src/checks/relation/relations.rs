@@ -4,7 +4,7 @@ use super::comparison::{Difference, few, same};
 use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
-use super::{Filter, Page, Query, ResultSet, Survey, Writing, kinds, page, read};
+use super::{Filter, Page, Query, ResultSet, Survey, Writing, address_of, kinds, page, read};
 use crate::check::{Probe, ResponseClass, Stop, accepted};
 use crate::contract::{Clause, Unspecified};
 use crate::quantity::quantity;
@@ -268,20 +268,47 @@ impl Relation {
 async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
     let Some(found) = reader.read(query, true).await? else { return Ok(None) };
     let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
-    if let Some(mut difference) = same(query.clause(), &what, &expected, &found) {
-        // What fits the items and was not surveyed is missing from the survey, which asks without ports.
-        let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
-        let fits = expected.is_subset(&found.ids()) && misfits(query, &survey.orders, adds).is_empty();
-        let clause = Clause::SearchMatchAnyPort;
-        if fits && difference.clause == Clause::SearchMatchPort && reader.probe.cites(clause) {
-            difference.clause = clause;
-        }
+    if let Some(difference) = same(query.clause(), &what, &expected, &found) {
+        // What fits the items and was not surveyed may be missing from the survey, which asks without ports.
+        let has_more = {
+            let adds = found.instances.values().filter(|instance| !expected.contains(&instance.id));
+            let fits = misfits(query, &survey.orders, adds.clone()).is_empty();
+            fits && adds.count() > 0 && expected.is_subset(&found.ids())
+        };
+        let difference = if has_more && difference.clause == Clause::SearchMatchPort {
+            without_ports(reader, survey, query, &found).await?.unwrap_or(difference)
+        } else {
+            difference
+        };
         return Ok(Some(vec![difference]));
     }
     let is_wrong = found.totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len()));
     let (expected, actual) =
         (format!("total {}: {what}", expected.len()), format!("{:?} on its pages", found.totals));
     Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges, None)))
+}
+
+/// How a search for the addresses alone contradicts one that found more at some of their ports.
+async fn without_ports(
+    reader: &mut Reader<'_, '_>,
+    survey: &Survey,
+    query: &Query,
+    found: &ResultSet,
+) -> Read<Difference> {
+    let clause = Clause::SearchMatchAnyPort;
+    let ips: BTreeSet<_> = query.items.iter().filter_map(|item| Some(address_of(item)?.0)).collect();
+    let bare = Query { items: ips.into_iter().map(|ip| survey.spelt(ip)).collect(), ..query.clone() };
+    if reader.explores || !reader.probe.cites(clause) {
+        return Ok(None);
+    }
+    let Some(all) = reader.read(&bare, false).await? else { return Ok(None) };
+    let missing = &found.ids() - &all.ids();
+    let search = &reader.probe.contract().search;
+    let expected = format!("{} finds whatever {} finds", bare.describe(search), query.describe(search));
+    let actual = format!("missing {}", few(&missing.iter().collect::<Vec<_>>()));
+    let references = Some(found.exchanges.clone());
+    let difference = Difference { clause, expected, actual, exchanges: all.exchanges, references };
+    Ok((!missing.is_empty()).then_some(difference))
 }
 
 /// Maximum number of pages that an exploration reads of one result, however many instances it has.

@@ -27,10 +27,11 @@ use super::{UsageError, warn};
 pub(crate) async fn run(arguments: WatchArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let Setup { target, mut options, .. } = Setup::new(&arguments.target)?;
+    let is_embedded = target.is_none();
     select(&arguments.selection, &mut options)?;
     // Each run is one sample, so that an intermittent violation shows in the metrics.
     options.retries = 0;
-    with_target(target, async |target| watch(contract, target, options, &arguments).await).await
+    with_target(target, async |target| watch(contract, target, options, &arguments, is_embedded).await).await
 }
 
 async fn watch(
@@ -38,13 +39,15 @@ async fn watch(
     target: &Target,
     options: Options,
     arguments: &WatchArguments,
+    is_embedded: bool,
 ) -> Result<Verdict, UsageError> {
     let folder = WatchFolder::open(&arguments.history)?;
-    let shown = target.redactor(&options.wire)?.redact(target.base().as_str());
     // The embedded server has a different port each time.
-    if arguments.target.base_url.is_some() || arguments.target.config.is_some() {
-        folder.expect_target(&shown)?;
-    }
+    let shown = match is_embedded {
+        true => "the embedded server".to_owned(),
+        false => target.redactor(&options.wire)?.redact(target.base().as_str()),
+    };
+    folder.expect_target(&shown)?;
     let pages = Arc::new(Pages::new(arguments.every, options.budget.wall));
     let server = Server::start(arguments.listen, Arc::clone(&pages)).await?;
     print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
@@ -111,12 +114,15 @@ impl Watch<'_> {
     }
 
     /// Runs once, with the gateways that are left of the day. None when a signal ended it.
-    async fn run_once(&self, begun: Timestamp) -> Result<Option<Report>, UsageError> {
+    async fn run_once(&mut self, begun: Timestamp) -> Result<Option<Report>, UsageError> {
         let mut options = self.options.clone();
         let (allowance, wanted) =
             (Allowance { per_day: self.arguments.gateways_per_day }, options.budget.gateways);
         options.budget.gateways = allowance.for_run(self.folder.extractions(), begun, wanted);
         let saved = self.saved(allowance, (begun, wanted), options.budget.gateways);
+        // What a run took that is ended by force is not known: it counts as all that it was allowed.
+        self.folder.note_extraction(begun, options.budget.gateways);
+        self.kept(self.folder.save(), &mut true);
         let suite = Suite::new(self.contract, self.target, options)?;
         let stopper = suite.stopper();
         let mut running = std::pin::pin!(suite.run(&SilentObserver));
@@ -129,8 +135,10 @@ impl Watch<'_> {
             }
             () = self.ending.stopped() => {
                 stopper.stop("the run was interrupted");
-                // Requests in flight end within a second. An interrupted run is discarded.
-                running.await;
+                // Requests in flight end within a second. Of an interrupted run only what it took is kept.
+                let gateways = running.await.usage.gateways;
+                self.folder.note_extraction(begun, gateways);
+                self.kept(self.folder.save(), &mut true);
                 Ok(None)
             }
         }

@@ -186,9 +186,10 @@ fn was_unavailable(result: &CheckResult, label: &str) -> bool {
         let failure = exchange.and_then(|exchange| TransientFailure::from_status(exchange.status?));
         failure == Some(TransientFailure::ServerError)
     };
-    // A finding may also cite the control request.
+    // What was expected may have been taken from a response that was wrong for a moment.
     let mut failing = result.findings.iter().filter(|finding| is_failure_of(finding, label)).peekable();
-    failing.peek().is_some() && failing.all(|finding| finding.judged.iter().any(is_unavailable))
+    failing.peek().is_some()
+        && failing.all(|finding| finding.judged.iter().chain(&finding.references).any(is_unavailable))
 }
 
 fn is_failure_of(finding: &Finding, label: &str) -> bool {

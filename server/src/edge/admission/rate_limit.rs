@@ -244,5 +244,7 @@ mod tests {
         ] {
             assert_eq!(text.parse::<RateRule>(), Err(RateError), "{text}");
         }
+        let error = "listGroups:token:1/s".parse::<RateRule>().unwrap_err().to_string();
+        assert!(error.contains(", listStaticGroups, "), "{error}");
     }
 }

@@ -158,7 +158,7 @@ fn write(
         return Ok(());
     };
     let mut query = Query::new(&format!("UPDATE {} AS t SET", kind.table()));
-    // A record stays with its account, by which a cluster may distribute the table.
+    // A record stays with its account.
     let is_changed = |field: &Field| field.is_stored() && field.form != Form::Account;
     for (field, value) in record.given().filter(|(field, _)| is_changed(field)) {
         let comma = if query.values.is_empty() { "" } else { "," };

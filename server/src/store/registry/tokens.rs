@@ -22,10 +22,6 @@ pub struct IssuedToken {
     pub token: Token,
     /// Name of the account that owns it.
     pub account: String,
-    /// Which operations accept it.
-    pub kind: TokenKind,
-    /// When it expires; `None` for never.
-    pub expires_at: Option<Timestamp>,
     /// The token that it replaces, as that is now.
     pub old: Option<Entry>,
 }
@@ -153,7 +149,7 @@ fn insert(
         &[owner.into(), kind.into(), token.digest().into(), now.into(), expires_at.into()],
     )?;
     let id = id.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()))?;
-    Ok(IssuedToken { id, token, account, kind, expires_at, old: None })
+    Ok(IssuedToken { id, token, account, old: None })
 }
 
 fn unknown(id: Id) -> RegistryError {
