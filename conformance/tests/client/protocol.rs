@@ -55,16 +55,8 @@ fn inferred() -> Result<(), Failed> {
     let totals = report.totals;
     ensure(report.verdict == Verdict::Conforms && (totals.warned, totals.passed) == (1, 1), &report)?;
     ensure(report.text().contains("1 passed, 1 with a warning"), &report)?;
-    for (format, expected) in [
-        (Format::Html, r#"<article class="finding warning""#),
-        (Format::Markdown, "1 with a warning"),
-        (Format::Junit, "client.tolerant.long-ids"),
-    ] {
-        let rendered = report.render(format)?;
-        if !rendered.contains(expected) || rendered.contains("<failure") {
-            return Err(Failed::from(format!("{}: expected {expected}\n{rendered}", format.name())));
-        }
-    }
+    let junit = report.render(Format::Junit)?;
+    ensure(junit.contains("client.tolerant.long-ids") && !junit.contains("<failure"), &report)?;
     let stated = ["client.both-codes.extract-success"];
     let stated = run_weighed(this("takes one"), &stated, InferredClauses::Warn)?;
     ensure(stated.verdict == Verdict::Findings && stated.totals.failed == 1, &stated)
@@ -86,9 +78,6 @@ fn folded() -> Result<(), Failed> {
         &report,
     )?;
     ensure(text.contains("1 duty violated: client.both-codes (") && text.contains("the same in"), &report)?;
-    let page = report.render(Format::Html)?;
-    ensure(page.contains("As in <a href=\"#client.both-codes.extract-success\">"), &report)?;
-    ensure(report.render(Format::Markdown)?.contains("more case"), &report)?;
     // The same text under another duty is another mistake.
     let only = [
         "client.wait-throttled.groups-seconds",
@@ -203,8 +192,7 @@ fn shown() -> Result<(), Failed> {
     {
         ensure(text.contains(expected), &report)?;
     }
-    let json = report.render(Format::Json)?;
-    ensure(json.contains("\"standard_output\"") && report.render(Format::Html)?.contains("extract"), &report)
+    ensure(report.render(Format::Json)?.contains("\"standard_output\""), &report)
 }
 
 /// The token of this run is the one that a client logs; no report may show it.
@@ -229,14 +217,12 @@ fn secret() -> Result<(), Failed> {
     ensure(report.cases[0].standard_error.is_none() && report.verdict == Verdict::Findings, &report)
 }
 
-/// A page shows each finding with its case, its duty, and how to run it again.
+/// Reports show each finding with its case and its duty.
 fn forms(report: &ClientReport) -> Result<(), Failed> {
     let case = &report.cases[0];
-    let finding = &case.findings[0];
-    let page = report.render(Format::Html)?;
-    for text in [case.id.as_str(), finding.duty.id(), "conformance client --only", "default-src 'none'"] {
-        ensure(page.contains(text), report)?;
+    let junit = report.render(Format::Junit)?;
+    for text in [report.text(), junit.clone()] {
+        ensure(text.contains(&case.id) && text.contains(case.findings[0].duty.id()), report)?;
     }
-    ensure(!page.contains("<script"), report)?;
-    formats::wrong_junit(&report.render(Format::Junit)?).map_or(Ok(()), |wrong| Err(Failed::from(wrong)))
+    formats::wrong_junit(&junit).map_or(Ok(()), |wrong| Err(Failed::from(wrong)))
 }
