@@ -17,12 +17,7 @@ pub(crate) fn integer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64,
         _ => None,
     };
     number.ok_or_else(|| {
-        let found = match &value {
-            Value::Array(_) => "a list".to_owned(),
-            Value::Object(_) => "an object".to_owned(),
-            other => other.to_string(),
-        };
-        de::Error::custom(format!("expected a 64-bit integer, or its decimal text, found {found}"))
+        de::Error::custom(format!("expected a 64-bit integer, or its decimal text, found {value}"))
     })
 }
 
