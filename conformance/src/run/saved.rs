@@ -16,8 +16,8 @@ pub struct SavedReport {
     pub target: String,
     /// Name and version of the tested implementation.
     pub implementation: Option<String>,
-    /// Options of curl for certificates. Others, such as a proxy, could lead a token elsewhere.
-    #[serde(default, deserialize_with = "certificates")]
+    /// Options of curl for the way to the target. Others could make a command write files or read its options from one.
+    #[serde(default, deserialize_with = "way")]
     pub curl_options: Vec<String>,
     /// Version of the contract.
     pub contract: String,
@@ -120,11 +120,12 @@ impl SavedReport {
     }
 }
 
-/// Keeps `--cacert`, `--cert` and `--key`, each with its file.
-fn certificates<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+/// Keeps certificates and the proxy.
+fn way<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let words = Vec::<String>::deserialize(deserializer)?;
-    let is_file = |pair: &&[String]| {
-        matches!(pair[0].as_str(), "--cacert" | "--cert" | "--key") && !pair[1].starts_with('-')
+    let is_of_way = |pair: &&[String]| match pair[0].as_str() {
+        "--cacert" | "--cert" | "--key" | "--proxy" => !pair[1].starts_with('-'),
+        option => option == "--proxy-user" && pair[1] == "$PROXY_USER",
     };
-    Ok(words.chunks_exact(2).filter(is_file).flatten().cloned().collect())
+    Ok(words.chunks_exact(2).filter(is_of_way).flatten().cloned().collect())
 }

@@ -209,7 +209,12 @@ fn an_interrupt_ends_a_run_under_way() {
     let mut watch = Watch::start(&hanging.url(), folder.path(), &[]);
     wait_until(|| hanging.connections() > 0);
     assert_eq!(watch.signal("-INT"), Some(0));
-    assert!(!folder.path().join("state.json").exists(), "a run that was cut short is no sample");
+    let state = folder.json("state.json");
+    assert_eq!(
+        (&state["verdict"], &state["extractions"]),
+        (&json!(""), &json!([])),
+        "a run cut short is no sample"
+    );
 }
 
 #[test]
