@@ -238,8 +238,9 @@ async fn after_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
         if gives_gateways(probe, &empty) {
             return State::note_gateway_of_empty_region(probe);
         }
-        let (absent, _) = probe.send_once(&form.request(probe).without_query(REGIONS)).await?;
-        if gives_gateways(probe, &absent) {
+        let unnamed = form.request(probe).without_query(REGIONS);
+        let (absent, class) = shortage::send_until_served(probe, &unnamed).await?;
+        if !shortage::is_short(probe, &absent, &class)? {
             return Ok(());
         }
         shown.extend([empty, absent]);

@@ -24,15 +24,23 @@ pub(in crate::checks) async fn send(
     let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
+    send_until_served(probe, &request).await
+}
+
+/// Sends an extraction that may be answered as one from the empty region is.
+pub(in crate::checks) async fn send_until_served(
+    probe: &Probe<'_>,
+    request: &Request,
+) -> Result<(Exchange, ResponseClass), Stop> {
     for tries in 1..MAX_TRIES {
-        let sent = probe.send_once(&request).await?;
+        let sent = probe.send_once(request).await?;
         // A shortage may have status 503, so only 429 is waited out.
         if !is_throttled(&sent.0) {
             return Ok(sent);
         }
         tokio::time::sleep(PAUSE * tries).await;
     }
-    probe.send_once(&request).await
+    probe.send_once(request).await
 }
 
 /// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
