@@ -210,11 +210,8 @@ fn an_interrupt_ends_a_run_under_way() {
     wait_until(|| hanging.connections() > 0);
     assert_eq!(watch.signal("-INT"), Some(0));
     let state = folder.json("state.json");
-    assert_eq!(
-        (&state["verdict"], &state["extractions"]),
-        (&json!(""), &json!([])),
-        "a run cut short is no sample"
-    );
+    let is_empty = state["extractions"].as_array().is_some_and(Vec::is_empty);
+    assert!(state["verdict"] == "" && is_empty, "a run cut short is no sample: {state}");
 }
 
 #[test]
