@@ -416,7 +416,7 @@ pub mod types {
         pub country_code: ::std::option::Option<::std::string::String>,
         /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
         ///
-        /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
+        /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
         #[serde(
             rename = "groupId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -436,12 +436,12 @@ pub mod types {
         pub order_no: ::std::option::Option<::std::string::String>,
         /// Page to return, counted from 1.
         ///
-        /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
+        /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub page: ::std::option::Option<i64>,
         /// Instances on a page.
         ///
-        /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
+        /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
         #[serde(
             rename = "pageSize",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -614,7 +614,7 @@ pub mod types {
     pub struct StaticInstance {
         /// When the instance was activated; null when it was not.
         ///
-        /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
+        /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "activatedAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
@@ -634,13 +634,13 @@ pub mod types {
         pub country_code: ::std::string::String,
         /// End of the term; null when unknown.
         ///
-        /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
+        /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "expiresAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub expires_at: ::std::option::Option<::jiff::Timestamp>,
         /// Group of the instance; null when ungrouped.
         ///
-        /// `nullable: true`, `minimum: 1`. Clause: `search.instance`.
+        /// `minimum: 1`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "groupId")]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         pub group_id: ::std::option::Option<i64>,
@@ -768,7 +768,7 @@ pub mod types {
             >,
             /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
             ///
-            /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
+            /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
             group_id: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
@@ -789,14 +789,14 @@ pub mod types {
             >,
             /// Page to return, counted from 1.
             ///
-            /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
+            /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
             page: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
             /// Instances on a page.
             ///
-            /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
+            /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
             page_size: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
@@ -890,7 +890,7 @@ pub mod types {
             }
             /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
             ///
-            /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
+            /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
             pub fn group_id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -935,7 +935,7 @@ pub mod types {
             }
             /// Page to return, counted from 1.
             ///
-            /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
+            /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
             pub fn page<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -950,7 +950,7 @@ pub mod types {
             }
             /// Instances on a page.
             ///
-            /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
+            /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
             pub fn page_size<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,

@@ -295,7 +295,8 @@ fn resembles_a_token(text: &str) -> bool {
 }
 
 /// A number with its noun, such as "1 item" and "2 items".
-pub(crate) fn counted(count: usize, noun: &str) -> Cow<'static, str> {
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> Cow<'static, str> {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" }).into()
 }
 

@@ -66,7 +66,8 @@ impl Citation {
     }
 
     /// The same as one text, separated by commas.
-    pub(crate) fn clauses(&self, keyword: &str) -> String {
+    #[must_use]
+    pub fn clauses(&self, keyword: &str) -> String {
         self.clauses_for(keyword).join(", ")
     }
 

@@ -4,7 +4,7 @@ use jiff::{Timestamp, civil};
 use serde::{Deserialize, Deserializer, de::Error};
 
 /// What a text must be, for messages.
-pub(crate) const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
+pub const EXPECTED: &str = "an RFC 3339 date and time with a time zone, such as 2026-01-31T08:00:00Z";
 
 /// Number of fraction digits that are kept. RFC 3339 allows any number; the rest is truncated.
 const FRACTION_DIGITS: usize = 9;

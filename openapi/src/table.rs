@@ -4,10 +4,11 @@
 
 use std::{fmt, ops::RangeInclusive};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An operation and what its requests must be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
     /// `operationId`.
     pub id: String,
@@ -30,7 +31,7 @@ pub struct Operation {
 }
 
 /// How an operation takes the account's token. Texts of clauses are empty where the document cites none.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Token {
     /// Name of the parameter that the document describes the token by.
     pub name: String,
@@ -47,7 +48,7 @@ pub struct Token {
 }
 
 /// A way to send the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Transport {
     /// A query parameter.
     Query(String),
@@ -58,7 +59,8 @@ pub enum Transport {
 }
 
 /// Where a part of a request is sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Location {
     /// In the path.
     Path,
@@ -72,7 +74,7 @@ pub enum Location {
 }
 
 /// A parameter, the body, or a member of an object in it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// Its name.
     pub name: String,
@@ -85,7 +87,7 @@ pub struct Part {
 }
 
 /// What a value must be.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
     /// The type of the value.
     pub kind: Type,
@@ -98,7 +100,7 @@ pub struct Schema {
 }
 
 /// A constraint and how a message names it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// What must hold.
     pub constraint: Constraint,
@@ -109,7 +111,7 @@ pub struct Row {
 }
 
 /// What must hold for a value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the document's keywords, described in README.md")]
 pub enum Constraint {
     Type(Type),
@@ -136,8 +138,9 @@ pub enum Constraint {
 }
 
 /// The type of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the document's types")]
+#[serde(rename_all = "lowercase")]
 pub enum Type {
     String,
     /// An integer that fits into 64 bits, and is not written as a fraction.
@@ -148,7 +151,7 @@ pub enum Type {
 }
 
 /// A rule between two parts of a request. Members of the body are named as such.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rule {
     /// Another name of a parameter must have the same value if both are sent.
     Same {
@@ -182,7 +185,7 @@ pub enum Rule {
 }
 
 /// A parameter whose value counts for another parameter that is absent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Substitute {
     /// The parameter that may be absent.
     pub parameter: String,

@@ -192,7 +192,7 @@ impl Lowering<'_> {
     /// A schema without limits, of which typify applies some in part, and without its default, which services apply.
     fn definition(&self, schema: &Schema, side: Side) -> Value {
         let is_response = side == Side::Response;
-        let mut lowered = json!({ "type": <&str>::from(schema.kind) });
+        let mut lowered = json!({ "type": schema.kind });
         if let Some(description) = &schema.description {
             lowered["description"] = json!(description);
         }
@@ -230,83 +230,5 @@ impl Lowering<'_> {
     fn is_envelope(&self, schema: &Schema) -> bool {
         let mut successes = self.contract.operations.iter().filter_map(|operation| operation.success.json());
         schema.name.is_some() && successes.any(|success| success.pointer == schema.pointer)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::{CONTRACT, LIBRARY};
-
-    fn lowered(text: &str) -> Value {
-        let document = Document::parse(text).unwrap();
-        lower(&document, &Contract::read(&document).unwrap())
-    }
-
-    /// What is left out or written otherwise: a pointer, and what stands there without descriptions.
-    const CONTRACT_PARTS: &str = r##"
-        /components/schemas/ExtractSuccess/properties/code        {"type":"integer"}
-        /components/schemas/ExtractSuccess/properties/request_ip  {"type":"string"}
-        /components/schemas/ExtractSuccess/required               ["code","data"]
-        /components/schemas/StaticGroup/properties/groupId        {"type":"integer"}
-        /components/schemas/StaticGroup/properties/createdAt      {"type":"string","format":"date-time"}
-        /components/schemas/Rejection/properties                  {"code":{},"message":{},"requestId":{}}
-        /components/schemas/RequestId                             null
-        /components/schemas/GroupFilter                           null
-        /components/schemas/SearchRequest/properties/groupId      {"type":"integer","nullable":true}
-        /paths/EXTRACT/get/parameters/0                           {"name":"num","in":"query","required":true,"schema":{"type":"integer"}}
-        /paths/EXTRACT/get/parameters/2/schema                    {"$ref":"#/components/schemas/ProxyProtocol"}
-        /paths/EXTRACT/get/parameters/6/schema                    {"type":"string"}
-        /paths/EXTRACT/get/responses                              {"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ExtractSuccess"}}}}}
-        /paths/EXTRACT#extractProxiesText/get/operationId         "extractProxiesText"
-        /paths/EXTRACT#extractProxiesText/get/responses           {"200":{"content":{"text/plain":{"schema":{"type":"string"}}}}}"##;
-    const LIBRARY_PARTS: &str = r##"
-        /components/schemas/NewBook/properties/title              {"$ref":"#/components/schemas/Title"}
-        /components/schemas/Title                                 {"type":"string"}"##;
-
-    #[test]
-    fn each_part_is_written_as_progenitor_can_generate_it() {
-        for (document, parts) in [(CONTRACT, CONTRACT_PARTS), (LIBRARY, LIBRARY_PARTS)] {
-            let document = lowered(document);
-            for (pointer, expected) in parts.lines().filter_map(|line| line.trim().split_once(' ')) {
-                let pointer = pointer.replace("EXTRACT", "~1openapi~1v1~1proxy~1extract");
-                let mut found = document.pointer(&pointer).cloned().unwrap_or_default();
-                without_descriptions(&mut found);
-                assert_eq!(found, serde_json::from_str::<Value>(expected.trim()).unwrap(), "{pointer}");
-            }
-        }
-    }
-
-    fn without_descriptions(value: &mut Value) {
-        match value {
-            Value::Object(members) => {
-                members.shift_remove("description");
-                members.values_mut().for_each(without_descriptions);
-            }
-            Value::Array(items) => items.iter_mut().for_each(without_descriptions),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn tokens_aliases_and_fallback_headers_are_no_arguments() {
-        let root = lowered(CONTRACT);
-        let parameters = root.pointer("/paths/~1openapi~1v1~1proxy~1extract/get/parameters").unwrap();
-        let names: Vec<_> =
-            parameters.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["num", "regions", "protocol", "return_type", "lb", "sb", "request_id"]);
-        let unwanted = ["security", "x-clause", "ApiKey"];
-        assert!(unwanted.iter().all(|word| !root.to_string().contains(word)));
-    }
-
-    #[test]
-    fn schemas_of_responses_are_found_through_references() {
-        let contract = Contract::read(&Document::parse(CONTRACT).unwrap()).unwrap();
-        let found = reachable_from_responses(&contract);
-        assert!(
-            found.contains("TermRule") && !found.contains("SearchRequest") && !found.contains("StaticError")
-        );
-        assert_eq!(opened_enums(&contract), ["InstanceStatus"]);
-        assert_eq!(endpoint_schemas(&contract), ["AddressItem"]);
     }
 }

@@ -13,8 +13,8 @@ mod fuzz;
 mod lint;
 mod lower;
 mod model;
-mod names;
 mod problem;
+mod table;
 mod task;
 
 use std::process::ExitCode;

@@ -411,7 +411,7 @@ pub struct SearchRequest {
     pub order_no: Option<String>,
     /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
     ///
-    /// Optional, `nullable: true`, `minimum: 0`. Clause: `search.group`.
+    /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
     #[serde(
         rename = "groupId",
         default,
@@ -435,12 +435,12 @@ pub struct SearchRequest {
     pub status: Option<InstanceStatus>,
     /// Page to return, counted from 1.
     ///
-    /// Optional, `default: 1`, `minimum: 1`, `maximum: 1000000`. Clause: `search.page`.
+    /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
     #[serde(rename = "page")]
     pub page: u32,
     /// Instances on a page.
     ///
-    /// Optional, `default: 20`, `minimum: 1`, `maximum: 1000`. Clause: `search.page-size`.
+    /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
     #[serde(rename = "pageSize")]
     pub page_size: u32,
     /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
@@ -635,12 +635,12 @@ pub struct StaticInstance {
     pub isp_type: i64,
     /// End of the term; null when unknown.
     ///
-    /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
+    /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
     #[serde(rename = "expiresAt")]
     pub expires_at: Option<Timestamp>,
     /// When the instance was activated; null when it was not.
     ///
-    /// `nullable: true`, `format: "date-time"`. Clause: `search.instance`.
+    /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
     #[serde(rename = "activatedAt")]
     pub activated_at: Option<Timestamp>,
     /// What the source declares of the instance. May be empty, and does not replace validation at submit time.
@@ -650,7 +650,7 @@ pub struct StaticInstance {
     pub capabilities: Capabilities,
     /// Group of the instance; null when ungrouped.
     ///
-    /// `nullable: true`, `minimum: 1`. Clause: `search.instance`.
+    /// `minimum: 1`, `nullable: true`. Clause: `search.instance`.
     #[serde(rename = "groupId")]
     pub group_id: Option<i64>,
 }

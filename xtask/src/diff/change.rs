@@ -1,37 +1,10 @@
 //! One change of the contract.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::rules::Rule;
-use crate::document::Document;
-
-/// Whom a change concerns on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Direction {
-    /// What callers may send.
-    Request,
-    /// What services may respond.
-    Response,
-    /// The operation as a whole, a clause or a text.
-    Contract,
-}
-
-/// What one of the two documents says.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct SourceValue {
-    pub(crate) value: Value,
-    pub(crate) line: u64,
-    pub(crate) pointer: String,
-}
-
-impl SourceValue {
-    pub(super) fn new(document: &Document, pointer: String, value: Value) -> SourceValue {
-        SourceValue { line: document.place(&pointer).line, pointer, value }
-    }
-}
+use crate::table::{Direction, SourceValue};
 
 /// One change, judged by a rule.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +13,7 @@ pub(crate) struct Change {
     /// `operationId`, that of the newer document where both have the operation; `None` for the document as a whole.
     pub(crate) operation: Option<String>,
     pub(crate) direction: Direction,
-    /// Where the value is sent, as [`Constraint::at`](crate::model::Constraint::at), or what else changed: `query num`, `200 body data`, `x-clauses all.https`.
+    /// Where the value is sent, as [`Part::at`](crate::table::Part::at), or the pointer of a text.
     pub(crate) at: String,
     /// The keyword that changed; empty when the whole part did.
     pub(crate) keyword: String,

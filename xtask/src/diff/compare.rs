@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::{
-    change::{Change, Direction, SourceValue},
+    change::Change,
     rules::{Effect, Rule},
-    table::{self, OPERATION, Part, Row},
 };
 use crate::{
-    document::{Document, join},
-    model::{Contract, LIMITS, Operation, Retry},
+    document::{Document, join, unescaped, values},
+    model::{LIMITS, Retry},
+    table::{self, Direction, OPERATION, Operation, Part, Row, SourceValue, path_template},
 };
 
 /// Both documents, and the changes that were found.
@@ -23,28 +23,47 @@ pub(super) struct Comparison<'a> {
 
 /// Where a change is: the operation, the direction and the place in it.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
-    pub(super) operation: Option<&'a str>,
-    pub(super) direction: Direction,
-    pub(super) at: &'a str,
+struct Place<'a> {
+    operation: Option<&'a str>,
+    direction: Direction,
+    at: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn new(operation: Option<&'a str>, part: &'a Part) -> Self {
+        Self { operation, direction: part.direction, at: &part.at }
+    }
 }
 
 /// What the older and the newer document say.
 type Both = (Option<SourceValue>, Option<SourceValue>);
 
-/// A path without the names of its parameters, which callers do not send.
-pub(super) fn path_template(path: &str) -> String {
-    let step = |step: &str| if step.starts_with('{') { "{}".to_owned() } else { step.to_owned() };
-    path.split('/').map(step).collect::<Vec<_>>().join("/")
-}
-
-fn is_same_way(one: &Operation, other: &Operation) -> bool {
-    one.method == other.method && path_template(&one.path) == path_template(&other.path)
-}
-
 impl Comparison<'_> {
+    /// Compares each operation with the one of the same method and path, or else of the same id, and then the rest of the documents.
+    pub(super) fn run(&mut self) {
+        let (old, new) = (table::operations(self.old), table::operations(self.new));
+        let mut matched = Vec::new();
+        for operation in &new {
+            let by_way = old.iter().find(|before| before.template == operation.template);
+            let is_free = |before: &&Operation| {
+                before.id == operation.id && new.iter().all(|other| other.template != before.template)
+            };
+            match by_way.or_else(|| old.iter().find(is_free)) {
+                Some(before) => {
+                    matched.push(&before.template);
+                    self.parts(Some(&operation.id), &before.parts, &operation.parts);
+                }
+                None => self.operation("operation-added", operation, (None, Some(operation.way.clone()))),
+            }
+        }
+        for operation in old.iter().filter(|operation| !matched.contains(&&operation.template)) {
+            self.operation("operation-removed", operation, (Some(operation.way.clone()), None));
+        }
+        self.parts(None, &table::of_document(self.old), &table::of_document(self.new));
+    }
+
     /// Records a change. Clauses are sorted, and each is named once.
-    pub(super) fn report(
+    fn report(
         &mut self,
         rule: Rule,
         place: Place<'_>,
@@ -57,90 +76,42 @@ impl Comparison<'_> {
         let Place { operation, direction, at } = place;
         let (operation, at, keyword) = (operation.map(str::to_owned), at.to_owned(), keyword.to_owned());
         let accepted = None;
-        self.changes.push(Change { rule, operation, direction, at, keyword, old, new, clauses, accepted });
-    }
-
-    /// Compares each operation with the one of the same method and path, or else of the same id.
-    pub(super) fn operations(&mut self, old: &Contract, new: &Contract) {
-        let constraints = (old.constraints(), new.constraints());
-        let place =
-            |operation| Place { operation: Some(operation), direction: Direction::Contract, at: OPERATION };
-        let clauses = |operation: &Operation| operation.citation.all().map(str::to_owned).collect();
-        let said = |document, operation: &Operation| {
-            Some(SourceValue::new(document, operation.pointer.clone(), table::way(operation)))
-        };
-        let mut matched = Vec::new();
-        for operation in &new.operations {
-            let by_way = old.operations.iter().find(|before| is_same_way(before, operation));
-            let is_free = |before: &&Operation| {
-                before.id == operation.id && !new.operations.iter().any(|other| is_same_way(other, before))
-            };
-            let place = place(&operation.id);
-            let Some(before) = by_way.or_else(|| old.operations.iter().find(is_free)) else {
-                let both = (None, said(self.new, operation));
-                self.report(Rule::named("operation-added"), place, "", both, clauses(operation));
-                continue;
-            };
-            matched.push(&before.pointer);
-            let older = table::of_operation(self.old, &constraints.0, before);
-            let newer = table::of_operation(self.new, &constraints.1, operation);
-            for ((direction, mut older), (_, newer)) in older.into_iter().zip(newer) {
-                if direction == Direction::Request && is_same_way(before, operation) {
-                    self.path_parameters(place, (&before.path, &mut older), (&operation.path, &newer));
-                }
-                self.parts(Place { direction, ..place }, (&older, &newer));
-            }
-        }
-        for operation in old.operations.iter().filter(|operation| !matched.contains(&&operation.pointer)) {
-            let both = (said(self.old, operation), None);
-            self.report(Rule::named("operation-removed"), place(&operation.id), "", both, clauses(operation));
+        let change = Change { rule, operation, direction, at, keyword, old, new, clauses, accepted };
+        // A text stands at each place that refers to it.
+        if !self.changes.contains(&change) {
+            self.changes.push(change);
         }
     }
 
-    /// Compares the clauses of the contract, and what it leaves open.
-    pub(super) fn clauses(&mut self, old: &Contract, new: &Contract) {
-        let (old, new) = (table::of_clauses(self.old, old), table::of_clauses(self.new, new));
-        self.parts(Place { operation: None, direction: Direction::Contract, at: "" }, (&old, &new));
-    }
-
-    /// Reports each path parameter that has another name, and gives the older parts the newer names.
-    fn path_parameters(
-        &mut self,
-        place: Place<'_>,
-        (old, before): (&str, &mut [Part]),
-        (new, after): (&str, &[Part]),
-    ) {
-        for (was, is) in old.split('/').zip(new.split('/')).filter(|(was, is)| was != is) {
-            let [was, is] = [was, is].map(|step| step.trim_matches(['{', '}']));
-            let [at_old, at_new] = [was, is].map(|name| format!("path {name}"));
-            let said = |document, parts: &[Part], at: &str, name: &str| {
-                let said = table::find(parts, at)?.said(document, parts)?;
-                Some(SourceValue::new(document, join(&said.pointer, "name"), name.into()))
-            };
-            let both = (said(self.old, before, &at_old, was), said(self.new, after, &at_new, is));
-            let (rule, place) = (Rule::named("path-parameter-renamed"), Place { at: &at_new, ..place });
-            self.report(rule, place, "name", both, Vec::new());
-            before.iter_mut().filter(|part| part.at == at_old).for_each(|part| part.at.clone_from(&at_new));
-        }
+    fn operation(&mut self, rule: &str, operation: &Operation, both: Both) {
+        let place = Place { operation: Some(&operation.id), direction: Direction::Contract, at: OPERATION };
+        self.report(Rule::named(rule), place, "", both, operation.clauses.clone());
     }
 
     /// Parts that only one side has, then the rows of those that both have.
-    fn parts(&mut self, place: Place<'_>, (old, new): (&[Part], &[Part])) {
-        for part in table::missing(new, old) {
-            let place = Place { at: &part.at, ..place };
-            let both = (None, part.said(self.new, new));
-            self.report(added(place.direction, part), place, "", both, part.clauses());
+    fn parts(&mut self, operation: Option<&str>, old: &[Part], new: &[Part]) {
+        for part in missing(new, old) {
+            self.report(
+                added(part),
+                Place::new(operation, part),
+                "",
+                (None, Some(part.said(self.new))),
+                part.clauses(),
+            );
         }
-        for part in table::missing(old, new) {
-            // The success is in another status then, which is reported as added.
-            if !is_success(part) {
-                let both = (part.said(self.old, old), None);
-                let (rule, place) = (self::removed(place.direction, part), Place { at: &part.at, ..place });
-                self.report(rule, place, "", both, part.clauses());
-            }
+        // The success is in another status otherwise, which is reported as added.
+        for part in missing(old, new).into_iter().filter(|part| !is_success(part)) {
+            self.report(
+                removed(part),
+                Place::new(operation, part),
+                "",
+                (Some(part.said(self.old)), None),
+                part.clauses(),
+            );
         }
-        for part in new {
-            let Some(before) = table::find(old, &part.at) else { continue };
+        let (olds, news) = (known(old, new), known(new, old));
+        for part in &news {
+            let Some(before) = find(old, part) else { continue };
             let is_retyped = before.value("type") != part.value("type");
             let is_known = |row: &&Row| part.get(&row.keyword, &row.entry).is_some();
             let rows = part.rows.iter().chain(before.rows.iter().filter(|row| !is_known(row)));
@@ -148,52 +119,75 @@ impl Comparison<'_> {
             for row in
                 rows.filter(|row| !is_retyped || ["type", "required", "nullable"].contains(&&*row.keyword))
             {
-                self.row(Place { at: &part.at, ..place }, before, part, (&row.keyword, &row.entry));
+                self.row(Place::new(operation, part), before, part, row);
             }
+        }
+        if let Some((before, part)) = olds.iter().zip(&news).find(|(before, part)| !part.is_at(before)) {
+            let both = [(self.old, before), (self.new, part)].map(|(document, part)| SourceValue {
+                value: part.at.as_str().into(),
+                ..part.said(document)
+            });
+            self.text("document-reordered", both.each_ref().map(Some));
         }
     }
 
-    /// One row of a part that both documents have.
-    fn row(&mut self, place: Place<'_>, before: &Part, part: &Part, (keyword, entry): (&str, &str)) {
-        let (old, new) = (before.get(keyword, entry), part.get(keyword, entry));
-        let values = (old.map(|row| &row.said.value), new.map(|row| &row.said.value));
-        let values_of =
-            |part: &Part| part.value("enum").and_then(Value::as_array).cloned().unwrap_or_default();
-        let has_both =
-            |value: &str| [before, part].iter().all(|part| values_of(part).iter().any(|one| one == value));
+    /// A row of a part that both documents have.
+    fn row(&mut self, place: Place<'_>, before: &Part, part: &Part, row: &Row) {
+        let keyword = row.keyword.as_str();
+        let both = [before, part].map(|part| part.get(keyword, &row.entry));
+        let clauses: Vec<String> = both.into_iter().flatten().flat_map(|row| row.clauses.clone()).collect();
+        let said = both.map(|row| row.map(|row| &row.said));
+        if said[0].map(|said| &said.value) == said[1].map(|said| &said.value) {
+            return;
+        }
+        if let Some(id) = rule_of_text(row, said) {
+            return self.text(id, said);
+        }
+        let [old, new] = said.map(|said| said.filter(|said| !is_without_effect(keyword, &said.value)));
+        let values = (old.map(|said| &said.value), new.map(|said| &said.value));
+        let has_both = |value: &str| {
+            let list =
+                |part: &Part| part.value("enum").and_then(Value::as_array).cloned().unwrap_or_default();
+            [before, part].iter().all(|part| list(part).iter().any(|one| one == value))
+        };
         let is_same = match (keyword, values) {
-            // The value is a name or a clause, which changes nothing for callers.
-            (
-                "required" | "security" | "x-rules" | "x-aliases-agree" | "x-credentials-agree",
-                (Some(_), Some(_)),
-            ) => true,
-            ("x-falls-back-to", (Some(Value::String(old)), Some(Value::String(new)))) => {
-                old.eq_ignore_ascii_case(new)
-            }
+            // The value is a name, which changes nothing for callers. A rule that comes or goes has its clause with it.
+            ("required" | "security" | "x-rules", (Some(_), Some(_))) | ("clause", _) => true,
             ("", (Some(Value::String(old)), Some(Value::String(new)))) => {
                 path_template(old) == path_template(new)
             }
             // A format that comes or goes brings its ports, and a value of an enum its separator.
-            (keyword, (old, new)) if keyword.starts_with("x-port ") => {
-                old == new || old.is_none() || new.is_none()
-            }
-            (keyword, (old, new)) => {
-                old == new || keyword.strip_prefix("x-separators ").is_some_and(|value| !has_both(value))
-            }
+            (_, (old, new)) if keyword.starts_with("x-port ") => old.is_none() || new.is_none(),
+            _ => keyword.strip_prefix("x-separators ").is_some_and(|value| !has_both(value)),
         };
         if is_same {
             return;
         }
-        let clauses: Vec<String> =
-            [old, new].into_iter().flatten().flat_map(|row| row.clauses.clone()).collect();
         if let ("enum", Some(old), Some(new)) = (keyword, old, new) {
-            self.values(place, &new.said, &old.said, ("added", Effect::Widens), &clauses);
-            return self.values(place, &old.said, &new.said, ("removed", Effect::Narrows), &clauses);
+            self.values(place, new, old, ("added", Effect::Widens), &clauses);
+            return self.values(place, old, new, ("removed", Effect::Narrows), &clauses);
         }
-        let both = (old.map(|row| row.said.clone()), new.map(|row| row.said.clone()));
-        let rule = rule(place.direction, keyword, values, part);
+        let rule = rule(keyword, values, part);
         // The text of a clause is the clause.
-        self.report(rule, place, if keyword == "text" { "" } else { keyword }, both, clauses);
+        let keyword = if keyword == "text" { "" } else { keyword };
+        self.report(rule, place, keyword, (old.cloned(), new.cloned()), clauses);
+    }
+
+    /// A difference that changes nothing on the wire, at its place in the file.
+    fn text(&mut self, id: &str, both: [Option<&SourceValue>; 2]) {
+        let [old, new] = both;
+        let Some(SourceValue { pointer, .. }) = new.or(old) else { return };
+        let (around, keyword) = pointer.rsplit_once('/').unwrap_or_default();
+        let at = if around.is_empty() { "document".to_owned() } else { format!("#{around}") };
+        let operation = [self.new, self.old].into_iter().find_map(|document| {
+            let mut steps = pointer.strip_prefix("/paths/")?.split('/');
+            document.text(&format!("/paths/{}/{}", steps.next()?, steps.next()?), "operationId")
+        });
+        let cited = [old, new].into_iter().flatten().flat_map(|said| values(&said.value));
+        let cited = cited.filter_map(Value::as_str).filter(|_| id == "citation-changed").map(str::to_owned);
+        let (clauses, place) =
+            (cited.collect(), Place { operation, direction: Direction::Contract, at: &at });
+        self.report(Rule::named(id), place, &unescaped(keyword), (old.cloned(), new.cloned()), clauses);
     }
 
     /// One change for each value of an enum that the other document lacks.
@@ -219,12 +213,79 @@ impl Comparison<'_> {
     }
 }
 
+fn find<'p>(parts: &'p [Part], one: &Part) -> Option<&'p Part> {
+    parts.iter().find(|part| part.is_at(one))
+}
+
+/// The parts of `these` that `others` have too.
+fn known<'p>(these: &'p [Part], others: &[Part]) -> Vec<&'p Part> {
+    these.iter().filter(|part| find(others, part).is_some()).collect()
+}
+
+/// The parts of `these` that `others` lack, without those inside of a missing one, and inside of a value whose type changed: these
+/// are one change.
+fn missing<'p>(these: &'p [Part], others: &[Part]) -> Vec<&'p Part> {
+    let is_other =
+        |part: &Part| find(others, part).is_none_or(|other| other.value("type") != part.value("type"));
+    let is_covered = |inner: &Part| these.iter().any(|outer| inner.is_inside(outer) && is_other(outer));
+    these.iter().filter(|part| find(others, part).is_none() && !is_covered(part)).collect()
+}
+
+/// Whether a value says what its absence says.
+fn is_without_effect(keyword: &str, value: &Value) -> bool {
+    match keyword {
+        "minLength" | "minItems" => *value == 0,
+        "nullable" | "required" => *value == false,
+        "additionalProperties" => *value == true,
+        _ => false,
+    }
+}
+
+/// The rule for a difference that changes nothing on the wire.
+fn rule_of_text(row: &Row, [old, new]: [Option<&SourceValue>; 2]) -> Option<&'static str> {
+    let keyword = row.keyword.as_str();
+    let both = || [old, new].into_iter().flatten().map(|said| &said.value);
+    let is_sorted_alike = || {
+        let sorted = |said: &Value| {
+            let mut texts: Vec<String> =
+                said.as_array().into_iter().flatten().map(Value::to_string).collect();
+            texts.sort_unstable();
+            texts
+        };
+        old.zip(new).is_some_and(|(old, new)| sorted(&old.value) == sorted(&new.value))
+    };
+    let is_respelled = || {
+        let pair = old.zip(new).and_then(|(old, new)| old.value.as_str().zip(new.value.as_str()));
+        pair.is_some_and(|(old, new)| old.eq_ignore_ascii_case(new))
+    };
+    Some(match keyword {
+        _ if row.entry == "info" => "information-changed",
+        "clause" | "x-credentials-agree" | "x-aliases-agree" if old.is_some() && new.is_some() => {
+            "citation-changed"
+        }
+        "clause" => return None,
+        "$ref" => "wording-of-references",
+        "example" => "example-changed",
+        "pattern" => "pattern-changed",
+        "tags" => "tags-changed",
+        "x-clause" => "citation-changed",
+        "enum" if is_sorted_alike() => "document-reordered",
+        "name" | "x-falls-back-to" if is_respelled() => "header-respelled",
+        "minLength" | "minItems" if both().all(|value| is_without_effect(keyword, value)) => {
+            "limit-without-effect"
+        }
+        _ if row.is_text() || both().all(|value| is_without_effect(keyword, value)) => "text-changed",
+        _ => return None,
+    })
+}
+
 fn is_success(part: &Part) -> bool {
     part.has("") && part.at.starts_with('2')
 }
 
 /// The rule for a part that is new.
-fn added(direction: Direction, part: &Part) -> Rule {
+fn added(part: &Part) -> Rule {
+    let direction = part.direction;
     if part.value("observable") == Some(&Value::Bool(false)) {
         return Rule::named("text-changed");
     }
@@ -233,21 +294,22 @@ fn added(direction: Direction, part: &Part) -> Rule {
     }
     let (end, effect) =
         if part.has("required") { ("added-required", Effect::Narrows) } else { ("added", Effect::Adds) };
-    Rule::by_effect(format!("{}-{end}", subject(direction, part)), direction, effect)
+    Rule::by_effect(format!("{}-{end}", subject(part)), direction, effect)
 }
 
 /// The rule for a part that is gone.
-fn removed(direction: Direction, part: &Part) -> Rule {
+fn removed(part: &Part) -> Rule {
+    let direction = part.direction;
     let is_promised = part.has("required") && direction == Direction::Response;
     let (end, effect) =
         if is_promised { ("removed-required", Effect::Widens) } else { ("removed", Effect::Removes) };
-    Rule::by_effect(format!("{}-{end}", subject(direction, part)), direction, effect)
+    Rule::by_effect(format!("{}-{end}", subject(part)), direction, effect)
 }
 
 /// What a part is, in the ids of rules.
-fn subject(direction: Direction, part: &Part) -> &'static str {
+fn subject(part: &Part) -> &'static str {
     let (first, rest) = part.at.split_once(' ').unwrap_or((&part.at, ""));
-    match (direction, first, rest.split_once(' ')) {
+    match (part.direction, first, rest.split_once(' ')) {
         (Direction::Contract, open, _) if open.starts_with("open.") => "unspecified",
         (Direction::Contract, ..) => "clause",
         (Direction::Request, "body", _) if !rest.is_empty() => "request-property",
@@ -263,13 +325,9 @@ fn subject(direction: Direction, part: &Part) -> &'static str {
 }
 
 /// The rule for a keyword that differs.
-fn rule(
-    direction: Direction,
-    keyword: &str,
-    (old, new): (Option<&Value>, Option<&Value>),
-    part: &Part,
-) -> Rule {
+fn rule(keyword: &str, (old, new): (Option<&Value>, Option<&Value>), part: &Part) -> Rule {
     use Effect::{Narrows, Removes, Widens};
+    let direction = part.direction;
     // What comes has one effect, and what goes another.
     let by_presence = |subject: &str, comes: (&str, Effect), goes: (&str, Effect)| {
         let (end, effect) = if old.is_none() { comes } else { goes };
@@ -289,7 +347,7 @@ fn rule(
             Rule::by_effect(of(&format!("limit-{end}")), direction, effect)
         }
         "required" => {
-            let subject = if part.has("x-alias-of") { "parameter" } else { subject(direction, part) };
+            let subject = if part.has("x-alias-of") { "parameter" } else { subject(part) };
             by_presence(subject, ("became-required", Narrows), ("became-optional", Widens))
         }
         "nullable" => by_presence(&of("null"), ("added", Widens), ("removed", Narrows)),
@@ -329,8 +387,10 @@ fn rule(
         }),
         "observable" if new.is_some_and(|value| *value == true) => Rule::named("clause-observable"),
         "observable" => Rule::named("clause-not-observable"),
-        "text" => Rule::named(&format!("{}-reworded", subject(direction, part))),
+        "text" => Rule::named(&format!("{}-reworded", subject(part))),
         "operationId" => Rule::named("operation-renamed"),
+        "name" => Rule::named("path-parameter-renamed"),
+        "servers" => Rule::named("servers-changed"),
         "" if part.at == OPERATION => Rule::named("operation-moved"),
         _ if keyword.starts_with("x-separators ") => Rule::named("separator-changed"),
         _ => Rule::named("unclassified"),

@@ -1,17 +1,14 @@
 //! What a change of the document breaks, for callers and for services that conformed.
 //!
-//! Each document is read as a table: what it says, by operation, direction, place and keyword. A row that differs is a change, which
-//! is judged by what it does to the requests that are accepted and to the responses that are sent: narrower requests break, and so do
-//! wider responses. Whatever then still differs in the files is reported as well, so that no edit passes unnoticed. This module
-//! neither reads nor writes the disk.
+//! A row of the [tables](crate::table) of both documents that differs is a change, which is judged by what it does to the requests that
+//! are accepted and to the responses that are sent: narrower requests break, and so do wider responses. Texts and examples are rows as
+//! well, so that no edit passes unnoticed. This module neither reads nor writes the disk.
 
 pub(crate) mod accepted;
 mod change;
 mod compare;
 pub(crate) mod render;
-mod rest;
 pub(crate) mod rules;
-mod table;
 #[cfg(test)]
 mod tests;
 pub(crate) mod version;
@@ -19,7 +16,7 @@ mod witness;
 
 use serde_json::Value;
 
-pub(crate) use change::{Change, SourceValue};
+pub(crate) use change::Change;
 use compare::Comparison;
 pub(crate) use rules::Verdict;
 
@@ -38,14 +35,12 @@ pub(crate) struct Diff {
 /// Fails with the problems of the older and of the newer document when one of them cannot be read as a contract; the lint is not
 /// asked, because an older document need not follow its present rules.
 pub(crate) fn compare(old: &Document, new: &Document) -> Result<Diff, [Vec<Problem>; 2]> {
-    let contracts = match (read(old), read(new)) {
-        (Ok(old), Ok(new)) => (old, new),
-        (old, new) => return Err([old, new].map(|read| read.err().unwrap_or_default())),
-    };
+    let unreadable = [old, new].map(|document| read(document).err());
+    if unreadable.iter().any(Option::is_some) {
+        return Err(unreadable.map(Option::unwrap_or_default));
+    }
     let mut comparison = Comparison { old, new, changes: Vec::new() };
-    comparison.operations(&contracts.0, &contracts.1);
-    comparison.clauses(&contracts.0, &contracts.1);
-    comparison.rest();
+    comparison.run();
     // The changes of an operation stand together.
     let mut changes = comparison.changes;
     let order: Vec<Option<String>> = changes.iter().map(|change| change.operation.clone()).collect();
@@ -56,13 +51,13 @@ pub(crate) fn compare(old: &Document, new: &Document) -> Result<Diff, [Vec<Probl
 
 /// Reads a contract. A file that is something else, such as an empty one or a web page, has no operations: compared with it,
 /// every document would be compatible.
-fn read(document: &Document) -> Result<Contract, Vec<Problem>> {
+fn read(document: &Document) -> Result<(), Vec<Problem>> {
     let is_openapi = document.text("", "openapi").is_some_and(|version| version.starts_with("3.0."));
     if !is_openapi || !document.get("/paths").is_some_and(Value::is_object) {
         let message = "expected an OpenAPI 3.0 document with `openapi` and `paths`";
         return Err(vec![document.problem("", message, "name a document, or a revision that has one")]);
     }
-    Contract::read(document)
+    Contract::read(document).map(drop)
 }
 
 impl Diff {

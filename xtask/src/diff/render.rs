@@ -4,11 +4,12 @@ use minijinja::{Environment, Error, syntax::SyntaxConfig, value::Serde};
 use serde_json::{Value, json};
 
 use super::{
-    Change, Diff, SourceValue,
+    Change, Diff,
     rules::Verdict,
     version::{Step, VersionAdvice},
     witness::witness,
 };
+use crate::table::SourceValue;
 
 /// What a report shows.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! How changes are judged: by what they do to the requests that are accepted and to the responses that are sent, and by a table of
 //! the changes about which that says too little.
 
-use super::change::Direction;
+use crate::table::Direction;
 
 /// What a change means for callers that follow the older document, from harmless to serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

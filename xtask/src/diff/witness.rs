@@ -1,37 +1,27 @@
 //! A concrete request or response that the older contract allows and the newer one does not, for each breaking change: a value
 //! next to the bound of the row that changed.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     Verdict,
-    change::{Change, Direction, shown},
+    change::{Change, shown},
 };
+use crate::table::Direction;
 
-/// What shows that a change breaks.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Witness {
-    /// What is sent, or what comes back: `query num=51`.
-    pub(crate) text: String,
-    /// The value that stands at the place of the change; `None` where it is left out.
-    pub(crate) value: Option<Value>,
-}
-
-/// The witness of a breaking change; `None` for other changes, and where no value can be derived from the two documents.
-pub(crate) fn witness(change: &Change) -> Option<Witness> {
+/// The witness of a breaking change, such as `a request with query num = 51`; `None` for other changes, and where no value can be derived from the two documents.
+pub(crate) fn witness(change: &Change) -> Option<String> {
     if change.rule.verdict != Verdict::Breaking {
         return None;
     }
     let [old, new] = [&change.old, &change.new].map(|found| found.as_ref().map(|found| &found.value));
     let (at, is_response) = (&change.at, change.direction == Direction::Response);
-    let said = |text: String| Some(Witness { text, value: None });
     let value = match change.keyword.as_str() {
         "" if change.rule.id.starts_with("operation-") => {
-            return said(format!("{} without its response", old?.as_str()?));
+            return Some(format!("{} without its response", old?.as_str()?));
         }
-        "security" => return said(format!("the token as {}", old?.as_str()?)),
-        "x-aliases-agree" | "x-credentials-agree" => return said(format!("{at} with two different values")),
+        "security" => return Some(format!("the token as {}", old?.as_str()?)),
+        "x-aliases-agree" | "x-credentials-agree" => return Some(format!("{at} with two different values")),
         // A part, which must be there now, or is not there any more.
         "" if change.rule.id.ends_with("-required") => None,
         "" if is_response => return None,
@@ -51,11 +41,10 @@ pub(crate) fn witness(change: &Change) -> Option<Witness> {
         },
     };
     let kind = if is_response { "response" } else { "request" };
-    let text = match &value {
+    Some(match &value {
         None => format!("a {kind} without {at}"),
         Some(value) => format!("a {kind} with {at} = {}", shown(value)),
-    };
-    Some(Witness { text, value })
+    })
 }
 
 /// The value next to a limit that it excludes.

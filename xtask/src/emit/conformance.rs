@@ -25,7 +25,7 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 }
 
 /// JSON with each value on one line where it fits, so that a change of the document is a change of few lines.
-fn laid_out(value: &Value, depth: usize) -> String {
+pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     const WIDTH: usize = 120;
     let line = value.to_string();
     let (open, members, close) = match value {

@@ -35,9 +35,7 @@ fn lines<'a>(
     schema: &Schema,
     clauses: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
-    // A Rust type says the type.
-    let keywords = schema.keywords().into_iter().filter(|(keyword, _)| *keyword != "type");
-    let keywords = keywords.map(|(keyword, value)| format!("`{keyword}: {value}`"));
+    let keywords = schema.keywords.iter().map(|(keyword, value)| format!("`{keyword}: {value}`"));
     let facts: Vec<String> = presence.into_iter().chain(keywords).collect();
     let mut seen = HashSet::new();
     let clauses: Vec<String> =

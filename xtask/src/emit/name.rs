@@ -1,30 +1,37 @@
 //! Rust names for what the document names.
 
+use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
-
-use crate::names;
 
 /// `groupId`, `X-Proxy-Partial` and `sb` as `group_id`, `x_proxy_partial` and `sb`: the names that progenitor gives.
 pub(super) fn snake(name: &str) -> Ident {
-    Ident::new(&names::snake(name), Span::call_site())
+    ident("x", &ascii(name).to_snake_case())
 }
 
 /// `page_size` and the like in capitals, for constants.
 pub(super) fn constant(name: &str) -> Ident {
-    Ident::new(&names::snake(name).to_uppercase(), Span::call_site())
+    ident("X", &ascii(name).to_snake_case().to_uppercase())
 }
 
 /// `extractProxies` as `ExtractProxies`, and `in-use` as `InUse`.
 pub(super) fn pascal(name: &str) -> Ident {
-    let text = names::pascal(name);
-    let text = if text.starts_with(|first: char| first.is_ascii_digit()) { format!("X{text}") } else { text };
-    Ident::new(if text.is_empty() { "X" } else { &text }, Span::call_site())
+    ident("X", &ascii(name).to_pascal_case())
+}
+
+/// The name with a separator in place of all but ASCII letters and digits: heck takes letters of every script.
+fn ascii(name: &str) -> String {
+    name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-")
+}
+
+fn ident(prefix: &str, text: &str) -> Ident {
+    let is_whole = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    Ident::new(&format!("{}{text}", if is_whole { "" } else { prefix }), Span::call_site())
 }
 
 /// The noun that a property is about: `countryCode` as `country`.
-pub(super) fn noun(property: &str) -> String {
+pub(super) fn noun(property: &str) -> Ident {
     let noun = ["Code", "Id", "No"].iter().find_map(|end| property.strip_suffix(end));
-    names::snake(noun.filter(|noun| !noun.is_empty()).unwrap_or(property))
+    snake(noun.filter(|noun| !noun.is_empty()).unwrap_or(property))
 }
 
 /// A name for a separator: control characters by their names, other text by its letters and digits.
@@ -47,4 +54,27 @@ pub(super) fn separator(text: &str) -> Ident {
 pub(super) fn sentence(description: &str) -> String {
     let words: Vec<&str> = description.split_whitespace().collect();
     format!(" {}", words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_words_as_progenitor_makes_them() {
+        for (name, in_pascal, in_snake) in [
+            ("num", "Num", "num"),
+            ("return_type", "ReturnType", "return_type"),
+            ("X-Request-Id", "XRequestId", "x_request_id"),
+            ("orderNo", "OrderNo", "order_no"),
+            ("extractProxies", "ExtractProxies", "extract_proxies"),
+            ("IPAddress", "IpAddress", "ip_address"),
+            ("requestIP", "RequestIp", "request_ip"),
+            ("page2Size", "Page2Size", "page2_size"),
+            ("X1Y", "X1y", "x1y"),
+            ("-", "X", "x"),
+        ] {
+            assert!(pascal(name) == in_pascal && snake(name) == in_snake, "{name}");
+        }
+    }
 }

@@ -16,9 +16,10 @@ fn a_changed_limit_reaches_client_server_and_the_embedded_document_and_nothing_e
     assert_eq!(
         changed,
         [
+            "openapi/src/generated/table.json",
+            "server/src/api/generated.rs",
             "client/src/generated.rs",
             "client/src/contract/generated.rs",
-            "server/src/api/generated.rs",
             "openapi/src/generated/contract.json",
         ]
     );
@@ -56,5 +57,27 @@ fn a_new_filter_reaches_the_setters_of_a_search_and_the_flags_of_the_program() {
     ] {
         let file = artifacts.iter().find(|file| file.path == path).unwrap();
         assert!(file.contents.contains(part), "{part}: {}", file.contents);
+    }
+}
+
+#[test]
+fn a_name_that_becomes_another_one_is_a_problem_at_its_place() {
+    for (edit, pointer) in [
+        ("operationId: «listStaticGroups→extractProxies»", "/operationId"),
+        ("operationId: «listStaticGroups→option»", "/operationId"),
+        ("operationId: «listStaticGroups→impl»", "/operationId"),
+        ("        - name: «num→type»\n", "/parameters/0/name"),
+        ("        - name: «num→return-type»\n", "/parameters/4/name"),
+        ("        «orderNo→city_code»:\n", "/properties/cityCode"),
+        ("enum: [json, txt«→, JSON»]", "/ReturnType/enum/2"),
+        ("    «TermRule→Timestamp»:\n", "/schemas/Timestamp"),
+    ] {
+        let mut text = edited_text(CONTRACT, edit);
+        if !text.contains("    TermRule:") {
+            text = text.replace("schemas/TermRule", "schemas/Timestamp");
+        }
+        let problems = code(&Document::parse(&text).unwrap()).unwrap_err();
+        let [problem] = &problems[..] else { panic!("{edit:?}: {}", Problem::list(&problems)) };
+        assert!(problem.pointer.ends_with(pointer), "{edit:?}: {problem}");
     }
 }

@@ -3,7 +3,6 @@
 //! checked again: examples that contradict their schemas, components that nothing uses, paths and parameters that do not fit.
 
 mod clauses;
-mod names;
 mod operations;
 mod schemas;
 mod searches;
@@ -12,22 +11,23 @@ mod texts;
 
 use serde_json::Value;
 
-use crate::{document::Document, model::Contract, problem::Problem};
-
-use subset::{Node, Part, walk};
+use crate::{
+    document::{Document, join},
+    model::Contract,
+    problem::Problem,
+};
 
 /// Checks the whole document.
 type Check = fn(&mut Lint<'_>);
 
 /// The rules that a schema cannot express, by their ids; their functions say what each rejects. Problems with the schema have ids of
 /// their own.
-const RULES: [(&str, Check); 15] = [
+const RULES: [(&str, Check); 14] = [
     ("bounds", schemas::bounds),
     ("citation", clauses::citations),
     ("clause-order", clauses::order),
     ("contract", contract),
     ("extension", operations::extensions),
-    ("name", names::run),
     ("nullable", schemas::nullables),
     ("parameter", operations::parameters),
     ("request-object", operations::objects),
@@ -56,7 +56,7 @@ pub(crate) fn run(document: &Document) -> Vec<Problem> {
 
 /// The problems of each rule, with the id of the rule.
 pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
-    let mut lint = Lint { document, nodes: walk(document), rule: "", found: Vec::new() };
+    let mut lint = Lint { document, nodes: nodes(document, ""), rule: "", found: Vec::new() };
     subset::run(&mut lint);
     for (id, run) in RULES {
         lint.rule = id;
@@ -94,10 +94,15 @@ pub(crate) struct Lint<'a> {
 }
 
 impl<'a> Lint<'a> {
-    /// All nodes of one kind except those that are only a `$ref`.
-    fn parts(&self, part: Part) -> Vec<Node<'a>> {
-        let own = |node: &&Node<'_>| node.part == part && !node.has("$ref");
-        self.nodes.iter().filter(own).cloned().collect()
+    fn operations(&self) -> Vec<Node<'a>> {
+        self.nodes.iter().filter(|node| node.text("operationId").is_some()).cloned().collect()
+    }
+
+    /// The entries of a list of the document, such as `/x-clauses`.
+    fn listed(&self, list: &str) -> Vec<Node<'a>> {
+        let is_entry =
+            |node: &&Node<'_>| node.pointer.rsplit_once('/').is_some_and(|(around, _)| around == list);
+        self.nodes.iter().filter(is_entry).cloned().collect()
     }
 
     /// The definitions of the parameters of an operation, with their pointers.
@@ -131,6 +136,56 @@ impl<'a> Lint<'a> {
     fn report(&mut self, pointer: impl Into<String>, message: impl Into<String>, help: impl Into<String>) {
         self.found.push((self.rule, self.document.problem(pointer, message, help)));
     }
+}
+
+/// A mapping of the document.
+#[derive(Clone, Debug)]
+struct Node<'a> {
+    pointer: String,
+    value: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    /// The pointer of one of its members.
+    fn at(&self, keyword: &str) -> String {
+        join(&self.pointer, keyword)
+    }
+
+    /// The text of one of its members.
+    fn text(&self, keyword: &str) -> Option<&'a str> {
+        self.value.get(keyword)?.as_str()
+    }
+
+    /// Whether it has the member.
+    fn has(&self, keyword: &str) -> bool {
+        self.value.get(keyword).is_some()
+    }
+
+    /// Whether the member is `true`.
+    fn is_true(&self, keyword: &str) -> bool {
+        self.value.get(keyword) == Some(&Value::Bool(true))
+    }
+
+    /// The items of one of its members; none when the member is not a list.
+    fn items(&self, keyword: &str) -> &'a [Value] {
+        self.value.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The entries of one of its members; none when the member is not a mapping.
+    fn entries(&self, keyword: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+        let entries = self.value.get(keyword).and_then(Value::as_object);
+        entries.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+/// The mapping at `at` and every one inside of it, outer ones first, without examples, defaults and citations.
+fn nodes<'a>(document: &'a Document, at: &str) -> Vec<Node<'a>> {
+    let value = document.get(at).filter(|value| value.is_object());
+    let own = value.map(|value| Node { pointer: at.to_owned(), value });
+    let is_value = |key: &str| matches!(key, "default" | "enum" | "example" | "x-clause");
+    let members = document.members(at).into_iter().filter(|(key, ..)| !is_value(key)).map(|(_, at, _)| at);
+    let inner = members.chain(document.items(at).into_iter().map(|(at, _)| at));
+    own.into_iter().chain(inner.flat_map(|at| nodes(document, &at))).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part};
+use super::{Lint, Node};
 use crate::{
     document::join,
     model::{Contract, Kind, Schema},
@@ -15,7 +15,9 @@ const SCALARS: [&str; 3] = ["string", "integer", "boolean"];
 
 /// An unsupported parameter, or one that is required and replaceable.
 pub(super) fn parameters(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Parameter) {
+    let is_parameter = |node: &&Node<'_>| node.has("schema") && node.has("in");
+    let parameters: Vec<_> = lint.nodes.iter().filter(is_parameter).cloned().collect();
+    for node in &parameters {
         let schema = lint.schema(node.value).cloned().unwrap_or_default();
         let kind = |schema: &Value| schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
         let item = schema.get("items").map(|items| kind(lint.document.resolve(items)));
@@ -29,11 +31,9 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
             lint.report(node.at("schema"), format!("unsupported parameter type {}", kind(&schema)), help);
         }
         let falls_back = |other: &Node<'_>| {
-            other.part == Part::Parameter
-                && other.has("x-falls-back-to")
-                && other.text("x-falls-back-to") == node.text("name")
+            other.has("x-falls-back-to") && other.text("x-falls-back-to") == node.text("name")
         };
-        let is_fallback = node.text("in") == Some("header") && lint.nodes.iter().any(falls_back);
+        let is_fallback = node.text("in") == Some("header") && parameters.iter().any(falls_back);
         for (is_replaceable, why) in [
             (is_fallback, "it replaces a parameter that is absent"),
             (schema.get("default").is_some(), "it has a default"),
@@ -48,7 +48,7 @@ pub(super) fn parameters(lint: &mut Lint<'_>) {
 
 /// progenitor supports one success type and one error type per operation, and panics on more.
 pub(super) fn responses(lint: &mut Lint<'_>) {
-    for operation in lint.parts(Part::Operation) {
+    for operation in lint.operations() {
         let at = operation.at("responses");
         let responses = operation.entries("responses");
         let responses = responses.map(|(status, response)| (status, lint.document.resolve(response)));
@@ -127,7 +127,7 @@ pub(super) fn objects(lint: &mut Lint<'_>) {
 
 /// Extensions that name a parameter, a property or a value.
 pub(super) fn extensions(lint: &mut Lint<'_>) {
-    for operation in lint.parts(Part::Operation) {
+    for operation in lint.operations() {
         let parameters: Vec<&Value> = lint.parameters(&operation).into_iter().map(|(_, one)| one).collect();
         rules(lint, &operation, &parameters);
         let has_key = parameters.iter().any(|parameter| parameter.get("x-falls-back-to").is_some());
@@ -139,7 +139,7 @@ pub(super) fn extensions(lint: &mut Lint<'_>) {
             parameter_extensions(lint, &operation, parameter, &parameters);
         }
     }
-    for schema in lint.parts(Part::Schema) {
+    for schema in lint.nodes.clone() {
         let items = schema.value.get("items").map(|items| lint.document.resolve(items));
         if schema.has("x-max-distinct") && items.is_none_or(|items| items.get("x-format").is_none()) {
             let message = "`x-max-distinct` needs items with an `x-format`";
@@ -214,13 +214,12 @@ fn parameter_extensions(lint: &mut Lint<'_>, operation: &Node<'_>, own: &Value, 
 fn separators(lint: &mut Lint<'_>, schema: &Node<'_>) {
     let texts: Vec<&str> = schema.entries("x-separators").map(|(value, _)| value).collect();
     let values: Vec<&str> = schema.items("enum").iter().filter_map(Value::as_str).collect();
-    let conditions = lint.parts(Part::Condition);
-    let has_rule = |value: &str| conditions.iter().any(|condition| condition.text("equals") == Some(value));
+    let conditions: Vec<&str> = lint.nodes.iter().filter_map(|node| node.text("equals")).collect();
     for value in texts.iter().filter(|value| !values.contains(value)) {
         let message = format!("unknown value {value:?} in `x-separators`");
         lint.report(schema.at("x-separators"), message, "remove it, or add the value to the enum");
     }
-    for value in values.iter().filter(|value| !texts.contains(value) && !has_rule(value)) {
+    for value in values.iter().filter(|value| !texts.contains(value) && !conditions.contains(value)) {
         let message =
             format!("missing text of {value:?} in `x-separators`, without a `required-when` rule for it");
         lint.report(schema.at("x-separators"), message, "add its text, or a rule");

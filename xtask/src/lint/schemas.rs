@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Lint, Node, Part};
+use super::{Lint, Node};
 use crate::problem::suggestion;
 
 const PAIRS: [(&str, &str); 4] = [
@@ -14,7 +14,7 @@ const PAIRS: [(&str, &str); 4] = [
 
 /// Bounds that no value can satisfy.
 pub(super) fn bounds(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema).into_iter().chain(lint.parts(Part::Ports)) {
+    for node in lint.nodes.clone() {
         for (low, high) in PAIRS {
             let number = |keyword| node.value.get(keyword).and_then(Value::as_f64);
             let (Some(lower), Some(upper)) = (number(low), number(high)) else { continue };
@@ -28,7 +28,7 @@ pub(super) fn bounds(lint: &mut Lint<'_>) {
 
 /// An unknown property in `required`.
 pub(super) fn required(lint: &mut Lint<'_>) {
-    for node in lint.parts(Part::Schema) {
+    for node in lint.nodes.clone() {
         let properties: Vec<&str> = node.entries("properties").map(|(name, _)| name).collect();
         for (index, name) in node.items("required").iter().enumerate() {
             let Some(name) = name.as_str().filter(|name| !properties.contains(name)) else { continue };
@@ -44,7 +44,9 @@ pub(super) fn required(lint: &mut Lint<'_>) {
 pub(super) fn nullables(lint: &mut Lint<'_>) {
     let is_property =
         |pointer: &str| pointer.rsplit_once('/').is_some_and(|(around, _)| around.ends_with("/properties"));
-    for schema in lint.parts(Part::Schema).into_iter().filter(|schema| schema.is_true("nullable")) {
+    for schema in
+        lint.nodes.clone().into_iter().filter(|schema| schema.is_true("nullable") && !schema.has("$ref"))
+    {
         let target = format!("#{}", schema.pointer);
         let refers = |node: &&Node<'_>| node.text("$ref") == Some(target.as_str());
         let is_component =

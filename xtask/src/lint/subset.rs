@@ -1,7 +1,6 @@
 //! The subset of OpenAPI that the generators support: `openapi/subset.schema.yaml`, a JSON Schema.
 //!
-//! The schema says what each part may hold. It also gives each mapping of the document its kind: that of the definition which
-//! describes it.
+//! The schema says what each part may hold, and in annotations what to write instead of the rest.
 
 use std::sync::LazyLock;
 
@@ -35,118 +34,6 @@ impl Subset {
         let validator = jsonschema::validator_for(&schema).expect("the schema of the subset is valid");
         Subset { schema, validator }
     }
-}
-
-/// A kind of mapping, by the name of its definition in the schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
-pub(crate) enum Part {
-    Document,
-    PathItem,
-    Operation,
-    Parameter,
-    RequestBody,
-    Response,
-    Header,
-    Media,
-    Schema,
-    SecurityScheme,
-    Clause,
-    Unspecified,
-    Rule,
-    Condition,
-    Ports,
-}
-
-impl Part {
-    /// The keywords that this kind of mapping may hold.
-    pub(super) fn keywords(self) -> impl Iterator<Item = &'static str> {
-        let part = definition(self.into()).map(body);
-        let names = part.and_then(|body| body.get("properties")).and_then(Value::as_object);
-        names.into_iter().flatten().map(|(name, _)| name.as_str())
-    }
-}
-
-/// A mapping of the document and its kind.
-#[derive(Clone, Debug)]
-pub(crate) struct Node<'a> {
-    pub(crate) part: Part,
-    pub(crate) pointer: String,
-    pub(crate) value: &'a Value,
-}
-
-impl<'a> Node<'a> {
-    /// The pointer of one of its members.
-    pub(crate) fn at(&self, keyword: &str) -> String {
-        join(&self.pointer, keyword)
-    }
-
-    /// The text of one of its members.
-    pub(crate) fn text(&self, keyword: &str) -> Option<&'a str> {
-        self.value.get(keyword)?.as_str()
-    }
-
-    /// Whether it has the member.
-    pub(crate) fn has(&self, keyword: &str) -> bool {
-        self.value.get(keyword).is_some()
-    }
-
-    /// Whether the member is `true`.
-    pub(crate) fn is_true(&self, keyword: &str) -> bool {
-        self.value.get(keyword) == Some(&Value::Bool(true))
-    }
-
-    /// The items of one of its members; none when the member is not a list.
-    pub(crate) fn items(&self, keyword: &str) -> &'a [Value] {
-        self.value.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// The entries of one of its members; none when the member is not a mapping.
-    pub(crate) fn entries(&self, keyword: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
-        let entries = self.value.get(keyword).and_then(Value::as_object);
-        entries.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
-    }
-}
-
-/// Every mapping of the document that the schema describes, parents first. `$ref`s of the document are not followed.
-pub(crate) fn walk(document: &Document) -> Vec<Node<'_>> {
-    let mut nodes = Vec::new();
-    visit(&SUBSET.schema, document.root(), String::new(), &mut nodes);
-    nodes
-}
-
-fn visit<'a>(schema: &'static Value, value: &'a Value, pointer: String, nodes: &mut Vec<Node<'a>>) {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix("#/$defs/"));
-    let schema = body(name.and_then(definition).unwrap_or(schema));
-    if let Some(part) = name.and_then(|name| name.parse().ok()) {
-        nodes.push(Node { part, pointer: pointer.clone(), value });
-    }
-    match value {
-        Value::Object(members) => {
-            for (key, member) in members {
-                let property = schema.get("properties").and_then(|properties| properties.get(key));
-                if let Some(inner) = property.or(schema.get("additionalProperties")) {
-                    visit(inner, member, join(&pointer, key), nodes);
-                }
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                let Some(inner) = schema.get("items") else { continue };
-                visit(inner, item, join(&pointer, &index.to_string()), nodes);
-            }
-        }
-        _ => {}
-    }
-}
-
-fn definition(name: &str) -> Option<&'static Value> {
-    SUBSET.schema.get("$defs")?.get(name)
-}
-
-/// What a definition says of a part that is not a `$ref`.
-fn body(definition: &Value) -> &Value {
-    let otherwise = definition.get("else").filter(|_| definition.get("properties").is_none());
-    otherwise.unwrap_or(definition)
 }
 
 /// Everything in the document that the schema does not allow.
@@ -260,17 +147,5 @@ fn unknown_keywords(lint: &mut Lint<'_>, error: &ValidationError<'_>) {
         let message = message.unwrap_or_else(|| format!("unknown {kind} `{keyword}`"));
         lint.rule = "unknown-keyword";
         lint.report(pointer, message, help);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_kind_of_part_is_a_definition_of_the_schema() {
-        assert!(Part::Ports.keywords().eq(["minimum", "maximum"]));
-        assert!(Part::Schema.keywords().any(|keyword| keyword == "x-max-distinct"));
-        assert!(Part::Document.keywords().any(|keyword| keyword == "x-clauses"));
     }
 }

@@ -9,10 +9,10 @@ use std::{collections::BTreeSet, sync::LazyLock};
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Lint, Part};
+use super::Lint;
 use crate::{
-    document::join,
-    model::{Constraint, Contract, LIMITS, Side},
+    model::{Contract, LIMITS},
+    table::{self, Direction, Operation, Part, Row},
 };
 
 /// A word, or a number that is no part of the name of a standard, of an address or of a date.
@@ -30,9 +30,9 @@ fn shown(value: &Value) -> String {
 
 /// What the text of a clause must repeat of a keyword: the numbers of a limit, a default that stands for itself, the values of
 /// an enum or the ends of a range of numbers.
-fn said(constraint: &Constraint, has_separators: bool) -> Vec<String> {
+fn said(row: &Row, has_separators: bool) -> Vec<String> {
     let is_number = |text: &String| text.parse::<i64>().is_ok();
-    match (constraint.keyword, &constraint.value) {
+    match (row.keyword.as_str(), &row.said.value) {
         ("enum", Value::Array(values)) => {
             let values: Vec<String> = values.iter().map(shown).collect();
             if !values.iter().all(is_number) {
@@ -41,59 +41,68 @@ fn said(constraint: &Constraint, has_separators: bool) -> Vec<String> {
             let numbers = || values.iter().filter_map(|value| value.parse::<i64>().ok());
             numbers().min().into_iter().chain(numbers().max()).map(|end| end.to_string()).collect()
         }
-        ("default", value @ Value::Number(_)) => vec![shown(value)],
-        ("default", Value::String(text)) if !has_separators && !is_number(text) => vec![text.clone()],
-        ("x-port", Value::Object(ports)) => ports.values().map(shown).collect(),
-        (keyword, value) if LIMITS.contains(&keyword) => vec![shown(value)],
-        _ => Vec::new(),
+        ("default", Value::String(text)) if has_separators || is_number(text) => Vec::new(),
+        ("default", Value::Bool(_)) | ("enum", _) => Vec::new(),
+        (_, value) => vec![shown(value)],
     }
 }
 
-fn is_limit(keyword: &str) -> bool {
-    LIMITS.contains(&keyword) || matches!(keyword, "x-port" | "default" | "enum")
+/// Whether the text of a clause that the row cites must say its value.
+fn is_limit(row: &Row) -> bool {
+    let keyword = row.keyword.as_str();
+    LIMITS.contains(&keyword) || keyword.starts_with("x-port ") || matches!(keyword, "default" | "enum")
 }
 
-/// Whether a text must repeat it.
-fn is_of_request(constraint: &Constraint) -> bool {
-    constraint.side == Side::Request && !constraint.credential && is_limit(constraint.keyword)
+/// The limits, defaults and values of a place of a request; none of the token.
+fn limits(place: &Part) -> impl Iterator<Item = &Row> {
+    let is_sent = place.direction == Direction::Request && !place.has("x-credential");
+    place.rows.iter().filter(move |row| is_sent && is_limit(row))
+}
+
+/// The operations of a document that can be read; of another one, other rules report the problems.
+fn operations(lint: &Lint<'_>) -> Vec<Operation> {
+    if Contract::read(lint.document).is_ok() { table::operations(lint.document) } else { Vec::new() }
 }
 
 /// A limit, default or value of a request that the text of its clause does not say, or a number in a text that no keyword has.
 pub(super) fn run(lint: &mut Lint<'_>) {
-    // Other rules report a document that cannot be read as a contract.
-    let constraints =
-        Contract::read(lint.document).map(|contract| contract.constraints()).unwrap_or_default();
-    for clause in lint.parts(Part::Clause) {
+    let operations = operations(lint);
+    for clause in lint.listed("/x-clauses") {
         let (Some(id), Some(text)) = (clause.text("id"), clause.text("text")) else { continue };
-        let cites = |one: &&Constraint| one.clauses.iter().any(|clause| clause == id);
-        for wrong in contradictions(text, &constraints.iter().filter(cites).collect::<Vec<_>>(), &constraints)
-        {
+        for wrong in contradictions(id, text, &operations) {
             let message = format!("the text of `{id}` {wrong}");
             lint.report(clause.at("text"), message, "change the text, or the keyword that cites the clause");
         }
     }
 }
 
-/// What is wrong with the text of a clause, given the constraints that cite it and all of them.
-fn contradictions(text: &str, cited: &[&Constraint], all: &[Constraint]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    let says = words(text);
-    for one in cited.iter().filter(|one| is_of_request(one)) {
-        let has_separators = cited.iter().any(|other| other.at == one.at && other.keyword == "x-separators");
-        for missing in said(one, has_separators).iter().filter(|word| !says.contains(word.as_str())) {
-            wrong.push(format!("does not say `{}: {missing}` of {}", one.keyword, one.at));
+/// What is wrong with the text of a clause.
+fn contradictions(id: &str, text: &str, operations: &[Operation]) -> Vec<String> {
+    let (mut wrong, says) = (Vec::new(), words(text));
+    let cites = |row: &&Row| row.clauses.iter().any(|clause| clause == id);
+    let mut allowed = String::new();
+    let mut is_of_limit = false;
+    for place in operations.iter().flat_map(|operation| &operation.parts) {
+        let mut cited = place.rows.iter().filter(|row| cites(row) && !row.is_text()).peekable();
+        if cited.peek().is_none() {
+            continue;
+        }
+        is_of_limit |= cited.any(is_limit);
+        // A text may also say the status of a response, and what other keywords say of the same value.
+        let beside = place.rows.iter().filter(|row| !row.is_text());
+        allowed.extend(beside.map(|row| format!("{} {} ", place.at, row.said.value)));
+        let has_separators =
+            place.rows.iter().any(|row| row.keyword.starts_with("x-separators ") && cites(&row));
+        for row in limits(place).filter(cites) {
+            for missing in said(row, has_separators).iter().filter(|word| !says.contains(word.as_str())) {
+                wrong.push(format!("does not say `{}: {missing}` of {}", row.keyword, place.at));
+            }
         }
     }
-    // A text may also say the status of a response, and what other keywords say of the same value.
-    let is_beside = |one: &&Constraint| {
-        cited.iter().any(|cited| (&cited.operation, &cited.at) == (&one.operation, &one.at))
-    };
-    let allowed: String =
-        all.iter().filter(is_beside).map(|one| format!("{} {} ", one.at, one.value)).collect();
     let allowed = words(&allowed);
     // Without a keyword there is nothing that a number could contradict.
-    if cited.iter().any(|one| is_limit(one.keyword)) {
-        for number in says.iter().filter(|word| word.parse::<i64>().is_ok() && !allowed.contains(*word)) {
+    for number in says.iter().filter(|word| is_of_limit && word.parse::<i64>().is_ok()) {
+        if !allowed.contains(*number) {
             wrong.push(format!("says {number}, but no keyword that cites the clause has this number"));
         }
     }
@@ -103,23 +112,30 @@ fn contradictions(text: &str, cited: &[&Constraint], all: &[Constraint]) -> Vec<
 /// A limit of a request is a rule of the contract or a decision of this repository, and cites which. It may inherit the clause of
 /// the body around it where the text of that says the limit.
 pub(super) fn uncited_limits(lint: &mut Lint<'_>) {
-    let Ok(contract) = Contract::read(lint.document) else { return };
+    let clauses = lint.listed("/x-clauses");
+    let text = |id: &String| {
+        clauses.iter().find(|clause| clause.text("id") == Some(id)).and_then(|one| one.text("text"))
+    };
     let mut reported = BTreeSet::new();
-    for one in contract.constraints().iter().filter(|one| is_of_request(one)) {
-        let operation = contract.operations.iter().find(|operation| operation.id == one.operation);
-        let of_body =
-            operation.and_then(|operation| operation.body.as_ref()).map(|body| body.citation.any.as_slice());
-        let is_inherited = one.at.starts_with("body ") && of_body == Some(&one.clauses);
-        let is_said = |id: &String| {
-            let text =
-                contract.clauses.iter().find(|clause| clause.id == *id).map_or("", |clause| &clause.text);
-            said(one, false).iter().all(|word| words(text).contains(word.as_str()))
-        };
-        let is_uncited = one.clauses.is_empty() || is_inherited && !one.clauses.iter().any(is_said);
-        if is_uncited && reported.insert(one.pointer.clone()) {
-            let message = format!("`{}` of {} cites no clause", one.keyword, one.at);
-            let help = "add `x-clause` with the clause that states it, or with unspecified behaviour for a limit of this repository";
-            lint.report(join(&one.pointer, one.keyword), message, help);
+    for operation in operations(lint) {
+        let body =
+            operation.parts.iter().find(|place| place.at == "body").and_then(|body| body.get("content", ""));
+        for place in &operation.parts {
+            for row in limits(place) {
+                let is_inherited =
+                    place.at.starts_with("body ") && body.is_some_and(|body| body.clauses == row.clauses);
+                let is_said = |id: &String| {
+                    let says = words(text(id).unwrap_or_default());
+                    said(row, false).iter().all(|word| says.contains(word.as_str()))
+                };
+                let is_uncited = row.clauses.is_empty() || is_inherited && !row.clauses.iter().any(is_said);
+                let schema = row.said.pointer.rsplit_once('/').map(|(schema, _)| schema.to_owned());
+                if is_uncited && reported.insert(schema) {
+                    let message = format!("`{}` of {} cites no clause", row.keyword, place.at);
+                    let help = "add `x-clause` with the clause that states it, or with unspecified behaviour for a limit of this repository";
+                    lint.report(&row.said.pointer, message, help);
+                }
+            }
         }
     }
 }

@@ -3,7 +3,6 @@
 //! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
-mod constraint;
 mod operation;
 mod read;
 mod schema;
@@ -11,12 +10,9 @@ mod search;
 
 use serde::Deserialize;
 
-pub(crate) use constraint::{Constraint, LIMITS, Side};
-pub(crate) use operation::{
-    Body, Condition, Credential, Header, Media, Method, Operation, Parameter, Response, Retry, Rule,
-};
-pub(crate) use sallyport_contract::citation::Citation;
-pub(crate) use schema::{Format, Kind, Property, Schema};
+pub(crate) use operation::{Body, Header, Media, Method, Operation, Parameter, Response, Retry, Rule};
+pub(crate) use sallyport_contract::{citation::Citation, table::Type as Kind};
+pub(crate) use schema::{Format, Property, Schema};
 pub(crate) use search::{Filter, Match, Page};
 
 /// The contract, in the order of the document.
@@ -44,32 +40,37 @@ pub(crate) struct Clause {
     pub(crate) pointer: String,
 }
 
+/// Which way values go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Request,
+    Response,
+}
+
+/// The keywords with one number that bounds a value, its length or its number of items.
+pub(crate) const LIMITS: [&str; 8] = [
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "x-max-utf8-bytes",
+    "minItems",
+    "maxItems",
+    "x-max-distinct",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        document::Document,
-        fixture::{LIBRARY, edited, edited_text},
-    };
-
-    #[test]
-    fn what_is_inside_a_list_or_an_object_inherits_its_clause() {
-        let inline = edited_text(
-            LIBRARY,
-            "maxItems: 2, items: { «type: string, minLength: 1, maxLength: 20→type: array, items: { type: string, minLength: 1 }» }",
-        );
-        let contract = Contract::read(&Document::parse(&inline).unwrap()).unwrap();
-        let constraints = contract.constraints();
-        let inner =
-            constraints.iter().find(|one| one.at == "body copies[].tags[][]" && one.keyword == "minLength");
-        assert_eq!(inner.unwrap().clauses, ["books.body"]);
-    }
+    use crate::fixture::edited;
 
     #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        let problems = Contract::read(&edited("minimum: 1, maximum: «100→1.5» }")).unwrap_err();
+        let problems =
+            Contract::read(&edited("schema: { type: «integer→number», minimum: 1, maximum: 100 }"))
+                .unwrap_err();
         assert_eq!(problems.len(), 1);
-        assert!(problems[0].pointer.ends_with("/schema/maximum"), "{}", problems[0]);
+        assert!(problems[0].pointer.ends_with("/schema/type"), "{}", problems[0]);
         assert!(problems[0].place.is_some());
     }
 }

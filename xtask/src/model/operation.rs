@@ -7,6 +7,8 @@ use serde::{
     de::{Error as _, IgnoredAny},
 };
 
+use sallyport_contract::table::{Location, Transport};
+
 use super::{Citation, Filter, Page, Schema};
 
 /// One method on one path.
@@ -31,7 +33,7 @@ pub(crate) struct Operation {
     pub(crate) citation: Citation,
     /// Ways to send the token, in the document's order; any one of them is enough.
     #[serde(skip)]
-    pub(crate) credentials: Vec<Credential>,
+    pub(crate) credentials: Vec<Transport>,
     /// The clause that requires several transports to carry one value.
     #[serde(rename = "x-credentials-agree")]
     pub(crate) credentials_agree: Option<String>,
@@ -82,19 +84,6 @@ pub(crate) enum Method {
     Post,
     Delete,
     Patch,
-}
-
-/// A way to send the account's token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Credential {
-    Query {
-        name: String,
-    },
-    Header {
-        name: String,
-    },
-    /// `Authorization: Bearer <token>`.
-    Bearer,
 }
 
 /// A rule between two fields (`x-rules`).
@@ -156,16 +145,6 @@ pub(crate) struct Parameter {
     _example: Option<IgnoredAny>,
     #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
-}
-
-/// Where a parameter is sent, as the document spells it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, strum::Display)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Location {
-    Path,
-    Query,
-    Header,
 }
 
 /// A JSON request body.

@@ -1,10 +1,11 @@
 //! Reads the contract from a document: references are followed, and the rest is up to the types.
 
+use sallyport_contract::table::Transport;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::{Citation, Contract, Credential, Method, Operation, Response, Schema};
+use super::{Citation, Contract, LIMITS, Method, Operation, Response, Schema};
 use crate::{
     document::{Document, join},
     problem::{Problem, suggestion},
@@ -77,12 +78,12 @@ fn operation(document: &Document, path: &str, method: Method, at: &str) -> Resul
     Ok(operation)
 }
 
-fn credential(document: &Document, at: &str, scheme: &str) -> Result<Credential, Problem> {
+fn credential(document: &Document, at: &str, scheme: &str) -> Result<Transport, Problem> {
     let field = |key| document.text(scheme, key).map(str::to_owned);
     match (field("type").as_deref(), field("in").as_deref(), field("scheme").as_deref(), field("name")) {
-        (Some("apiKey"), Some("query"), _, Some(name)) => Ok(Credential::Query { name }),
-        (Some("apiKey"), Some("header"), _, Some(name)) => Ok(Credential::Header { name }),
-        (Some("http"), _, Some("bearer"), _) => Ok(Credential::Bearer),
+        (Some("apiKey"), Some("query"), _, Some(name)) => Ok(Transport::Query(name)),
+        (Some("apiKey"), Some("header"), _, Some(name)) => Ok(Transport::Header(name)),
+        (Some("http"), _, Some("bearer"), _) => Ok(Transport::Bearer),
         _ if document.get(scheme).is_none() => {
             let name = scheme.rsplit('/').next().unwrap_or_default();
             let known = document.members("/components/securitySchemes");
@@ -157,7 +158,20 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
     let mut part = Map::new();
     let name = pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'));
     part.extend(name.map(|name| ("$name".to_owned(), json!(name))));
-    for (key, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+    let is_keyword = |key: &str| {
+        LIMITS.contains(&key)
+            || ["nullable", "enum", "default", "format", "x-format", "x-port", "x-separators"].contains(&key)
+    };
+    let is_schema = members.contains_key("type");
+    if is_schema {
+        let keywords = members.iter().filter(|(key, _)| is_keyword(key));
+        let keywords = keywords.map(|(key, value)| (key.clone(), value.clone()));
+        part.insert("$keywords".to_owned(), keywords.collect());
+    }
+    for (key, value) in members {
+        if value.is_null() || is_schema && LIMITS.contains(&key.as_str()) {
+            continue;
+        }
         let at = join(&pointer, key);
         let entries = || document.members(&at).into_iter();
         let inner = match key.as_str() {

@@ -1,9 +1,9 @@
 //! Schemas, with every constraint that the document can put on a value.
 
 use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::Citation;
+use super::{Citation, Kind, LIMITS};
 
 /// What a value must be. A keyword that is not a field is a problem, so that none is dropped.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,19 +35,9 @@ pub(crate) struct Schema {
     extension: Option<Extension>,
     #[serde(rename = "x-port")]
     ports: Option<Ports>,
-    pub(crate) minimum: Option<i64>,
-    pub(crate) maximum: Option<i64>,
-    /// Characters.
-    pub(crate) min_length: Option<i64>,
-    /// Characters.
-    pub(crate) max_length: Option<i64>,
-    #[serde(rename = "x-max-utf8-bytes")]
-    pub(crate) max_utf8_bytes: Option<i64>,
-    pub(crate) min_items: Option<i64>,
-    pub(crate) max_items: Option<i64>,
-    /// Items that may remain after de-duplication.
-    #[serde(rename = "x-max-distinct")]
-    pub(crate) max_distinct: Option<i64>,
+    /// What the document says of a value, without what is inside of it.
+    #[serde(rename = "$keywords", default)]
+    pub(crate) keywords: Map<String, Value>,
     /// The text that a value of an enum stands for. One without comes from the parameter that a `required-when` rule names.
     #[serde(rename = "x-separators")]
     pub(crate) separators: Option<Map<String, Value>>,
@@ -63,18 +53,6 @@ pub(crate) struct Schema {
     /// Repeats an `x-format` for tools of others; the lint compares them.
     #[serde(rename = "pattern")]
     _pattern: Option<IgnoredAny>,
-}
-
-/// The type of a value. An integer has 64 bits with and without `format: int64`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Kind {
-    String,
-    Integer,
-    Boolean,
-    Array,
-    Object,
 }
 
 /// A form of a value that has its own reader.
@@ -152,37 +130,13 @@ impl Schema {
     }
 
     /// The bounds of a value, of its length or of its number of items, by keyword.
-    pub(crate) fn limits(&self) -> impl Iterator<Item = (&'static str, i64)> {
-        let limits = [
-            self.minimum,
-            self.maximum,
-            self.min_length,
-            self.max_length,
-            self.max_utf8_bytes,
-            self.min_items,
-            self.max_items,
-            self.max_distinct,
-        ];
-        super::LIMITS.into_iter().zip(limits).filter_map(|(keyword, limit)| Some((keyword, limit?)))
+    pub(crate) fn limits(&self) -> impl Iterator<Item = (&str, i64)> {
+        let keywords = self.keywords.iter().filter(|(keyword, _)| LIMITS.contains(&keyword.as_str()));
+        keywords.filter_map(|(keyword, limit)| Some((keyword.as_str(), limit.as_i64()?)))
     }
 
-    /// What the document says of a value, by keyword, without what is inside of it.
-    pub(crate) fn keywords(&self) -> Vec<(&'static str, Value)> {
-        let format = self.format.map(|format| json!(<&str>::from(format)));
-        let ports =
-            self.ports.map(|Ports { minimum, maximum }| json!({ "minimum": minimum, "maximum": maximum }));
-        let named = [
-            ("type", Some(json!(<&str>::from(self.kind)))),
-            ("nullable", self.nullable.then_some(json!(true))),
-            ("enum", self.variants.as_ref().map(|variants| json!(variants))),
-            ("default", self.default.clone()),
-            ("format", format),
-            ("x-format", self.extension.map(|Extension::IpEndpoint| json!("ip-endpoint"))),
-            ("x-port", ports),
-        ];
-        let named = named.into_iter().filter_map(|(keyword, value)| Some((keyword, value?)));
-        let limits = self.limits().map(|(keyword, limit)| (keyword, json!(limit)));
-        let separators = self.separators.as_ref().map(|texts| ("x-separators", json!(texts)));
-        named.chain(limits).chain(separators).collect()
+    /// One of them.
+    pub(crate) fn limit(&self, keyword: &str) -> Option<i64> {
+        self.limits().find(|(name, _)| *name == keyword).map(|(_, limit)| limit)
     }
 }

@@ -26,9 +26,8 @@ fn breaking_changes_have_witnesses() {
         let new = edited(&edit);
         for diff in [diff(&contract(), &new), diff(&new, &contract())] {
             for change in diff.changes.iter().filter(|change| change.rule.verdict == Verdict::Breaking) {
-                match witness::witness(change) {
-                    Some(witness) => assert!(!witness.text.is_empty()),
-                    None => without.push(change.rule.id.clone()),
+                if witness::witness(change).is_none() {
+                    without.push(change.rule.id.clone());
                 }
             }
         }
@@ -50,12 +49,13 @@ fn breaking_changes_have_witnesses() {
 fn the_witness_of_a_limit_is_the_value_next_to_it() {
     let witness = |edit: &str| {
         let changes = diff(&contract(), &edited(edit)).changes;
-        witness::witness(&changes[0]).unwrap().value.unwrap()
+        let witness = witness::witness(&changes[0]).unwrap();
+        witness.split_once(" = ").unwrap().1.to_owned()
     };
-    assert_eq!(witness("minimum: 1, maximum: «100→50» }"), 51);
-    assert_eq!(witness("minimum: «1→2», maximum: 100 }"), 1);
-    assert_eq!(witness("x-max-utf8-bytes: «32→3» }"), "xxxx");
-    assert_eq!(witness("maximum: «65535→1024» }"), "192.0.2.1:1025");
+    assert_eq!(witness("minimum: 1, maximum: «100→50» }"), "`51`");
+    assert_eq!(witness("minimum: «1→2», maximum: 100 }"), "`1`");
+    assert_eq!(witness("x-max-utf8-bytes: «32→3» }"), "`xxxx`");
+    assert_eq!(witness("maximum: «65535→1024» }"), "`192.0.2.1:1025`");
 }
 
 #[test]

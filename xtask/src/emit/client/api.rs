@@ -18,13 +18,7 @@ pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Ve
         let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
         vec![document.problem("/paths", format!("progenitor cannot generate the client: {failure}"), help)]
     })?;
-    let mut file: syn::File = syn::parse2(tokens).map_err(|error| {
-        vec![document.problem(
-            "",
-            format!("the output of progenitor is not valid Rust: {error}"),
-            "rename what is not a Rust identifier in the document",
-        )]
-    })?;
+    let mut file = super::parsed(document, super::API, tokens)?;
     postprocess::postprocess(&mut file, docs, &lower::reachable_from_responses(&contract));
     Ok(file)
 }

@@ -7,16 +7,18 @@ mod postprocess;
 mod search;
 mod vocabulary;
 
-use super::{formatted, rust};
+use super::{formatted, parsed, rust};
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
 
 use docs::Docs;
+
+const API: &str = "client/src/generated.rs";
 
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
     let api = api::generate(document, &Docs::read(&model))?;
-    let mut api = formatted("client/src/generated.rs", &api);
+    let mut api = formatted(document, API, &api)?;
     // The path of a text variant has a fragment that distinguishes it from the operation; see `lower`.
     for id in model.operations.iter().flat_map(|operation| lower::builder_ids(operation).into_iter().skip(1))
     {

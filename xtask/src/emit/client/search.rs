@@ -10,7 +10,7 @@ use crate::{
     document::Document,
     emit::{field, name},
     lower,
-    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Schema, Side},
+    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Side},
     problem::Problem,
 };
 
@@ -40,7 +40,7 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
     });
     let filters: Vec<_> = filters.collect();
     let identity = search.page.as_ref().map_or("itemId", |page| &page.identity);
-    let items = format!("{}s", name::noun(identity).replace('_', " "));
+    let items = format!("{}s", name::noun(identity).to_string().replace('_', " "));
     let setters = setters(search, properties, &filters, &items);
     Ok(vec![
         rust(document, "client/src/search/generated.rs", setters)?,
@@ -115,7 +115,7 @@ fn flags(filters: &[Narrowing<'_>], items: &str) -> TokenStream {
 
 impl Narrowing<'_> {
     fn flag(&self) -> proc_macro2::Ident {
-        name::snake(&name::noun(&self.property.name))
+        name::noun(&self.property.name)
     }
 
     fn setter(&self) -> proc_macro2::Ident {
@@ -162,8 +162,9 @@ impl Narrowing<'_> {
             }
             _ if self.is_time() => (quote!(sallyport_client::jiff::Timestamp), quote!()),
             (Kind::Integer, _) => {
-                let Schema { minimum, maximum, .. } = &self.property.schema;
-                let (least, most) = (minimum.unwrap_or(i64::MIN), maximum.unwrap_or(i64::MAX));
+                let limit = |keyword| self.property.schema.limit(keyword);
+                let (least, most) =
+                    (limit("minimum").unwrap_or(i64::MIN), limit("maximum").unwrap_or(i64::MAX));
                 let range = quote!(clap::value_parser!(i64).range(#least..=#most));
                 (quote!(i64), quote!(value_parser = #range, allow_negative_numbers = true,))
             }

@@ -2,12 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use sallyport_contract::table::Transport;
 
 use crate::{
     document::Document,
     emit::name,
     lower,
-    model::{Contract, Credential, Header, Kind, Operation, Response, Retry, Schema},
+    model::{Contract, Header, Kind, Operation, Response, Retry, Schema},
     problem::Problem,
 };
 
@@ -393,15 +394,15 @@ fn business_code(success: &Response) -> Option<(String, i64)> {
 
 /// The transport of the token: a header where there is a choice, because URLs are logged on the way.
 fn credential(operation: &Operation) -> Option<TokenStream> {
-    let rank = |credential: &&Credential| match credential {
-        Credential::Header { .. } => 0,
-        Credential::Bearer => 1,
-        Credential::Query { .. } => 2,
+    let rank = |transport: &&Transport| match transport {
+        Transport::Header(_) => 0,
+        Transport::Bearer => 1,
+        Transport::Query(_) => 2,
     };
-    operation.credentials.iter().min_by_key(rank).map(|credential| match credential {
-        Credential::Header { name } => quote!(Credential::Header(#name)),
-        Credential::Bearer => quote!(Credential::Bearer),
-        Credential::Query { name } => quote!(Credential::Query(#name)),
+    operation.credentials.iter().min_by_key(rank).map(|transport| match transport {
+        Transport::Header(name) => quote!(Credential::Header(#name)),
+        Transport::Bearer => quote!(Credential::Bearer),
+        Transport::Query(name) => quote!(Credential::Query(#name)),
     })
 }
 

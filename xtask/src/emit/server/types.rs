@@ -118,7 +118,7 @@ impl Emitter<'_> {
                 let number = Literal::i64_unsuffixed(number.as_i64().unwrap_or_default());
                 quote!(Constant<#number>)
             }
-            (Kind::Integer, None) => match (schema.minimum, schema.maximum) {
+            (Kind::Integer, None) => match (schema.limit("minimum"), schema.limit("maximum")) {
                 (Some(0..), Some(0..=0xffff_ffff)) => quote!(u32),
                 // Days and counts, of which imports take no others.
                 _ if self.is_stored && schema.format.is_none() => quote!(u32),
