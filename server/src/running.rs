@@ -124,9 +124,6 @@ pub struct RunningServer {
 
 /// Starts a server on the current Tokio runtime.
 ///
-/// # Errors
-/// An address cannot be bound.
-///
 /// # Panics
 /// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<RunningServer, StartError> {

@@ -71,13 +71,11 @@ pub struct Extraction {
 
 impl Extraction {
     /// Number of gateways in the result.
-    #[must_use]
     pub fn returned(&self) -> u32 {
         u32::try_from(self.endpoints.len()).unwrap_or(u32::MAX)
     }
 
     /// Whether there are fewer gateways than requested (`extract.partial`).
-    #[must_use]
     pub fn is_partial(&self) -> bool {
         self.returned() < self.requested
     }
@@ -120,9 +118,6 @@ pub struct StoredExtraction {
 
 impl StoredExtraction {
     /// The gateways, if they were extracted with the same `parameters` (`extract.idempotent`).
-    ///
-    /// # Errors
-    /// The parameters differ.
     pub fn repeat(self, parameters: &Parameters) -> Result<Vec<Endpoint>, Rejection> {
         if self.parameters == *parameters { Ok(self.endpoints) } else { Err(Rejection::RequestIdReused) }
     }

@@ -9,13 +9,11 @@ pub struct Id(i64);
 
 impl Id {
     /// The identifier, if it is positive.
-    #[must_use]
     pub const fn new(value: i64) -> Option<Self> {
         if value >= 1 { Some(Self(value)) } else { None }
     }
 
     /// The number.
-    #[must_use]
     pub const fn get(self) -> i64 {
         self.0
     }

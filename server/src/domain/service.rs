@@ -30,7 +30,6 @@ pub struct Service {
 
 impl Service {
     /// A service on the data of `repository`.
-    #[must_use]
     pub fn new(repository: Arc<dyn Repository>) -> Self {
         Self { repository, clock: Clock::system() }
     }
@@ -73,18 +72,12 @@ impl Service {
     }
 
     /// Checks whether the token may be used for `purpose`, before the body of a request is received.
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Rejection> {
         let credential = self.repository.credential(token.digest()).await.map_err(rejection)?;
         credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, self.clock.now())
     }
 
     /// The account's groups, ascending by id.
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
         let groups = require_known_token(self.repository.groups(token.digest()).await)?;
         let (account, groups) = groups.authorize(Purpose::Static, self.clock.now())?;
@@ -93,9 +86,6 @@ impl Service {
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
         let page = require_known_token(self.repository.search(token.digest(), command.into()).await)?;
         let (account, page) = page.authorize(Purpose::Static, self.clock.now())?;

@@ -24,9 +24,6 @@ pub struct TlsError(String);
 
 impl Identity {
     /// Loads a chain, the server's own certificate first, and its key (PKCS#8, PKCS#1 or SEC1), all as PEM.
-    ///
-    /// # Errors
-    /// A file cannot be read or has other content, or the key does not match the certificate.
     pub fn load(certificates: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificates)?;
         let mismatch = |reason: rustls::Error| {

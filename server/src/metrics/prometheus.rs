@@ -153,9 +153,6 @@ impl Metrics {
     }
 
     /// All metrics in the text format of OpenMetrics, which Prometheus reads, with the figures of `store`.
-    ///
-    /// # Errors
-    /// None in practice: writing to a `String` does not fail.
     pub(crate) fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {

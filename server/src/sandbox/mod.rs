@@ -100,9 +100,6 @@ impl Sandbox {
     /// Starts a sandbox with these tokens. `configure` may change all of its configuration but the store: the sandbox serves
     /// its own in any case.
     ///
-    /// # Errors
-    /// As for [`Sandbox::start`], and for a configuration that is inconsistent.
-    ///
     /// # Panics
     /// As for [`Sandbox::start`].
     pub async fn start_with(
@@ -170,9 +167,6 @@ impl Sandbox {
 
     /// Stops the clock at this time. Tokens, whitelist entries and entitlements expire accordingly, and request ids that are older
     /// than their retention are deleted before this returns.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn set_time(&self, time: Timestamp) -> Result<(), ClockError> {
         self.control.set(Some(time)).await
     }
@@ -186,9 +180,6 @@ impl Sandbox {
     }
 
     /// Uses the system's clock again, as at the start.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn reset_time(&self) -> Result<(), ClockError> {
         self.control.set(None).await
     }

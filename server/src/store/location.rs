@@ -25,9 +25,6 @@ pub struct LocationError(pub(super) &'static str);
 
 impl Location {
     /// Opens the database and brings its schema up to date.
-    ///
-    /// # Errors
-    /// Says in one line why the database cannot be used.
     pub async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteStore::open(path, mode)?),

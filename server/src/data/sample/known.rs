@@ -93,7 +93,6 @@ macro_rules! sample_tokens {
             }
 
             /// Every token, in the order of the fields.
-            #[must_use]
             pub fn list(&self) -> [SampleToken<'_>; [$($key),+].len()] {
                 [$(SampleToken {
                     name: $name,

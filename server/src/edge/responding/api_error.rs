@@ -21,7 +21,6 @@ pub struct ApiError {
 
 impl ApiError {
     /// The server is overloaded.
-    #[must_use]
     pub fn overloaded() -> Self {
         Self { retry_after: Some(OVERLOADED_RETRY_AFTER), ..ErrorCode::Overloaded.into() }
     }

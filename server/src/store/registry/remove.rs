@@ -22,9 +22,6 @@ pub struct Dependents {
 
 impl dyn Store + '_ {
     /// What [`Self::remove`] would remove, in words.
-    ///
-    /// # Errors
-    /// As for [`Self::remove`].
     pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
         self.run(Access::Snapshot, move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
     }
