@@ -1,6 +1,6 @@
 //! Extraction: the command, the data that the storage returns for it, and the result.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,6 @@ use super::{
     rejection::Rejection,
     token::{Token, TokenDigest},
 };
-
-/// Time to wait after a shortage before the next attempt (`extract.shortage-retry-after`).
-pub const SHORTAGE_RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// The regions to choose gateways from. Codes are case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

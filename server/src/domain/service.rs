@@ -1,25 +1,17 @@
 //! The operations: data from the repository, decisions here.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use super::{
     StaticGroup,
     access::{AccountId, ProtectedData, Purpose},
     clock::Clock,
-    extraction::{
-        ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction,
-    },
+    extraction::{ExtractCommand, Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
     ports::{Found, Repository, RepositoryError},
     rejection::Rejection,
     search::{SearchCommand, SearchPage},
     token::Token,
 };
-
-/// Time to wait before the next attempt when the storage is busy.
-const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// Time to wait before the next attempt when the storage is unavailable.
-const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The service behind the edge. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -66,7 +58,7 @@ impl Service {
             (None, _) => candidates,
         };
         if endpoints.is_empty() {
-            return Err(Rejection::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+            return Err(Rejection::Shortage);
         }
         Ok(Extraction { endpoints, requested: parameters.count, caller_ip })
     }
@@ -107,8 +99,8 @@ pub(super) fn record_account(account: AccountId) {
 pub(super) fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {
-        RepositoryError::Busy(_) => Rejection::Busy { retry_after: BUSY_RETRY_AFTER },
-        RepositoryError::Unavailable(_) => Rejection::Unavailable { retry_after: UNAVAILABLE_RETRY_AFTER },
+        RepositoryError::Busy(_) => Rejection::Busy,
+        RepositoryError::Unavailable(_) => Rejection::Unavailable,
         RepositoryError::Internal(_) => Rejection::Internal,
     }
 }

@@ -224,7 +224,7 @@ fn success<O: Responses>(
         }
         Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
     };
-    let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
+    let bytes = connection.send(bytes).map_err(|_| ApiError::from(ErrorCode::Overloaded))?;
     let mut response = response(O::STATUS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)
