@@ -13,8 +13,9 @@ use prometheus_client::{
     registry::{Metric, Registry, Unit},
 };
 
-use super::{DISCONNECTED, outcome};
+use super::{DISCONNECTED, micros, outcome};
 use crate::{
+    domain::ports::{Observer, Query},
     edge::responding::error_code::ErrorCode,
     store::{Pool, Store},
 };
@@ -82,16 +83,6 @@ struct OperationLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct QueryLabel {
     query: &'static str,
-}
-
-/// A query to the repository while a caller waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Query {
-    Extraction,
-    Remember,
-    Groups,
-    Search,
-    Credential,
 }
 
 /// The names of the queries, in the order of [`Query`].
@@ -180,12 +171,13 @@ impl Metrics {
         self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
         self.connections_timed_out.inc_by(closed as u64);
     }
+}
 
-    /// Counts a query to the repository that has returned.
-    pub(super) fn queried(&self, query: Query, begun: Instant, failed: bool) {
+impl Observer for Metrics {
+    fn queried(&self, query: Query, time: Duration, has_failed: bool) {
         let QueryMetrics { seconds, failures } = &self.queries[query as usize];
-        seconds.observe(begun.elapsed().as_secs_f64());
-        if failed {
+        seconds.observe(time.as_secs_f64());
+        if has_failed {
             failures.inc();
         }
     }
@@ -215,7 +207,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A call without a response. If it is dropped before it has one, the caller has disconnected.
+/// A call without a response. If it is dropped before it has one, the caller has disconnected, which is counted and logged.
 pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
     counts: Option<&'a OperationMetrics>,
@@ -231,16 +223,15 @@ impl CallInFlight<'_> {
         self.finished = Some((code, after));
         after
     }
-
-    /// When it started.
-    pub(crate) fn started(&self) -> Instant {
-        self.started
-    }
 }
 
 impl Drop for CallInFlight<'_> {
     fn drop(&mut self) {
         self.metrics.in_flight.dec();
+        if self.finished.is_none() {
+            let micros = micros(self.started.elapsed());
+            tracing::info!(outcome = DISCONNECTED, micros, "the caller disconnected");
+        }
         let Some(OperationMetrics { operation, successes, seconds }) = self.counts else { return };
         let (outcome, after) = match self.finished {
             None => {
