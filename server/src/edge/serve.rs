@@ -1,6 +1,6 @@
 //! Serves one call.
 
-use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use dropshot::{HttpError, HttpResponse as _, RequestContext};
 use futures::FutureExt;
@@ -87,7 +87,7 @@ async fn call<O: Handler>(
     let admitted = match admitted {
         // Boxed to keep the futures of operations without a body small.
         Ok(ip) if O::document().body.is_some() => {
-            Box::pin(authenticate::<O>(rqctx, connection, ip)).await.map(|()| ip)
+            Box::pin(authenticate::<O>(rqctx, connection)).await.map(|()| ip)
         }
         admitted => admitted,
     };
@@ -100,7 +100,7 @@ async fn call<O: Handler>(
     };
     let (token, request) = request.read(rqctx, admission.body_timeout, connection).await?;
     if O::document().body.is_none() {
-        admission.rate_limits.token(O::ID, &token, ip)?;
+        admission.rate_limits.token(O::ID, &token)?;
     }
     let _work = admission.start_work(connection)?;
     let call = Call { service, caller_ip: ipv4(ip), token, request_id: &rqctx.request_id };
@@ -111,11 +111,10 @@ async fn call<O: Handler>(
 async fn authenticate<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Connection,
-    ip: IpAddr,
 ) -> Result<(), ApiError> {
     let Context { service, admission } = rqctx.context();
     let token = O::credential(rqctx.request.uri().query(), rqctx.request.headers())?;
-    admission.rate_limits.token(O::ID, &token, ip)?;
+    admission.rate_limits.token(O::ID, &token)?;
     let _work = admission.start_work(connection)?;
     Ok(service.authenticate(&token, O::PURPOSE).await?)
 }
