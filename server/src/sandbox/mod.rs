@@ -114,10 +114,9 @@ impl Sandbox {
             ..Config::loopback(Arc::clone(&store) as _)
         };
         let config = configure(config);
-        let (clock, handle) = Clock::settable();
+        let clock = Clock::settable();
         let control = Arc::new(Control {
             clock: clock.clone(),
-            handle,
             store: Arc::clone(&store),
             retention: config.request_id_retention,
         });

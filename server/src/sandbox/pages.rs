@@ -117,7 +117,7 @@ fn changed_clock(control: &Control, changed: Result<(), ClockError>) -> Response
 }
 
 fn clock(control: &Control) -> Response<Body> {
-    let is_set = control.handle.time().is_some();
+    let is_set = control.clock.stopped_at().is_some();
     json_page(StatusCode::OK, &json!({"now": control.clock.now(), "isSet": is_set}))
 }
 
