@@ -71,6 +71,8 @@ pub struct SampleToken<'a> {
     pub key: &'static str,
     /// What it is.
     pub description: &'static str,
+    /// Name of its account.
+    pub account: &'static str,
     /// Which operations accept it.
     pub kind: TokenKind,
     /// The token.
@@ -98,6 +100,7 @@ macro_rules! sample_tokens {
                     name: $name,
                     key: $key,
                     description: $description,
+                    account: $account,
                     kind: TokenKind::$kind,
                     token: &self.$field,
                 }),+]
