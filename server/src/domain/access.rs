@@ -185,24 +185,6 @@ mod tests {
         Some(NOW + NANOSECOND)
     }
 
-    #[test]
-    fn a_token_is_good_for_its_purposes_until_it_ends() {
-        use Purpose::{Extraction, Static};
-        use TokenKind::{Api, Link};
-        for (kind, expires_at, revoked_at, purpose, rejection) in [
-            (Link, None, None, Extraction, None),
-            (Link, None, None, Static, Some(Rejection::TokenForExtractionOnly)),
-            (Api, None, None, Static, None),
-            (Api, later(), None, Static, None),
-            (Api, BEFORE, None, Static, Some(Rejection::TokenExpired)),
-            (Api, None, BEFORE, Extraction, Some(Rejection::TokenRevoked)),
-        ] {
-            let credential = Credential { account: AccountId(1), kind, expires_at, revoked_at };
-            let data = ProtectedData::new(credential, "data");
-            assert_eq!(data.authorize(purpose, NOW).err(), rejection, "{credential:?} {purpose:?}");
-        }
-    }
-
     /// An entry for the caller's address only.
     fn entry(is_enabled: bool, expires_at: Option<Timestamp>) -> WhitelistEntry {
         WhitelistEntry { first: CALLER, last: CALLER, is_enabled, expires_at }

@@ -132,15 +132,6 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
 fn bodies_that_are_not_text_or_of_another_type() {
     let response = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
     rejected(&response, ErrorCode::MalformedBody);
-    // Each takes at least a hundred times its length in memory.
-    let chain = format!("{}0{},", "[".repeat(99), "]".repeat(99));
-    for many in ["0,", "{},", "{\"\":0},", &chain] {
-        let items = many.repeat(30_000 / many.matches(['0', '[', '{']).count());
-        let response = search(&format!(r#"{{"ips":[{items}0]}}"#));
-        rejected(&response, ErrorCode::BodyTooLarge);
-        let message = response.json()["message"].to_string();
-        assert!(message.contains("body: expected at most 20022 JSON values (search.json-body"), "{message}");
-    }
     let good = br#"{"ips":["192.0.2.1"]}"#;
     for media in
         ["Content-Type: Application/JSON; charset=UTF-8", "content-type: application/json;charset=\"utf-8\""]
