@@ -60,11 +60,6 @@ impl Database {
         self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
     }
 
-    /// The same as its administrator opens it. It must have been opened before.
-    pub(crate) async fn registry(&self) -> Arc<dyn Store> {
-        self.name().parse::<Location>().unwrap().open(OpenMode::Existing).await.unwrap()
-    }
-
     /// Changes it behind the store's back, as another program would, and waits until that is in force. The SQL must suit
     /// both.
     pub(crate) async fn execute(&self, sql: &str) {

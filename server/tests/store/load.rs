@@ -65,7 +65,7 @@ async fn seeding_twice_changes_nothing(database: Database) {
     assert!(
         matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
     );
-    let tokens = all(database.registry().await.as_ref(), RecordKind::Token, &[]).await;
+    let tokens = all(database.open().await.as_ref(), RecordKind::Token, &[]).await;
     assert_eq!(tokens.len() as u64, sample.loaded[RecordKind::Token]);
 }
 

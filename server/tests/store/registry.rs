@@ -22,7 +22,7 @@ use super::{
 /// A new database with [`DATA`].
 async fn filled(database: &Database) -> Arc<dyn Store> {
     import(database.open().await.as_ref(), DATA.as_bytes()).await.unwrap();
-    database.registry().await
+    database.open().await
 }
 
 async fn another_rotation_does_not_lengthen_what_is_left_of_a_token(database: Database) {
@@ -64,7 +64,7 @@ async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Data
     let adding = (0..8).map(|number| {
         let database = Arc::clone(&database);
         tokio::spawn(async move {
-            let registry = database.registry().await;
+            let registry = database.open().await;
             let gateway =
                 json!({"host": "gw.invalid", "port": 100 + number, "region": "USA", "protocol": "http"});
             put(registry.as_ref(), RecordKind::Gateway, gateway).await.unwrap();
@@ -84,7 +84,7 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
     let registry = filled(&database).await;
     let mut others = Vec::new();
     for _ in 0..4 {
-        others.push(database.registry().await);
+        others.push(database.open().await);
     }
     for round in 0..ROUNDS {
         let adding = others.iter().map(|registry| {
@@ -125,7 +125,7 @@ const EARLIER: &str = "
 /// The tables of the first version become those of this one, with what is in them.
 async fn check_earlier(database: &Database) {
     database.open().await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     let accounts = all(registry.as_ref(), RecordKind::Account, &[]).await;
     assert_eq!(values(&accounts, "name"), ["acme", "other"]);
     assert_eq!(all(registry.as_ref(), RecordKind::Entitlement, &[]).await.len(), 1);
