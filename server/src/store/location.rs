@@ -102,6 +102,10 @@ mod tests {
         }
         for bad in [
             "",
+            "postgres:///x",
+            "postgres:///x?hostaddr=192.0.2.1",
+            "postgres://db.invalid",
+            "postgres://db.invalid/",
             "postgres://acme:very-secret@db.invalid:very-secret/x",
             "postgres://acme@db.invalid/x?password=very-secret&sslmode=very-secret",
             "postgres://acme:very-secret@db.invalid/x?very-secret=1",
