@@ -4,7 +4,6 @@
 const MAX_LENGTH: usize = 40;
 
 /// The known name that is most similar to `name`, if it differs only in letter case or in at most two letters.
-#[must_use]
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     if name.chars().nth(MAX_LENGTH).is_some() {
         return None;

@@ -5,7 +5,6 @@ use std::fmt::Display;
 pub use sallyport_contract::printable::{printable, write_json};
 
 /// A number with its noun, in the plural unless the number is one: "1 account", "2 entries".
-#[must_use]
 pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     match noun.strip_suffix('y') {
         _ if count == N::from(1) => format!("1 {noun}"),

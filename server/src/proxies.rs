@@ -44,13 +44,11 @@ impl FromIterator<ProxyNet> for TrustedProxies {
 
 impl TrustedProxies {
     /// Whether no proxy is declared.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether `ip` is one of them.
-    #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
         self.0.iter().any(|ProxyNet(net)| net.contains(&ip))
@@ -66,7 +64,6 @@ pub(crate) fn network(ip: IpAddr) -> IpAddr {
 }
 
 /// The IPv4 address, mapped or not, for a comparison with whitelists; `None` for IPv6.
-#[must_use]
 pub fn ipv4(ip: IpAddr) -> Option<Ipv4Addr> {
     match ip.to_canonical() {
         IpAddr::V4(ip) => Some(ip),

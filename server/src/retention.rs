@@ -161,13 +161,13 @@ mod tests {
         for (id, time) in [("old", now - 9 * DAY), ("young", now - DAY)] {
             store.store_extraction(AccountId(1), id.to_owned(), extraction.clone(), time).await.unwrap();
         }
-        let (clock, handle) = Clock::settable();
+        let clock = Clock::settable();
         let delete = async |progress: &mut Option<Progress>| {
             delete_due(&store, 7 * DAY, &clock, progress).await.unwrap()
         };
         let mut progress = None;
         assert_eq!(delete(&mut progress).await, 1);
-        handle.set(Some(now + 30 * DAY));
+        clock.set(Some(now + 30 * DAY));
         assert_eq!(delete(&mut progress).await, 0, "set forward while the server runs");
         assert_eq!(delete(&mut None).await, 0, "wrong from the start");
     }

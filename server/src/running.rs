@@ -30,7 +30,7 @@ use crate::{
         tls::Identity,
     },
     handlers, log,
-    metrics::{self, Metrics},
+    metrics::Metrics,
     proxies::TrustedProxies,
     retention::Retention,
     store::Store,
@@ -124,9 +124,6 @@ pub struct RunningServer {
 
 /// Starts a server on the current Tokio runtime.
 ///
-/// # Errors
-/// An address cannot be bound.
-///
 /// # Panics
 /// If called outside a Tokio runtime.
 pub fn start(config: Config) -> Result<RunningServer, StartError> {
@@ -169,9 +166,9 @@ pub(crate) fn serve_api(
         body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let measured = metrics::measured(Arc::clone(&store) as _, Arc::clone(&metrics));
-    let context =
-        Context { service: Service::new(measured).with_clock(clock.clone()), admission: Arc::new(admission) };
+    let service = Service::new(Arc::clone(&store) as _).with_clock(clock.clone());
+    let service = service.observed_by(Arc::clone(&metrics) as _);
+    let context = Context { service, admission: Arc::new(admission) };
     let retention =
         request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for, clock));
     // The operator's address first: if it is in use, no request has been accepted yet.

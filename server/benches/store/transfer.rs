@@ -9,17 +9,12 @@ use sallyport_server::{
 };
 
 use super::{Backend, figure, median, rounds};
-use crate::{records::ImportFile, server_process::ServerProcess};
+use crate::{records::import_file, server_process::ServerProcess};
 
 /// Fills the database with an account of that many instances, and gives its token.
 pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     let token = Token::generate(TokenKind::Api);
-    let mut file = ImportFile::new();
-    file.account("big");
-    file.token("big", &token, None, None);
-    (1..=size).for_each(|number| file.instance("big", number));
-    let file = file.finish();
-
+    let file = import_file("big", &token, size);
     let store = backend.open().await;
     let before = memory("VmRSS");
     // Forgets the highest memory so far.

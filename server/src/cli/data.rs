@@ -130,7 +130,11 @@ pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failu
 pub(super) fn describe(sample: &seed::Sample) -> Vec<String> {
     let mut lines = vec![format!("sample data: {}", described_counts(&sample.loaded)), String::new()];
     lines.push("tokens, which are not shown again:".to_owned());
-    lines.extend(sample.tokens.list().map(|it| format!("  {:<30} {}", it.description, it.token.expose())));
+    lines.extend(
+        sample.tokens.list().map(|it| {
+            format!("  {:<40} {}", format!("{} ({})", it.description, it.account), it.token.expose())
+        }),
+    );
     lines.push(String::new());
     lines.push("regions:".to_owned());
     let scarce = format!("{} (scarce, {})", sample.scarce_region, sample.scarce_count);

@@ -41,9 +41,6 @@ impl Reservation {
     /// address at most as much as it leaves free, so that no caller takes everything and a new one always finds memory. A
     /// bound does not apply while this is the only reservation that counts towards it: a single body or response may have
     /// any size.
-    ///
-    /// # Errors
-    /// One of the bounds is reached; nothing is reserved then.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), BudgetExceeded> {
         let (Connection { peer, .. }, Limit { total, of_connection }) =
             (&*self.connection, self.budget().limit);

@@ -160,9 +160,6 @@ impl Connection {
     }
 
     /// The bytes of a response, counted until they are sent.
-    ///
-    /// # Errors
-    /// The unread responses take too much memory.
     pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, BudgetExceeded> {
         let mut activity = self.activity();
         if activity.unreserved() + bytes.len() <= MAX_UNRESERVED {

@@ -58,9 +58,6 @@ pub(super) struct Identity {
 
 impl Sockets {
     /// Opens the list.
-    ///
-    /// # Errors
-    /// The system has none.
     pub(super) fn new() -> io::Result<Self> {
         let descriptors = Dir::open(DESCRIPTORS, OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
         let (pair, null) = (UnixStream::pair()?, File::open("/dev/null")?);
@@ -79,9 +76,6 @@ impl Sockets {
     }
 
     /// The open connections to one of `ports`, each with its descriptor.
-    ///
-    /// # Errors
-    /// The list cannot be read.
     pub(super) fn open(&mut self, ports: &[u16]) -> io::Result<Vec<(RawFd, Identity)>> {
         self.refill();
         let connection = |number| {
@@ -151,9 +145,6 @@ impl Sockets {
 /// Limits what the system buffers of each connection that is accepted at one of `ports` from now on. hyper reads as much in one turn
 /// as the system has buffered, up to some 50 MiB, and for the framing of a chunked body it takes about a second for that, in which
 /// no other task of its thread runs.
-///
-/// # Errors
-/// The process cannot list its sockets, or the system rejects the limit.
 pub(crate) fn limit_receive_buffers(ports: &[u16]) -> io::Result<()> {
     let mut sockets = Sockets::new()?;
     for number in sockets.at(ports)?.into_iter().filter(|number| peer(*number).is_none()) {

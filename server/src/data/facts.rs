@@ -20,9 +20,6 @@ pub const CONFIGURATION: &str = "conformance.toml";
 const MAX_LISTED: usize = 20;
 
 /// Writes the facts to a new folder that only its owner can read: the configuration names a file for each token.
-///
-/// # Errors
-/// The folder already exists or cannot be written.
 pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
     for SampleToken { key, token, .. } in sample.tokens.list() {

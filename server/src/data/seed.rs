@@ -22,9 +22,6 @@ pub enum SeedError {
 }
 
 /// Fills a store with the sample data, all or nothing. The tokens are random.
-///
-/// # Errors
-/// The store already has such data, or it fails.
 pub async fn seed(store: &dyn Store) -> Result<Sample, SeedError> {
     seed_with(store, &mut Token::generate).await
 }

@@ -64,18 +64,14 @@ fn render(document: &Value) -> Result<String, minijinja::Error> {
     };
     add(&mut page, "resolve", |root, value| resolved(root, value).clone());
     add(&mut page, "kind", kind);
-    add(&mut page, "limits", |root, schema| words::limits(root, schema).into());
     add(&mut page, "curl", |root, operation| curl::command(root, &named_base_url(root), operation).into());
     page.add_function("cites", |own: Shown, around: Shown| shown(cites(&json_of(&own), &json_of(&around))));
     page.add_function("rules_of", |operation: Shown, name: &str| {
         let rules = json_of(&operation)["x-rules"].as_array().cloned().unwrap_or_default();
-        shown(rules.iter().filter(|rule| words::bound(rule) == name).collect::<Vec<_>>())
+        let binds = |rule: &&Value| rule["parameter"] == name || rule["property"] == name;
+        shown(rules.iter().filter(binds).collect::<Vec<_>>())
     });
-    page.add_function("meaning_of", |operation: Shown, name: &str| {
-        shown(words::meaning(&json_of(&operation), name))
-    });
-    page.add_filter("rule", |rule: Shown| words::rule(&json_of(&rule)));
-    page.add_filter("paging", |page: Shown| words::paging(&json_of(&page)));
+    page.add_filter("json", |value: Shown| json_of(&value).to_string());
     // The name ends in .html, so everything that is put in is escaped.
     page.add_template("page.html", include_str!("page.html"))?;
     page.get_template("page.html")?.render(context! {

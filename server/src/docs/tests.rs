@@ -102,7 +102,7 @@ fn limits_rules_credentials_and_clauses_are_in_words() {
         "<code>instanceId</code> identifies an item.",
         "<li>another name for <code>regions</code>, and equal to it where both are sent</li>",
         "<li>when absent, the header <code>X-Request-Id</code> is read</li>",
-        "<li>holds the account&#x27;s token</li>",
+        "<li>holds the account's token</li>",
         "header <code>Authorization: Bearer …</code>",
         "default <code>GLOBAL</code>",
         "array of <a href=\"#schema-StaticInstance\">StaticInstance</a>",

@@ -4,40 +4,35 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 
-/// The source of the current time: the system's clock, or in a sandbox one that tests can set.
+/// The source of the current time: the system's clock, or in a sandbox one that tests can set, with the time at which it is stopped.
 #[derive(Clone, Debug)]
-pub(crate) struct Clock(Option<ClockHandle>);
+pub(crate) struct Clock(Option<Arc<Mutex<Option<Timestamp>>>>);
 
 impl Clock {
-    /// The system's clock.
+    /// The system's clock, which nobody can set.
     pub(crate) const fn system() -> Self {
         Self(None)
     }
 
-    /// A clock that can be set, and the handle that sets it. Only the sandbox makes one.
-    pub(crate) fn settable() -> (Self, ClockHandle) {
-        let handle = ClockHandle::default();
-        (Self(Some(handle.clone())), handle)
+    /// A clock that can be set. Only the sandbox makes one.
+    pub(crate) fn settable() -> Self {
+        Self(Some(Arc::default()))
     }
 
     /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
-        self.0.as_ref().and_then(ClockHandle::time).unwrap_or_else(Timestamp::now)
+        self.stopped_at().unwrap_or_else(Timestamp::now)
     }
-}
 
-/// Sets a clock.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ClockHandle(Arc<Mutex<Option<Timestamp>>>);
-
-impl ClockHandle {
     /// The time at which the clock is stopped; `None` while it is the system's.
-    pub(crate) fn time(&self) -> Option<Timestamp> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn stopped_at(&self) -> Option<Timestamp> {
+        *self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops the clock at this time, or returns to the system's clock for `None`.
+    /// Stops a clock that can be set at this time, or returns to the system's clock for `None`.
     pub(crate) fn set(&self, time: Option<Timestamp>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        if let Some(clock) = &self.0 {
+            *clock.lock().unwrap_or_else(PoisonError::into_inner) = time;
+        }
     }
 }

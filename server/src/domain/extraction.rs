@@ -1,6 +1,6 @@
 //! Extraction: the command, the data that the storage returns for it, and the result.
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{net::Ipv4Addr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,9 +10,6 @@ use super::{
     rejection::Rejection,
     token::{Token, TokenDigest},
 };
-
-/// Time to wait after a shortage before the next attempt (`extract.shortage-retry-after`).
-pub const SHORTAGE_RETRY_AFTER: Duration = Duration::from_secs(2);
 
 /// The regions to choose gateways from. Codes are case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,13 +68,11 @@ pub struct Extraction {
 
 impl Extraction {
     /// Number of gateways in the result.
-    #[must_use]
     pub fn returned(&self) -> u32 {
         u32::try_from(self.endpoints.len()).unwrap_or(u32::MAX)
     }
 
     /// Whether there are fewer gateways than requested (`extract.partial`).
-    #[must_use]
     pub fn is_partial(&self) -> bool {
         self.returned() < self.requested
     }
@@ -120,9 +115,6 @@ pub struct StoredExtraction {
 
 impl StoredExtraction {
     /// The gateways, if they were extracted with the same `parameters` (`extract.idempotent`).
-    ///
-    /// # Errors
-    /// The parameters differ.
     pub fn repeat(self, parameters: &Parameters) -> Result<Vec<Endpoint>, Rejection> {
         if self.parameters == *parameters { Ok(self.endpoints) } else { Err(Rejection::RequestIdReused) }
     }

@@ -13,13 +13,11 @@ macro_rules! named {
             pub const NAMES: [&'static str; Self::ALL.len()] = [$($name),+];
 
             /// The value's name in storage, in imports and on the command line.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$value => $name),+ }
             }
 
             /// The value with this name.
-            #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.name() == name)
             }

@@ -1,5 +1,7 @@
 //! The storage interface of the domain, which both databases implement.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -38,6 +40,23 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
 
     /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage>;
+}
+
+/// A query to the repository while a caller waits. What is stored under a request id is remembered.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "each is a method of the repository")]
+pub enum Query {
+    Extraction,
+    Remember,
+    Groups,
+    Search,
+    Credential,
+}
+
+/// Counts queries.
+pub trait Observer: std::fmt::Debug + Send + Sync + 'static {
+    /// A query has returned after this time.
+    fn queried(&self, query: Query, time: Duration, has_failed: bool);
 }
 
 /// Why a query to the storage failed. The text is for the operator's log; callers never see it.

@@ -1,7 +1,5 @@
 //! Why the domain rejects a request.
 
-use std::time::Duration;
-
 use super::Protocol;
 
 /// Why a well-formed request is rejected. The edge maps each reason to an error code, whose description is the message
@@ -25,22 +23,13 @@ pub enum Rejection {
     /// The account has no entitlement for the protocol (`extract.entitlement`).
     NotEntitled(Protocol),
     /// No gateway matches the request (`extract.shortage-retry-after`).
-    Shortage {
-        /// Time to wait before the next attempt.
-        retry_after: Duration,
-    },
+    Shortage,
     /// The request id belongs to an extraction with other parameters (`extract.idempotent`).
     RequestIdReused,
     /// The storage is busy; a retry may succeed.
-    Busy {
-        /// Time to wait before the next attempt.
-        retry_after: Duration,
-    },
+    Busy,
     /// The storage cannot be reached or used.
-    Unavailable {
-        /// Time to wait before the next attempt.
-        retry_after: Duration,
-    },
+    Unavailable,
     /// A bug of this program. The log has the details.
     Internal,
 }

@@ -1,43 +1,54 @@
 //! The operations: data from the repository, decisions here.
 
-use std::{sync::Arc, time::Duration};
+use std::{sync::Arc, time::Instant};
 
 use super::{
     StaticGroup,
     access::{AccountId, ProtectedData, Purpose},
     clock::Clock,
-    extraction::{
-        ExtractCommand, Extraction, ExtractionData, ExtractionQuery, SHORTAGE_RETRY_AFTER, StoredExtraction,
-    },
-    ports::{Found, Repository, RepositoryError},
+    extraction::{ExtractCommand, Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
+    ports::{Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
     search::{SearchCommand, SearchPage},
     token::Token,
 };
-
-/// Time to wait before the next attempt when the storage is busy.
-const BUSY_RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// Time to wait before the next attempt when the storage is unavailable.
-const UNAVAILABLE_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The service behind the edge. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Service {
     pub(super) repository: Arc<dyn Repository>,
     pub(super) clock: Clock,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl Service {
     /// A service on the data of `repository`.
-    #[must_use]
     pub fn new(repository: Arc<dyn Repository>) -> Self {
-        Self { repository, clock: Clock::system() }
+        Self { repository, clock: Clock::system(), observer: None }
     }
 
     /// The same service with another clock.
     pub(crate) fn with_clock(self, clock: Clock) -> Self {
         Self { clock, ..self }
+    }
+
+    /// The same service, whose queries are counted.
+    pub(crate) fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
+        Self { observer: Some(observer), ..self }
+    }
+
+    /// The result of a query, or the rejection for its failure.
+    pub(super) async fn queried<T>(
+        &self,
+        query: Query,
+        result: impl Future<Output = Result<T, RepositoryError>> + Send,
+    ) -> Result<T, Rejection> {
+        let started = Instant::now();
+        let result = result.await;
+        if let Some(observer) = &self.observer {
+            observer.queried(query, started.elapsed(), result.is_err());
+        }
+        result.map_err(rejection)
     }
 
     /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than requested only
@@ -51,8 +62,8 @@ impl Service {
         let ExtractCommand { token, caller_ip, parameters, request_id } = command;
         let (digest, now) = (token.digest(), self.clock.now());
         let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random() };
-        let data = require_known_token(self.repository.extraction(&query).await)?;
-        let (owner, data) = data.authorize(Purpose::Extraction, now)?;
+        let data = self.queried(Query::Extraction, self.repository.extraction(&query)).await?;
+        let (owner, data) = known(data)?.authorize(Purpose::Extraction, now)?;
         record_account(owner);
         let ExtractionData { account, stored, candidates } = data;
         let parameters = &query.parameters;
@@ -61,51 +72,43 @@ impl Service {
             (Some(stored), _) => stored.repeat(parameters)?,
             (None, Some(request_id)) if !candidates.is_empty() => {
                 let new = StoredExtraction { parameters: parameters.clone(), endpoints: candidates };
-                let stored = self.repository.store_extraction(owner, request_id.clone(), new, now).await;
-                stored.map_err(rejection)?.repeat(parameters)?
+                let stored = self.repository.store_extraction(owner, request_id.clone(), new, now);
+                self.queried(Query::Remember, stored).await?.repeat(parameters)?
             }
             (None, _) => candidates,
         };
         if endpoints.is_empty() {
-            return Err(Rejection::Shortage { retry_after: SHORTAGE_RETRY_AFTER });
+            return Err(Rejection::Shortage);
         }
         Ok(Extraction { endpoints, requested: parameters.count, caller_ip })
     }
 
     /// Checks whether the token may be used for `purpose`, before the body of a request is received.
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn authenticate(&self, token: &Token, purpose: Purpose) -> Result<(), Rejection> {
-        let credential = self.repository.credential(token.digest()).await.map_err(rejection)?;
+        let credential = self.queried(Query::Credential, self.repository.credential(token.digest())).await?;
         credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, self.clock.now())
     }
 
     /// The account's groups, ascending by id.
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
-        let groups = require_known_token(self.repository.groups(token.digest()).await)?;
-        let (account, groups) = groups.authorize(Purpose::Static, self.clock.now())?;
+        let groups = self.queried(Query::Groups, self.repository.groups(token.digest())).await?;
+        let (account, groups) = known(groups)?.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(groups)
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
-    ///
-    /// # Errors
-    /// The token is rejected, or the storage failed.
     pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
-        let page = require_known_token(self.repository.search(token.digest(), command.into()).await)?;
-        let (account, page) = page.authorize(Purpose::Static, self.clock.now())?;
+        let page = self.repository.search(token.digest(), command.into());
+        let (account, page) =
+            known(self.queried(Query::Search, page).await?)?.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);
         Ok(page)
     }
 }
 
-pub(super) fn require_known_token<T>(data: Found<T>) -> Result<ProtectedData<T>, Rejection> {
-    data.map_err(rejection)?.ok_or(Rejection::TokenUnknown)
+pub(super) fn known<T>(data: Option<ProtectedData<T>>) -> Result<ProtectedData<T>, Rejection> {
+    data.ok_or(Rejection::TokenUnknown)
 }
 
 /// Adds the account to the log line of the call.
@@ -114,11 +117,11 @@ pub(super) fn record_account(account: AccountId) {
 }
 
 /// The rejection for a failure of the storage, which is logged with its details.
-pub(super) fn rejection(error: RepositoryError) -> Rejection {
+fn rejection(error: RepositoryError) -> Rejection {
     tracing::error!(%error, "the storage failed");
     match error {
-        RepositoryError::Busy(_) => Rejection::Busy { retry_after: BUSY_RETRY_AFTER },
-        RepositoryError::Unavailable(_) => Rejection::Unavailable { retry_after: UNAVAILABLE_RETRY_AFTER },
+        RepositoryError::Busy(_) => Rejection::Busy,
+        RepositoryError::Unavailable(_) => Rejection::Unavailable,
         RepositoryError::Internal(_) => Rejection::Internal,
     }
 }

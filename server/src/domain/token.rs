@@ -16,13 +16,11 @@ pub struct Token(SecretString);
 
 impl Token {
     /// Wraps a token that a caller sent.
-    #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self(SecretString::from(secret.into()))
     }
 
     /// Generates a token of 256 random bits. Its prefix shows its kind.
-    #[must_use]
     pub fn generate(kind: TokenKind) -> Self {
         Self::from_digest(kind, rand::random())
     }
@@ -34,19 +32,16 @@ impl Token {
 
     /// Whether a text looks like a token of [`Token::generate`] or a part of one. Messages must not quote such a text, which may
     /// have been passed in place of a name.
-    #[must_use]
     pub fn resembles(text: &str) -> bool {
         TokenKind::ALL.into_iter().any(|kind| text.contains(&format!("sally_{kind}_")))
     }
 
     /// The digest that is stored instead of the token.
-    #[must_use]
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0.expose_secret().as_bytes()).into())
     }
 
     /// The secret itself, to show it to its owner or send it in a request. It must not get into logs and errors.
-    #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -72,13 +67,11 @@ impl Hash for TokenDigest {
 
 impl TokenDigest {
     /// Wraps a digest that was computed elsewhere, such as one of an import.
-    #[must_use]
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// Parses 64 hexadecimal digits.
-    #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits: Vec<u8> =
             text.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
@@ -87,13 +80,11 @@ impl TokenDigest {
     }
 
     /// The digest in 64 lower-case hexadecimal digits.
-    #[must_use]
     pub fn to_hex(self) -> String {
         Hex(&self.0).to_string()
     }
 
     /// The 32 bytes of the digest.
-    #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -25,25 +25,18 @@ pub trait Operation: Responses + Send + Sync + 'static {
     type Request: DeserializeOwned + Send + 'static;
 
     /// The operation in the document, with the constraints of its requests.
-    #[must_use]
     #[expect(clippy::expect_used, reason = "the implementations are generated from the same document")]
     fn document() -> &'static table::Operation {
         sallyport_contract::operation(Self::ID).expect("an operation of the document")
     }
 
     /// Parses only the token, so that it can be checked before the body is received.
-    ///
-    /// # Errors
-    /// The first error found in the query's names or in the token's transports.
     fn credential(query: Option<&str>, headers: &HeaderMap) -> Result<Token, RequestError> {
         let document = Self::document();
         credential::read(Query::parse(query, document)?.token, headers, &document.token)
     }
 
     /// Parses a request: its token and the rest.
-    ///
-    /// # Errors
-    /// The first error found.
     fn read(parts: RequestParts<'_>) -> Result<(Token, Self::Request), RequestError> {
         reading::read(Self::document(), parts)
     }
@@ -68,9 +61,6 @@ pub trait Handler: Operation + Sized {
     const PURPOSE: Purpose;
 
     /// Handles a call.
-    ///
-    /// # Errors
-    /// The API error that the caller gets.
     fn handle(
         call: Call<'_>,
         request: Self::Request,

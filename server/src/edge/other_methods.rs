@@ -24,9 +24,6 @@ const METHODS: [Method; 8] = [
 ];
 
 /// Registers hidden endpoints that reject every method that the path of `O` does not have.
-///
-/// # Errors
-/// As Dropshot's registration.
 pub fn reject_other_methods_of<O: Operation>(
     api: &mut ApiDescription<Context>,
 ) -> Result<(), ApiDescriptionRegisterError> {

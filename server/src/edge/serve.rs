@@ -1,11 +1,6 @@
 //! Serves one call.
 
-use std::{
-    net::IpAddr,
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use dropshot::{HttpError, HttpResponse as _, RequestContext};
 use futures::FutureExt;
@@ -57,7 +52,6 @@ async fn respond<O: Handler>(
 ) -> OperationResponse<O> {
     let admission = &rqctx.context().admission;
     let mut in_flight = admission.metrics.begin(O::ID);
-    let mut unfinished = UnfinishedCall(Some(in_flight.started()));
     let connection = admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
     let outcome = AssertUnwindSafe(call(rqctx, &connection, request)).catch_unwind().await;
@@ -67,8 +61,7 @@ async fn respond<O: Handler>(
     });
     let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
     let error_code = response.error_code();
-    let micros = micros(in_flight.finish(error_code));
-    unfinished.0 = None;
+    let micros = metrics::micros(in_flight.finish(error_code));
     let (outcome, status) = (metrics::outcome(error_code), response.status_code().as_u16());
     match error_code {
         None => tracing::info!(outcome, status, micros, "succeeded"),
@@ -80,26 +73,6 @@ async fn respond<O: Handler>(
     response
 }
 
-/// The start of a call without a response. If it is dropped, the caller has disconnected, which is logged.
-struct UnfinishedCall(Option<Instant>);
-
-impl Drop for UnfinishedCall {
-    fn drop(&mut self) {
-        if let Some(begun) = self.0 {
-            tracing::info!(
-                outcome = metrics::DISCONNECTED,
-                micros = micros(begun.elapsed()),
-                "the caller disconnected"
-            );
-        }
-    }
-}
-
-/// As 64 bits, because the JSON log has no larger numbers.
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
-}
-
 async fn call<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Arc<Connection>,
@@ -107,16 +80,17 @@ async fn call<O: Handler>(
 ) -> Result<Success<O>, ApiError> {
     let Context { service, admission } = rqctx.context();
     let caller = admission.caller(rqctx.request.remote_addr().ip(), rqctx.request.headers());
-    let mut admitted = caller.and_then(|ip| {
+    let admitted = caller.and_then(|ip| {
         Span::current().record("caller", tracing::field::display(ip));
         admission.rate_limits.address(O::ID, ip).map(|()| ip)
     });
-    if O::document().body.is_some()
-        && let Ok(ip) = admitted
-    {
+    let admitted = match admitted {
         // Boxed to keep the futures of operations without a body small.
-        admitted = Box::pin(authenticate::<O>(rqctx, connection, ip)).await.map(|()| ip);
-    }
+        Ok(ip) if O::document().body.is_some() => {
+            Box::pin(authenticate::<O>(rqctx, connection)).await.map(|()| ip)
+        }
+        admitted => admitted,
+    };
     let ip = match admitted {
         Ok(ip) => ip,
         Err(error) => {
@@ -126,7 +100,7 @@ async fn call<O: Handler>(
     };
     let (token, request) = request.read(rqctx, admission.body_timeout, connection).await?;
     if O::document().body.is_none() {
-        admission.rate_limits.token(O::ID, &token, ip)?;
+        admission.rate_limits.token(O::ID, &token)?;
     }
     let _work = admission.start_work(connection)?;
     let call = Call { service, caller_ip: ipv4(ip), token, request_id: &rqctx.request_id };
@@ -137,11 +111,10 @@ async fn call<O: Handler>(
 async fn authenticate<O: Handler>(
     rqctx: &RequestContext<Context>,
     connection: &Connection,
-    ip: IpAddr,
 ) -> Result<(), ApiError> {
     let Context { service, admission } = rqctx.context();
     let token = O::credential(rqctx.request.uri().query(), rqctx.request.headers())?;
-    admission.rate_limits.token(O::ID, &token, ip)?;
+    admission.rate_limits.token(O::ID, &token)?;
     let _work = admission.start_work(connection)?;
     Ok(service.authenticate(&token, O::PURPOSE).await?)
 }

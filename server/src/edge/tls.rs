@@ -10,7 +10,6 @@ use rustls::{
         CertificateDer, PrivateKeyDer,
         pem::{self, PemObject},
     },
-    sign::CertifiedKey,
 };
 
 /// A certificate chain with its key. Its `Debug` shows neither.
@@ -24,9 +23,6 @@ pub struct TlsError(String);
 
 impl Identity {
     /// Loads a chain, the server's own certificate first, and its key (PKCS#8, PKCS#1 or SEC1), all as PEM.
-    ///
-    /// # Errors
-    /// A file cannot be read or has other content, or the key does not match the certificate.
     pub fn load(certificates: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = read_chain(certificates)?;
         let mismatch = |reason: rustls::Error| {
@@ -37,14 +33,12 @@ impl Identity {
                 key.display()
             ))
         };
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let certified = CertifiedKey::from_der(chain, read_key(key)?, &provider).map_err(mismatch)?;
-        let resolver = rustls::sign::SingleCertAndKey::from(certified);
-        let mut config = ServerConfig::builder_with_provider(provider)
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(mismatch)?
             .with_no_client_auth()
-            .with_cert_resolver(Arc::new(resolver));
+            .with_single_cert(chain, read_key(key)?)
+            .map_err(mismatch)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self(Arc::new(config)))
     }

@@ -35,7 +35,6 @@ pub fn start(filter: EnvFilter, format: Format) {
 }
 
 /// A log without colours that is written to `writer`, one event per line.
-#[must_use]
 pub fn to<W: Write + 'static>(
     filter: EnvFilter,
     format: Format,

@@ -13,8 +13,9 @@ use prometheus_client::{
     registry::{Metric, Registry, Unit},
 };
 
-use super::{DISCONNECTED, outcome};
+use super::{DISCONNECTED, micros, outcome};
 use crate::{
+    domain::ports::{Observer, Query},
     edge::responding::error_code::ErrorCode,
     store::{Pool, Store},
 };
@@ -84,16 +85,6 @@ struct QueryLabel {
     query: &'static str,
 }
 
-/// A query to the repository while a caller waits.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Query {
-    Extraction,
-    Remember,
-    Groups,
-    Search,
-    Credential,
-}
-
 /// The names of the queries, in the order of [`Query`].
 const QUERIES: [&str; 5] = ["extraction", "remember", "groups", "search", "credential"];
 
@@ -153,9 +144,6 @@ impl Metrics {
     }
 
     /// All metrics in the text format of OpenMetrics, which Prometheus reads, with the figures of `store`.
-    ///
-    /// # Errors
-    /// None in practice: writing to a `String` does not fail.
     pub(crate) fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
@@ -183,12 +171,13 @@ impl Metrics {
         self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
         self.connections_timed_out.inc_by(closed as u64);
     }
+}
 
-    /// Counts a query to the repository that has returned.
-    pub(super) fn queried(&self, query: Query, begun: Instant, failed: bool) {
+impl Observer for Metrics {
+    fn queried(&self, query: Query, time: Duration, has_failed: bool) {
         let QueryMetrics { seconds, failures } = &self.queries[query as usize];
-        seconds.observe(begun.elapsed().as_secs_f64());
-        if failed {
+        seconds.observe(time.as_secs_f64());
+        if has_failed {
             failures.inc();
         }
     }
@@ -218,7 +207,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-/// A call without a response. If it is dropped before it has one, the caller has disconnected.
+/// A call without a response. If it is dropped before it has one, the caller has disconnected, which is counted and logged.
 pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
     counts: Option<&'a OperationMetrics>,
@@ -234,16 +223,15 @@ impl CallInFlight<'_> {
         self.finished = Some((code, after));
         after
     }
-
-    /// When it started.
-    pub(crate) fn started(&self) -> Instant {
-        self.started
-    }
 }
 
 impl Drop for CallInFlight<'_> {
     fn drop(&mut self) {
         self.metrics.in_flight.dec();
+        if self.finished.is_none() {
+            let micros = micros(self.started.elapsed());
+            tracing::info!(outcome = DISCONNECTED, micros, "the caller disconnected");
+        }
         let Some(OperationMetrics { operation, successes, seconds }) = self.counts else { return };
         let (outcome, after) = match self.finished {
             None => {

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    domain::clock::{Clock, ClockHandle},
+    domain::clock::Clock,
     retention,
     store::{StoreError, sqlite::SqliteStore},
 };
@@ -23,7 +23,6 @@ pub enum ClockError {
 #[derive(Debug)]
 pub(super) struct Control {
     pub(super) clock: Clock,
-    pub(super) handle: ClockHandle,
     pub(super) store: Arc<SqliteStore>,
     pub(super) retention: Option<Duration>,
 }
@@ -36,7 +35,7 @@ impl Control {
     }
 
     pub(super) async fn set(&self, time: Option<Timestamp>) -> Result<(), ClockError> {
-        self.handle.set(time);
+        self.clock.set(time);
         if let Some(max_age) = self.retention {
             retention::delete_all_old(self.store.as_ref(), max_age, self.clock.now()).await?;
         }

@@ -100,9 +100,6 @@ impl Sandbox {
     /// Starts a sandbox with these tokens. `configure` may change all of its configuration but the store: the sandbox serves
     /// its own in any case.
     ///
-    /// # Errors
-    /// As for [`Sandbox::start`], and for a configuration that is inconsistent.
-    ///
     /// # Panics
     /// As for [`Sandbox::start`].
     pub async fn start_with(
@@ -117,10 +114,9 @@ impl Sandbox {
             ..Config::loopback(Arc::clone(&store) as _)
         };
         let config = configure(config);
-        let (clock, handle) = Clock::settable();
+        let clock = Clock::settable();
         let control = Arc::new(Control {
             clock: clock.clone(),
-            handle,
             store: Arc::clone(&store),
             retention: config.request_id_retention,
         });
@@ -170,9 +166,6 @@ impl Sandbox {
 
     /// Stops the clock at this time. Tokens, whitelist entries and entitlements expire accordingly, and request ids that are older
     /// than their retention are deleted before this returns.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn set_time(&self, time: Timestamp) -> Result<(), ClockError> {
         self.control.set(Some(time)).await
     }
@@ -186,9 +179,6 @@ impl Sandbox {
     }
 
     /// Uses the system's clock again, as at the start.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn reset_time(&self) -> Result<(), ClockError> {
         self.control.set(None).await
     }

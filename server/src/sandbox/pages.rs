@@ -23,9 +23,6 @@ pub(super) type Api = ApiDescription<Context>;
 type Page = Result<Response<Body>, HttpError>;
 
 /// Adds the pages.
-///
-/// # Errors
-/// Says which page Dropshot rejects.
 pub(super) fn register(api: &mut Api, control: &Arc<Control>) -> Result<(), String> {
     // Closures capture the sandbox, because the context of the API is the same for every server.
     let (read, set, reset) = (Arc::clone(control), Arc::clone(control), Arc::clone(control));
@@ -120,7 +117,7 @@ fn changed_clock(control: &Control, changed: Result<(), ClockError>) -> Response
 }
 
 fn clock(control: &Control) -> Response<Body> {
-    let is_set = control.handle.time().is_some();
+    let is_set = control.clock.stopped_at().is_some();
     json_page(StatusCode::OK, &json!({"now": control.clock.now(), "isSet": is_set}))
 }
 

@@ -25,9 +25,6 @@ const BATCH_BYTES: usize = 2 << 20;
 
 impl dyn Store + '_ {
     /// Adds the records of these lines, all or none.
-    ///
-    /// # Errors
-    /// Lines are invalid or cannot be read, or the storage failed.
     pub async fn load(&self, lines: impl Lines) -> Result<RecordCounts, LoadError> {
         let loaded = self.run(Access::Import, |session| load(session, lines)).await?;
         self.wait_until_in_force().await;

@@ -25,9 +25,6 @@ pub struct LocationError(pub(super) &'static str);
 
 impl Location {
     /// Opens the database and brings its schema up to date.
-    ///
-    /// # Errors
-    /// Says in one line why the database cannot be used.
     pub async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
         Ok(match self {
             Self::File(path) => Arc::new(SqliteStore::open(path, mode)?),
@@ -105,6 +102,10 @@ mod tests {
         }
         for bad in [
             "",
+            "postgres:///x",
+            "postgres:///x?hostaddr=192.0.2.1",
+            "postgres://db.invalid",
+            "postgres://db.invalid/",
             "postgres://acme:very-secret@db.invalid:very-secret/x",
             "postgres://acme@db.invalid/x?password=very-secret&sslmode=very-secret",
             "postgres://acme:very-secret@db.invalid/x?very-secret=1",

@@ -84,17 +84,11 @@ impl dyn Store + '_ {
     }
 
     /// Deletes up to 500 of the oldest extractions that were stored before `end`. Returns their number, `0` if none is left.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
         self.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
     }
 
     /// When the newest extraction was stored, by the clock of the server that stored it.
-    ///
-    /// # Errors
-    /// The storage failed.
     pub async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
         self.run(Access::Read, queries::newest_extraction).await
     }

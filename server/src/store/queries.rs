@@ -53,7 +53,6 @@ fn code(region: &Region) -> Option<&str> {
 
 /// The search of a page of instances, with or without conditions beside the addresses. Without them the index alone tells what
 /// matches.
-#[must_use]
 pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
     let mut conditions = String::new();
     if is_filtered {
@@ -71,7 +70,6 @@ pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
 }
 
 /// The choice of gateways with everything else that an extraction needs.
-#[must_use]
 pub fn extract_sql(dialect: &Dialect, in_region: bool) -> String {
     let gateways = matching_gateways(dialect, in_region, "$7");
     include_str!("extract.sql").replace("GATEWAYS", &gateways).replace("OWNER", &owner("$4"))
@@ -83,7 +81,6 @@ fn owner(digest: &str) -> String {
 }
 
 /// All gateways of a protocol, in the order from which extractions choose.
-#[must_use]
 pub fn gateways_sql(dialect: &Dialect, in_region: bool) -> String {
     let gateways = matching_gateways(dialect, in_region, "$3");
     format!("SELECT spin, host, port FROM {gateways} ORDER BY spin LIMIT $2")

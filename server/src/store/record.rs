@@ -96,9 +96,6 @@ impl Record {
     }
 
     /// A record to be put, of fields that are given one by one.
-    ///
-    /// # Errors
-    /// The fields contradict each other.
     pub fn from_fields(
         kind: RecordKind,
         fields: impl IntoIterator<Item = (&'static str, Value<'static>)>,
@@ -110,7 +107,6 @@ impl Record {
     }
 
     /// The kind of the record.
-    #[must_use]
     pub fn kind(&self) -> RecordKind {
         self.kind
     }
@@ -293,9 +289,6 @@ impl Field {
     }
 
     /// The value that a text of the command line stands for.
-    ///
-    /// # Errors
-    /// Says what was expected. The text is not quoted, because it may be a token by mistake.
     pub fn parse(&self, text: &str) -> Result<Value<'static>, String> {
         let json = match self.form {
             Form::Password => text.into(),

@@ -126,13 +126,11 @@ impl Field {
 
 impl Form {
     /// Whether records can be selected by such a field.
-    #[must_use]
     pub const fn can_be_condition(self) -> bool {
         !matches!(self, Self::List | Self::Object | Self::Password | Self::Digest | Self::Range)
     }
 
     /// Whether records can be put with such a field.
-    #[must_use]
     pub const fn can_be_put(self) -> bool {
         !matches!(self, Self::Digest | Self::Covers)
     }
@@ -361,25 +359,21 @@ impl RecordKind {
     }
 
     /// The kind of this name.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// The kind's name in JSON and on the command line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.declaration().name
     }
 
     /// What one record is called in messages.
-    #[must_use]
     pub const fn noun(self) -> &'static str {
         self.declaration().noun
     }
 
     /// The fields of the records.
-    #[must_use]
     pub const fn fields(self) -> &'static [Field] {
         self.declaration().fields
     }
@@ -390,7 +384,6 @@ impl RecordKind {
     }
 
     /// The fields that name a record on the command line: its number if the database assigned one, or else its key.
-    #[must_use]
     pub fn named_by(self) -> Vec<&'static Field> {
         let fields = self.fields();
         match fields.first() {

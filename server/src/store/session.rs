@@ -150,10 +150,4 @@ impl dyn Session + '_ {
     pub(super) fn number(&mut self, sql: &str, values: &[Value<'_>]) -> Result<i64, StoreError> {
         Ok(self.first(sql, values)?.unwrap_or(0))
     }
-
-    /// The suffix of a `SELECT` that locks its rows.
-    #[cfg(feature = "admin")]
-    pub(super) fn row_lock(&self) -> &'static str {
-        self.dialect().row_lock
-    }
 }

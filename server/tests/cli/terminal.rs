@@ -59,6 +59,7 @@ fn listings_and_what_is_said_of_them() {
         &["list", "group"],
         &["put", "group", "--group-id", "77", "--name", "北京"],
         &["list", "instance"],
+        &["export", "-"],
         &["put", "instance", "--instance-id", "7", "--city-code", STEERING],
         &["remove", "group", "77", "--ungroup", "--yes"],
         &["remove", "entitlement", "--where", &of_account, "--yes"],
@@ -67,34 +68,14 @@ fn listings_and_what_is_said_of_them() {
         let output = database.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", harmless(&output));
         let text = harmless(&output);
+        if ["list", "export"].contains(&arguments[0]) {
+            // JSON loses nothing.
+            let values = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap().to_string());
+            assert!(values.into_iter().any(|value| value.contains(&json!(STEERING).to_string())), "{text}");
+        }
         let whole = text.contains("北京") || arguments[1] != "account";
         assert!(whole && !text.is_empty(), "{arguments:?}: {text}");
     }
-}
-
-#[test]
-fn json_loses_nothing() {
-    let (database, _) = hostile();
-    database.succeed(&format!("token issue --account {STEERING}"));
-    for (kind, field) in [
-        ("account", "name"),
-        ("token", "account"),
-        ("entitlement", "account"),
-        ("whitelist", "account"),
-        ("gateway", "host"),
-        ("group", "name"),
-        ("instance", "cityCode"),
-    ] {
-        let output = database.run(&["list", kind]);
-        let text = harmless(&output);
-        let found = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        assert!(found.into_iter().any(|value| value[field] == STEERING), "{kind}: {text}");
-    }
-    let output = database.run(&["export", "-"]);
-    let exported: Vec<Value> =
-        harmless(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(exported.iter().any(|line| line["account"]["name"] == STEERING));
-    assert!(exported.iter().any(|line| line["instance"]["protocols"] == json!([STEERING])));
 }
 
 #[test]

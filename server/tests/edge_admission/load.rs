@@ -204,23 +204,9 @@ async fn responses_that_nobody_reads_are_bounded() {
     drop(deaf);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn work_ends_when_its_caller_leaves() {
-    let (running, _store) = start_paused(1).await;
-    let stream = exchange(running.address(), &[head().as_bytes()]);
-    wait_for_line(&running, "sallyport_calls_in_flight 1").await;
-    drop(stream);
-    wait_for_line(&running, "sallyport_calls_in_flight 0").await;
-    wait_for_line(
-        &running,
-        "sallyport_calls_total{operation=\"listStaticGroups\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
-    )
-    .await;
-}
-
 /// On one thread, whose log is looked at.
 #[tokio::test]
-async fn a_caller_who_leaves_is_a_line_in_the_log() {
+async fn work_ends_when_its_caller_leaves_which_is_counted_and_logged() {
     let log = SharedBuffer::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
@@ -233,6 +219,11 @@ async fn a_caller_who_leaves_is_a_line_in_the_log() {
     wait_for_line(&running, "sallyport_calls_in_flight 1").await;
     drop(stream);
     wait_for_line(&running, "sallyport_calls_in_flight 0").await;
+    wait_for_line(
+        &running,
+        "sallyport_calls_total{operation=\"listStaticGroups\",outcome=\"left\",status=\"0\",code=\"0\"} 1",
+    )
+    .await;
     let log = log.text();
     let line = log.lines().find(|line| line.contains("outcome=\"left\"")).unwrap();
     assert!(line.contains(ListStaticGroups::ID) && line.contains("request_id="), "{line}");

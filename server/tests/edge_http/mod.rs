@@ -2,7 +2,6 @@
 
 mod lifecycle;
 mod rejections;
-mod responses;
 mod server;
 
 use crate::support::{paused_store, wire};

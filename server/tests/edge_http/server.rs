@@ -8,7 +8,7 @@ use std::{
 
 use sallyport_server::{
     Config, RunningServer,
-    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    api::generated::{ExtractProxies, SearchStaticInstances},
     data::seed::{Sample, seed},
     edge::{operation::Operation, responding::error_code::ErrorCode},
     start,
@@ -54,10 +54,6 @@ pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) 
 /// An extraction with the main account's token and this query after it.
 pub(crate) fn extract(query: &str) -> Response {
     get::<ExtractProxies>(&format!("api_key={}&{query}", SERVER.sample.tokens.main.expose()))
-}
-
-pub(crate) fn groups() -> Response {
-    get::<ListStaticGroups>(&format!("api_key={}", SERVER.sample.tokens.main.expose()))
 }
 
 /// The path and query of a search by the main account.

@@ -73,25 +73,6 @@ fn read(fields: &[String]) -> Option<IpAddr> {
     }
 }
 
-#[test]
-fn the_other_header_is_not_read_and_a_proxy_alone_is_the_caller() {
-    let caller = |peer: &str, names: &[&'static str]| {
-        let mut headers = HeaderMap::new();
-        let value = |name| if name == NAME { "198.51.100.2" } else { "for=198.51.100.1" };
-        names.iter().for_each(|name| drop(headers.insert(*name, HeaderValue::from_static(value(*name)))));
-        caller::caller(&proxies(), peer.parse().unwrap(), &headers).ok().map(|ip| ip.to_string())
-    };
-    for (peer, headers, expected) in [
-        (PROXY, [].as_slice(), Some(PROXY)),
-        (PROXY, &["forwarded"], None),
-        (PROXY, &["forwarded", NAME], Some("198.51.100.2")),
-        ("::ffff:10.0.0.2", &[NAME], Some("198.51.100.2")),
-        ("203.0.113.9", &["forwarded"], Some("203.0.113.9")),
-    ] {
-        assert_eq!(caller(peer, headers).as_deref(), expected, "{peer} {headers:?}");
-    }
-}
-
 /// Indices into a table, in fields of at least one each.
 fn fields(length: usize) -> impl Strategy<Value = Vec<Vec<usize>>> {
     prop::collection::vec(prop::collection::vec(0..length, 1..4), 1..4)

@@ -37,10 +37,7 @@ impl Database {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let Some(server) = &*SERVER else {
             // Past the test harness, which shows what is printed only for tests that fail.
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIPPED on PostgreSQL: install it, or set SALLYPORT_TEST_POSTGRES to the URL of a server"
-            );
+            let _ = writeln!(std::io::stderr(), "SKIPPED on PostgreSQL: it is not installed");
             return None;
         };
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -61,11 +58,6 @@ impl Database {
     /// A store on it, one of perhaps several.
     pub(crate) async fn open(&self) -> Arc<dyn Store> {
         self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
-    }
-
-    /// The same as its administrator opens it. It must have been opened before.
-    pub(crate) async fn registry(&self) -> Arc<dyn Store> {
-        self.name().parse::<Location>().unwrap().open(OpenMode::Existing).await.unwrap()
     }
 
     /// Changes it behind the store's back, as another program would, and waits until that is in force. The SQL must suit
@@ -167,27 +159,7 @@ async fn execute_at(url: &str, sql: &str) -> Result<(), tokio_postgres::Error> {
     connect(url).await?.batch_execute(sql).await
 }
 
-enum Server {
-    Ours(Cluster),
-    Given(String),
-}
-
-impl Server {
-    fn url(&self, database: &str) -> String {
-        match self {
-            Self::Ours(cluster) => cluster.url(database),
-            Self::Given(url) => {
-                let (server, _) = url.rsplit_once('/').unwrap();
-                format!("{server}/{database}")
-            }
-        }
-    }
-}
-
-static SERVER: LazyLock<Option<Server>> = LazyLock::new(|| match std::env::var("SALLYPORT_TEST_POSTGRES") {
-    Ok(url) => Some(Server::Given(url)),
-    Err(_) => Cluster::start().map(Server::Ours),
-});
+static SERVER: LazyLock<Option<Cluster>> = LazyLock::new(Cluster::start);
 
 /// Makes a test of each function, for each backend. The function is given an empty database.
 macro_rules! on_both {

@@ -2,7 +2,10 @@
 
 use std::{
     fs,
-    os::unix::{fs::MetadataExt as _, process::CommandExt as _},
+    os::unix::{
+        fs::{MetadataExt as _, PermissionsExt as _},
+        process::CommandExt as _,
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -33,22 +36,19 @@ impl Cluster {
         Self::start_with(|_| vec!["-c".to_owned(), "listen_addresses=".to_owned()])
     }
 
-    /// A new server that listens on a port of `localhost` too, with TLS, and its certificate. `None` when PostgreSQL or
-    /// the program `openssl` is not installed.
+    /// A new server that listens on a port of `localhost` too, with TLS, and its certificate.
     pub(crate) fn start_tls(port: u16) -> Option<(Self, PathBuf)> {
-        Command::new("openssl").arg("version").output().ok()?;
         let cluster = Self::start_with(|folder| {
-            let [certificate, key] =
-                ["cert.pem", "key.pem"].map(|name| format!("{}/{name}", folder.display()));
-            let mut openssl = Command::new("openssl");
-            let made = as_user(&mut openssl)
-                .args(["req", "-new", "-x509", "-days", "2", "-nodes", "-subj", "/CN=localhost"])
-                .args(["-addext", "subjectAltName=DNS:localhost", "-addext", "basicConstraints=CA:FALSE"])
-                .args(["-keyout", &key, "-out", &certificate])
-                .current_dir(folder)
-                .output()
-                .unwrap();
-            assert!(made.status.success(), "openssl: {}", String::from_utf8_lossy(&made.stderr));
+            let pair = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+            let files = [("cert.pem", pair.cert.pem()), ("key.pem", pair.signing_key.serialize_pem())];
+            let [certificate, key] = files.map(|(name, content)| {
+                let path = folder.join(name);
+                fs::write(&path, content).unwrap();
+                // PostgreSQL uses no key that others can read.
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+                own(&path);
+                path.display().to_string()
+            });
             let settings = [
                 "listen_addresses=localhost".to_owned(),
                 format!("port={port}"),
@@ -59,8 +59,6 @@ impl Cluster {
             settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
         })?;
         let certificate = cluster.folder.join("cert.pem");
-        let readable = std::os::unix::fs::PermissionsExt::from_mode(0o711);
-        fs::set_permissions(&cluster.folder, readable).unwrap();
         Some((cluster, certificate))
     }
 
@@ -68,12 +66,8 @@ impl Cluster {
         let programs = programs()?;
         let folder = tempfile::Builder::new().prefix("sallyport-pg-").tempdir().unwrap().keep();
         fs::write(folder.join("last"), "").unwrap();
-        let user = unprivileged();
-        if let Some((uid, gid)) = user {
-            for path in [folder.clone(), folder.join("last")] {
-                std::os::unix::fs::chown(path, Some(uid), Some(gid)).unwrap();
-            }
-        }
+        own(&folder);
+        own(&folder.join("last"));
         let made = as_user(&mut Command::new(programs.join("initdb")))
             .args([
                 "--auth=trust",
@@ -141,6 +135,13 @@ fn keep(programs: &Path, folder: &Path, options: &[String]) -> Child {
         .stdin(Stdio::piped())
         .spawn()
         .unwrap()
+}
+
+/// Gives a file to the user as whom PostgreSQL runs.
+fn own(path: &Path) {
+    if let Some((uid, gid)) = unprivileged() {
+        std::os::unix::fs::chown(path, Some(uid), Some(gid)).unwrap();
+    }
 }
 
 /// PostgreSQL does not run as root: where we are root, its own user does.

@@ -84,7 +84,7 @@ async fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
 
 async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     let (account, protocol) = ("aurora".to_owned(), Protocol::Http);
     let IssuedToken { id, token, .. } = registry.issue_token(&account, TokenKind::Api, None).await.unwrap();
     let command = servers.command(&token, protocol);
@@ -125,7 +125,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
 
 async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Database) {
     let servers = Servers::on(&database).await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     remove(registry.as_ref(), RecordKind::Entitlement, &["account=aurora", "protocol=socks5"]).await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Socks5);
     assert_eq!(servers.fill_caches(&command).await, Err(Rejection::NotEntitled(Protocol::Socks5)));
@@ -136,7 +136,7 @@ async fn an_import_that_was_reported_as_done_is_in_force_everywhere(database: Da
 
 async fn a_whitelist_may_be_longer_than_the_cache_takes(database: Database) {
     let servers = Servers::on(&database).await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
     let other = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
     let entry = |ip: Ipv4Addr| json!({"account": "aurora", "first": ip});

@@ -41,7 +41,7 @@ async fn an_input_that_stalls_keeps_nobody_waiting(database: Database) {
     }
     // On PostgreSQL adding gateways takes another lock.
     let mine = json!({"host": "mine.invalid", "port": 1, "region": "USA", "protocol": "http"});
-    put(database.registry().await.as_ref(), RecordKind::Gateway, mine).await.unwrap();
+    put(database.open().await.as_ref(), RecordKind::Gateway, mine).await.unwrap();
     drop(input);
     let output = import.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();

@@ -18,21 +18,6 @@ async fn load(store: &dyn Store, lines: &[&str]) -> Result<RecordCounts, LoadErr
     import(store, Cursor::new(lines.join("\n"))).await
 }
 
-async fn a_reader_that_panics_is_not_the_end_of_the_input(database: Database) {
-    struct PanickingInput;
-    impl std::io::Read for PanickingInput {
-        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-            panic!("a panic that is meant")
-        }
-    }
-    let store = database.open().await;
-    // The line is in a batch that is never sent.
-    let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), PanickingInput);
-    let loaded = import(store.as_ref(), std::io::BufReader::new(input)).await;
-    assert!(matches!(loaded, Err(LoadError::Input(_))), "{loaded:?}");
-    assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap()[RecordKind::Account], 1, "nothing was kept");
-}
-
 async fn the_example_of_the_readme_can_be_imported(database: Database) {
     let (_, example) = include_str!("../../README.md").split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
@@ -54,17 +39,22 @@ async fn too_many_bad_lines_cut_the_reading_short(database: Database) {
     }
 }
 
-async fn a_failing_input_leaves_nothing_behind(database: Database) {
-    struct FailingInput;
-    impl std::io::Read for FailingInput {
+/// The line is in a batch that is never sent.
+async fn an_input_that_fails_or_panics_leaves_nothing_behind(database: Database) {
+    struct Input(fn() -> std::io::Result<usize>);
+    impl std::io::Read for Input {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-            Err(std::io::Error::other("the cable was pulled"))
+            (self.0)()
         }
     }
     let store = database.open().await;
-    let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), FailingInput);
-    let error = import(store.as_ref(), std::io::BufReader::new(input)).await.unwrap_err();
-    assert!(error.to_string().contains("the cable was pulled"), "{error}");
+    let fails = || Err(std::io::Error::other("the cable was pulled"));
+    for (input, reason) in [(Input(fails), "the cable was pulled"), (Input(|| panic!("meant")), "the reader")]
+    {
+        let input = std::io::Read::chain(Cursor::new(format!("{ACCOUNT}\n")), input);
+        let error = import(store.as_ref(), std::io::BufReader::new(input)).await.unwrap_err();
+        assert!(matches!(error, LoadError::Input(_)) && error.to_string().contains(reason), "{error}");
+    }
     assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap()[RecordKind::Account], 1);
 }
 
@@ -75,15 +65,14 @@ async fn seeding_twice_changes_nothing(database: Database) {
     assert!(
         matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
     );
-    let tokens = all(database.registry().await.as_ref(), RecordKind::Token, &[]).await;
+    let tokens = all(database.open().await.as_ref(), RecordKind::Token, &[]).await;
     assert_eq!(tokens.len() as u64, sample.loaded[RecordKind::Token]);
 }
 
 on_both! {
-    a_reader_that_panics_is_not_the_end_of_the_input,
     the_example_of_the_readme_can_be_imported,
     too_many_bad_lines_cut_the_reading_short,
-    a_failing_input_leaves_nothing_behind,
+    an_input_that_fails_or_panics_leaves_nothing_behind,
     seeding_twice_changes_nothing,
 }
 

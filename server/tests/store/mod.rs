@@ -13,7 +13,6 @@ mod open_sqlite;
 mod plans;
 mod processes;
 mod registry;
-mod request_id;
 mod requests;
 mod search;
 mod transcripts;

@@ -146,7 +146,7 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
 async fn filled(database: &Database) -> Token {
     database.open().await;
     database.execute("INSERT INTO accounts (name, real_name_verified) VALUES ('big', true)").await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     let token = registry.issue_token("big", TokenKind::Api, None).await.unwrap().token;
     database
         .execute(&format!(

@@ -22,7 +22,7 @@ use super::{
 /// A new database with [`DATA`].
 async fn filled(database: &Database) -> Arc<dyn Store> {
     import(database.open().await.as_ref(), DATA.as_bytes()).await.unwrap();
-    database.registry().await
+    database.open().await
 }
 
 async fn another_rotation_does_not_lengthen_what_is_left_of_a_token(database: Database) {
@@ -56,15 +56,6 @@ async fn an_account_goes_with_all_it_has(database: Database) {
     let belongings = "1 token, 1 whitelist entry, 1 entitlement, 1 group, 1 instance";
     assert_eq!(words, format!("account \"acme\", with {belongings}"));
     assert_eq!(extract().await.err(), Some(Rejection::TokenUnknown));
-
-    // What is made anew has numbers of its own: nobody takes it for what is gone.
-    put(registry.as_ref(), RecordKind::Account, json!({"name": "acme"})).await.unwrap();
-    let entry = put(registry.as_ref(), RecordKind::Whitelist, range("1.1.1.1")).await.unwrap();
-    assert_eq!(entry[0].entry["id"], 2);
-    let group =
-        put(registry.as_ref(), RecordKind::Group, json!({"account": "acme", "name": "g"})).await.unwrap();
-    assert_eq!(group[0].entry["groupId"], 12);
-    assert!(registry.issue_token("acme", TokenKind::Api, None).await.unwrap().id > token.id);
 }
 
 async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Database) {
@@ -73,7 +64,7 @@ async fn administrators_at_the_same_time_get_numbers_of_their_own(database: Data
     let adding = (0..8).map(|number| {
         let database = Arc::clone(&database);
         tokio::spawn(async move {
-            let registry = database.registry().await;
+            let registry = database.open().await;
             let gateway =
                 json!({"host": "gw.invalid", "port": 100 + number, "region": "USA", "protocol": "http"});
             put(registry.as_ref(), RecordKind::Gateway, gateway).await.unwrap();
@@ -93,7 +84,7 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
     let registry = filled(&database).await;
     let mut others = Vec::new();
     for _ in 0..4 {
-        others.push(database.registry().await);
+        others.push(database.open().await);
     }
     for round in 0..ROUNDS {
         let adding = others.iter().map(|registry| {
@@ -115,60 +106,11 @@ async fn of_many_who_add_a_range_at_once_one_succeeds(database: Database) {
     assert_eq!(all(registry.as_ref(), RecordKind::Whitelist, &[]).await.len(), usize::from(ROUNDS));
 }
 
-/// What an earlier version may have stored becomes one entry, and lets the same callers in.
-async fn earlier_duplicates_become_one_entry(database: Database) {
-    drop(filled(&database).await);
-    // A time is 12 bytes: seconds since 1970, shifted to be positive, then nanoseconds.
-    let time = |seconds: u32| match &database {
-        Database::Sqlite { .. } => format!("x'80000000{seconds:08x}00000000'"),
-        Database::Postgres { .. } => format!("'\\x80000000{seconds:08x}00000000'"),
-    };
-    let ip = |text: &str| match &database {
-        Database::Sqlite { .. } => format!("x'{}{text}'", "00".repeat(10) + "ffff"),
-        Database::Postgres { .. } => format!("'\\x{}{text}'", "00".repeat(10) + "ffff"),
-    };
-    let (early, late) = (time(1), time(2));
-    let row = |number: u8, address: &str, enabled: &str, end: &str| {
-        let ip = ip(address);
-        format!(
-            "INSERT INTO whitelist (id, account_id, first, last, enabled, expires_at)
-             SELECT {number}, id, {ip}, {ip}, (1 = {enabled}), {end} FROM accounts;"
-        )
-    };
-    let earlier = match &database {
-        Database::Sqlite { .. } => "PRAGMA user_version = 4;",
-        Database::Postgres { .. } => "UPDATE sallyport_schema SET version = 4;",
-    };
-    let sql = [
-        "DROP INDEX whitelist_by_account;".to_owned(),
-        "CREATE INDEX whitelist_by_account ON whitelist (account_id, first, last);".to_owned(),
-        // Never ends, beside some that end or do not count.
-        row(10, "01010101", "1", &late),
-        row(11, "01010101", "1", "NULL"),
-        row(12, "01010101", "0", "NULL"),
-        row(13, "01010101", "1", "NULL"),
-        // Ends late; the one without an end is disabled.
-        row(20, "02020202", "0", "NULL"),
-        row(21, "02020202", "1", &early),
-        row(22, "02020202", "1", &late),
-        // Alone.
-        row(30, "03030303", "0", &early),
-        earlier.to_owned(),
-    ];
-    database.execute(&sql.concat()).await;
-    let registry = database.registry().await;
-    assert_eq!(values(&all(registry.as_ref(), RecordKind::Whitelist, &[]).await, "id"), [11, 22, 30]);
-    let disabled = json!({"account": "acme", "range": "2.2.2.2", "enabled": false});
-    let again = put(registry.as_ref(), RecordKind::Whitelist, disabled).await.unwrap();
-    assert_eq!((again[0].is_new, &again[0].entry["id"]), (false, &json!(22)));
-}
-
 on_both! {
     another_rotation_does_not_lengthen_what_is_left_of_a_token,
     an_account_goes_with_all_it_has,
     administrators_at_the_same_time_get_numbers_of_their_own,
     of_many_who_add_a_range_at_once_one_succeeds,
-    earlier_duplicates_become_one_entry,
 }
 
 const FIRST_SQLITE: &str = include_str!("../../src/store/sqlite/migrations/0001_initial.sql");
@@ -183,7 +125,7 @@ const EARLIER: &str = "
 /// The tables of the first version become those of this one, with what is in them.
 async fn check_earlier(database: &Database) {
     database.open().await;
-    let registry = database.registry().await;
+    let registry = database.open().await;
     let accounts = all(registry.as_ref(), RecordKind::Account, &[]).await;
     assert_eq!(values(&accounts, "name"), ["acme", "other"]);
     assert_eq!(all(registry.as_ref(), RecordKind::Entitlement, &[]).await.len(), 1);

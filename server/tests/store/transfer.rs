@@ -54,7 +54,7 @@ async fn an_export_shows_one_moment_and_is_in_nobodys_way(database: Database) {
     let reading = Arc::clone(&store);
     let unload = tokio::spawn(async move { reading.unload(0, write).await });
     tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
-    let registry = database.registry().await;
+    let registry = database.open().await;
     registry.issue_token("aurora", TokenKind::Api, None).await.unwrap();
     release.send(()).unwrap();
     let (tokens, unloaded) = unload.await.unwrap().unwrap();
@@ -78,7 +78,7 @@ async fn an_output_that_fails_ends_the_export(database: Database) {
     seed(store.as_ref()).await.unwrap();
     let failed = export(store.as_ref(), FullDisk).await;
     assert!(matches!(failed, Err(UnloadError::Output(_))), "{failed:?}");
-    let accounts = all(database.registry().await.as_ref(), RecordKind::Account, &["name=aurora"]).await;
+    let accounts = all(database.open().await.as_ref(), RecordKind::Account, &["name=aurora"]).await;
     assert_eq!(accounts.len(), 1, "the database goes on");
 }
 

@@ -71,6 +71,8 @@ pub struct SampleToken<'a> {
     pub key: &'static str,
     /// What it is.
     pub description: &'static str,
+    /// Name of its account.
+    pub account: &'static str,
     /// Which operations accept it.
     pub kind: TokenKind,
     /// The token.
@@ -93,12 +95,12 @@ macro_rules! sample_tokens {
             }
 
             /// Every token, in the order of the fields.
-            #[must_use]
             pub fn list(&self) -> [SampleToken<'_>; [$($key),+].len()] {
                 [$(SampleToken {
                     name: $name,
                     key: $key,
                     description: $description,
+                    account: $account,
                     kind: TokenKind::$kind,
                     token: &self.$field,
                 }),+]

@@ -52,9 +52,9 @@ impl AdmissionControl {
     /// There are too many concurrent requests, or the connection has too many unread responses.
     pub(crate) fn start_work(&self, connection: &Connection) -> Result<SemaphorePermit<'_>, ApiError> {
         if !connection.can_send_response() {
-            return Err(ApiError::overloaded());
+            return Err(ErrorCode::Overloaded.into());
         }
-        self.work.try_acquire().map_err(|_| ApiError::overloaded())
+        self.work.try_acquire().map_err(|_| ErrorCode::Overloaded.into())
     }
 }
 

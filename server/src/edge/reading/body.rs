@@ -190,7 +190,7 @@ async fn collect(
             let step = missing.next_multiple_of(STEP);
             if reservation.grow(step).is_err() {
                 body.discard();
-                return Err(ApiError::overloaded());
+                return Err(ErrorCode::Overloaded.into());
             }
             bytes.reserve_exact(bytes.capacity() - bytes.len() + step);
             bytes.extend_from_slice(&data);

@@ -3,7 +3,7 @@
 //! The header is read from right to left. Each proxy appends the address of its own caller, so everything to the left of the
 //! first address that is not a declared proxy may be forged.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
 use sallyport_contract::table::Location;
@@ -48,19 +48,10 @@ fn malformed() -> RequestError {
 
 /// An address, with or without a port; IPv6 with a port is in brackets.
 fn address(text: &str) -> Option<IpAddr> {
-    if let Ok(ip) = text.parse() {
-        return Some(ip);
-    }
-    if let Some(rest) = text.strip_prefix('[') {
-        let (ip, port) = rest.split_once(']')?;
-        let ip: Ipv6Addr = ip.parse().ok()?;
-        return (port.is_empty() || is_port(port.strip_prefix(':')?)).then_some(ip.into());
-    }
-    let (ip, port) = text.split_once(':')?;
-    let ip: Ipv4Addr = ip.parse().ok()?;
-    is_port(port).then_some(ip.into())
-}
-
-fn is_port(text: &str) -> bool {
-    text.bytes().all(|digit| digit.is_ascii_digit()) && text.parse::<u16>().is_ok()
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let with_port = || match text.parse().ok()? {
+        SocketAddr::V6(address) if address.scope_id() != 0 => None,
+        address => Some(address.ip()),
+    };
+    text.parse().ok().or_else(with_port).or_else(bracketed)
 }

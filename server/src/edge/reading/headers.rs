@@ -7,9 +7,6 @@ use super::request_error::{RequestError, Result};
 use crate::edge::responding::error_code::ErrorCode;
 
 /// The text of a header that is sent at most once. No error shows it.
-///
-/// # Errors
-/// It is repeated or not UTF-8.
 pub(super) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };

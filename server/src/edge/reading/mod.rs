@@ -80,9 +80,6 @@ fn add_path_and_headers(request: &mut Request<'static>, path: &str, headers: &He
 }
 
 /// Tells null from an absent member: for fields of type `Option<Option<T>>`.
-///
-/// # Errors
-/// As the type of the field.
 pub fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> std::result::Result<Option<Option<T>>, D::Error> {

@@ -7,9 +7,6 @@ use sallyport_contract::table::Location;
 use super::{percent::decode_segment, request_error::Result};
 
 /// A parameter of `path`: the segment at the position of `{name}` in `template`.
-///
-/// # Errors
-/// It is not percent-encoded UTF-8.
 pub(super) fn segment<'a>(template: &str, path: &'a str, name: &str) -> Result<Option<Cow<'a, str>>> {
     let is_place =
         |segment: &str| segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) == Some(name);

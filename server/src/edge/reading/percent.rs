@@ -14,9 +14,6 @@ pub(super) fn decode_form<'a>(raw: &'a str, place: impl Fn() -> String) -> Resul
 }
 
 /// Decodes a segment of a path.
-///
-/// # Errors
-/// As [`decode_form`].
 pub(super) fn decode_segment<'a>(raw: &'a str, place: impl Fn() -> String) -> Result<Cow<'a, str>> {
     decode(raw, place, ErrorCode::Invalid, false)
 }

@@ -30,26 +30,22 @@ pub type Result<T, E = RequestError> = std::result::Result<T, E>;
 
 impl RequestError {
     /// An error that violates no clause.
-    #[must_use]
     pub fn new(code: ErrorCode, part: impl Into<String>, problem: impl Into<Cow<'static, str>>) -> Self {
         let part = Some(part.into()).filter(|part| !part.is_empty());
         Self { code, part, clause: None, problem: problem.into() }
     }
 
     /// The same error with the clauses that it violates, if there are any.
-    #[must_use]
     pub fn citing(self, clauses: &'static str) -> Self {
         Self { clause: Some(clauses).filter(|clauses| !clauses.is_empty()), ..self }
     }
 
     /// A part that is sent more than once.
-    #[must_use]
     pub fn repeated(part: impl Into<String>) -> Self {
         Self::new(ErrorCode::Repeated, part, "must be sent only once")
     }
 
     /// A field of the body that an object has twice. It is named only where it looks like a name.
-    #[must_use]
     pub fn repeated_field(name: &str) -> Self {
         match looks_like_a_name(name) {
             true => Self::repeated(Location::Body.place(name)),
@@ -58,7 +54,6 @@ impl RequestError {
     }
 
     /// An unknown name of a `what`, such as "body field", with the known names.
-    #[must_use]
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> Self {
         let near = nearest(name, known);
         let name = if looks_like_a_name(name) || near.is_some() {

@@ -5,9 +5,6 @@ use std::time::Duration;
 use super::error_code::ErrorCode;
 use crate::domain::rejection::Rejection;
 
-/// Time to wait before the next attempt when the server is overloaded.
-const OVERLOADED_RETRY_AFTER: Duration = Duration::from_secs(1);
-
 /// The content of an error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
@@ -19,44 +16,39 @@ pub struct ApiError {
     pub retry_after: Option<Duration>,
 }
 
-impl ApiError {
-    /// The server is overloaded.
-    #[must_use]
-    pub fn overloaded() -> Self {
-        Self { retry_after: Some(OVERLOADED_RETRY_AFTER), ..ErrorCode::Overloaded.into() }
-    }
-}
-
+/// With the time to wait that the contract requires after a shortage (`extract.shortage-retry-after`), and of others that may pass.
 impl From<ErrorCode> for ApiError {
     fn from(code: ErrorCode) -> Self {
-        Self { code, message: code.description().to_owned(), retry_after: None }
+        let seconds = match code {
+            ErrorCode::Busy | ErrorCode::Overloaded => Some(1),
+            ErrorCode::Shortage => Some(2),
+            ErrorCode::Unavailable => Some(5),
+            _ => None,
+        };
+        Self { code, message: code.description().to_owned(), retry_after: seconds.map(Duration::from_secs) }
     }
 }
 
 impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
-        let (code, retry_after) = match rejection {
+        Self::from(match rejection {
+            // Its description does not reveal whether a token exists.
             Rejection::TokenUnknown | Rejection::TokenRevoked | Rejection::TokenExpired => {
-                (ErrorCode::TokenInvalid, None)
+                ErrorCode::TokenInvalid
             }
-            Rejection::TokenForExtractionOnly => (ErrorCode::ExtractionOnly, None),
-            Rejection::CallerNotIpv4 => (ErrorCode::CallerNotIpv4, None),
-            Rejection::CallerNotWhitelisted => (ErrorCode::NotWhitelisted, None),
-            Rejection::AccountNotVerified => (ErrorCode::NotVerified, None),
-            Rejection::NotEntitled(_) => (ErrorCode::NotEntitled, None),
-            Rejection::RequestIdReused => (ErrorCode::RequestIdReused, None),
-            Rejection::Shortage { retry_after } => (ErrorCode::Shortage, Some(retry_after)),
-            Rejection::Busy { retry_after } => (ErrorCode::Busy, Some(retry_after)),
-            Rejection::Unavailable { retry_after } => (ErrorCode::Unavailable, Some(retry_after)),
-            Rejection::Internal => (ErrorCode::Internal, None),
-        };
-        // The description of the code does not reveal whether a token exists.
-        let message = match rejection {
+            Rejection::TokenForExtractionOnly => ErrorCode::ExtractionOnly,
+            Rejection::CallerNotIpv4 => ErrorCode::CallerNotIpv4,
+            Rejection::CallerNotWhitelisted => ErrorCode::NotWhitelisted,
+            Rejection::AccountNotVerified => ErrorCode::NotVerified,
             Rejection::NotEntitled(protocol) => {
-                format!("The account has no entitlement for {protocol} gateways.")
+                let message = format!("The account has no entitlement for {protocol} gateways.");
+                return Self { message, ..ErrorCode::NotEntitled.into() };
             }
-            _ => code.description().to_owned(),
-        };
-        Self { code, message, retry_after }
+            Rejection::RequestIdReused => ErrorCode::RequestIdReused,
+            Rejection::Shortage => ErrorCode::Shortage,
+            Rejection::Busy => ErrorCode::Busy,
+            Rejection::Unavailable => ErrorCode::Unavailable,
+            Rejection::Internal => ErrorCode::Internal,
+        })
     }
 }

@@ -18,19 +18,16 @@ macro_rules! catalogue {
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
             /// HTTP status of the response.
-            #[must_use]
             pub const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }
             }
 
             /// Stable business code; no success code of the contract has the same number.
-            #[must_use]
             pub const fn number(self) -> i64 {
                 match self { $(Self::$name => $code,)* }
             }
 
             /// What is wrong with the request, in a sentence or two.
-            #[must_use]
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => $description,)* }
             }

@@ -66,9 +66,6 @@ pub struct NoContent {}
 /// The headers that a success carries.
 pub trait SuccessHeaders {
     /// Adds the headers.
-    ///
-    /// # Errors
-    /// A value is invalid in a header.
     fn write(self, headers: &mut HeaderMap) -> Result<(), InvalidHeaderValue>;
 }
 
@@ -107,7 +104,6 @@ pub struct OperationResponse<O> {
 impl<O: Responses> OperationResponse<O> {
     /// The response to the request with this id. A success that exceeds the connection's memory for unread responses becomes an
     /// error.
-    #[must_use]
     pub(crate) fn new(
         outcome: Result<Success<O>, ApiError>,
         request_id: &str,
@@ -121,7 +117,6 @@ impl<O: Responses> OperationResponse<O> {
     }
 
     /// The error code; `None` for a success.
-    #[must_use]
     pub const fn error_code(&self) -> Option<ErrorCode> {
         self.error_code
     }
@@ -163,9 +158,6 @@ impl<const B: bool> Serialize for ConstantBool<B> {
 }
 
 /// Sets a header that has a value.
-///
-/// # Errors
-/// The value is invalid in a header.
 pub fn set_header(
     headers: &mut HeaderMap,
     name: HeaderName,
@@ -180,9 +172,6 @@ pub fn set_header(
 /// A value that a header can have.
 pub trait HeaderText {
     /// The text in the header; `None` for a header that is not sent.
-    ///
-    /// # Errors
-    /// The value is invalid in a header.
     fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue>;
 }
 
@@ -235,7 +224,7 @@ fn success<O: Responses>(
         }
         Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
     };
-    let bytes = connection.send(bytes).map_err(|_| ApiError::overloaded())?;
+    let bytes = connection.send(bytes).map_err(|_| ApiError::from(ErrorCode::Overloaded))?;
     let mut response = response(O::STATUS, content_type, bytes);
     headers.write(response.headers_mut()).map_err(|_| ApiError::from(ErrorCode::Internal))?;
     Ok(response)

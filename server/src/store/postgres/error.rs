@@ -7,8 +7,8 @@ use tokio_postgres::{Error, error::SqlState};
 
 use crate::store::StoreError;
 
-impl From<&Error> for StoreError {
-    fn from(error: &Error) -> Self {
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
         let Some(db_error) = error.as_db_error() else {
             // An error that is not from the database is one of the connection.
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
@@ -37,16 +37,10 @@ impl From<&Error> for StoreError {
     }
 }
 
-impl From<Error> for StoreError {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
-    }
-}
-
 impl From<PoolError> for StoreError {
     fn from(error: PoolError) -> Self {
         match error {
-            PoolError::Backend(error) => Self::from(&error),
+            PoolError::Backend(error) => Self::from(error),
             PoolError::Timeout(TimeoutType::Wait) => {
                 Self::Busy("every connection to the database is in use".to_owned())
             }

@@ -44,9 +44,6 @@ pub struct Postgres {
 
 impl PostgresStore {
     /// Connects to the database and brings its schema up to date.
-    ///
-    /// # Errors
-    /// Says in one line why the database cannot be used.
     pub async fn open(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
         let database = url.to_string();
         let wrong = |source| OpenError::Store { database: database.clone(), source };

@@ -1,8 +1,9 @@
 //! Migrations, in order. The table `sallyport_schema` has one row, with the version of the schema.
 
-use deadpool_postgres::{Client, Transaction};
+use deadpool_postgres::{Client, GenericClient, Transaction};
+use tokio_postgres::Error;
 
-use crate::store::{OpenError, OpenMode, Result, StoreError};
+use crate::store::{OpenError, OpenMode};
 
 /// One entry per version. Entries are only added, because existing databases have run the earlier ones.
 const MIGRATIONS: [&str; 5] = [
@@ -23,79 +24,56 @@ const SCHEMA_LOCK: i64 = 0x7361_6c6c_7970_6f72;
 /// Number of the lock under which an import or a command assigns numbers ("sallyloa" in ASCII).
 pub(super) const NUMBERS_LOCK: i64 = 0x7361_6c6c_796c_6f61;
 
-enum SchemaState {
-    /// Our schema in this version.
-    Version(i64),
-    /// No tables.
-    Nothing,
-    /// Tables of another program.
-    Foreign,
-}
-
 /// Brings the schema up to date, all or nothing. If several programs start at the same time, one does it, and the lock makes the
 /// others wait.
 pub(super) async fn migrate(client: &mut Client, database: &str, mode: OpenMode) -> Result<(), OpenError> {
-    let wrong = |source: StoreError| OpenError::Store { database: database.to_owned(), source };
-    match found(client).await.map_err(wrong)? {
-        SchemaState::Version(VERSION) => return Ok(()),
-        found => allowed(&found, database, mode)?,
+    if version(client, database, mode).await? == VERSION {
+        return Ok(());
     }
-    let change = client.transaction().await.map_err(|error| wrong(error.into()))?;
+    let change = client.transaction().await.map_err(unusable(database))?;
     // A migration may take longer than a statement of a request.
     let lock = format!("SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({SCHEMA_LOCK})");
-    change.batch_execute(&lock).await.map_err(|error| wrong(error.into()))?;
-    let found = found(&change).await.map_err(wrong)?;
-    allowed(&found, database, mode)?;
-    apply(&change, &found).await.map_err(wrong)?;
-    change.commit().await.map_err(|error| wrong(error.into()))
+    change.batch_execute(&lock).await.map_err(unusable(database))?;
+    let version = version(&change, database, mode).await?;
+    apply(&change, version).await.map_err(unusable(database))?;
+    change.commit().await.map_err(unusable(database))
 }
 
-async fn found(client: &impl deadpool_postgres::GenericClient) -> Result<SchemaState> {
-    let row = client
-        .query_one(
-            "SELECT to_regclass('sallyport_schema') IS NOT NULL,
-                    EXISTS (SELECT 1 FROM pg_class
-                            WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r')",
-            &[],
-        )
-        .await?;
-    match (row.try_get(0)?, row.try_get(1)?) {
-        (true, _) => {
-            let row = client.query_one("SELECT version FROM sallyport_schema", &[]).await?;
-            Ok(SchemaState::Version(row.try_get(0)?))
-        }
-        (false, true) => Ok(SchemaState::Foreign),
-        (false, false) => Ok(SchemaState::Nothing),
-    }
+fn unusable(database: &str) -> impl Fn(Error) -> OpenError {
+    move |error| OpenError::Store { database: database.to_owned(), source: error.into() }
 }
 
-fn allowed(found: &SchemaState, database: &str, mode: OpenMode) -> Result<(), OpenError> {
+/// The version of our schema, 0 where there are no tables.
+async fn version(client: &impl GenericClient, database: &str, mode: OpenMode) -> Result<i64, OpenError> {
+    let tables = "SELECT to_regclass('sallyport_schema') IS NOT NULL,
+                         EXISTS (SELECT 1 FROM pg_class
+                                 WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r')";
+    let tables = client.query_one(tables, &[]).await.map_err(unusable(database))?;
+    let (is_ours, has_tables): (bool, bool) = (tables.get(0), tables.get(1));
     let database = database.to_owned();
-    match (found, mode) {
-        (SchemaState::Version(found), _) if *found > VERSION => {
-            Err(OpenError::Newer { database, found: *found, known: VERSION })
-        }
-        (SchemaState::Nothing, OpenMode::Existing) => Err(OpenError::Missing { database }),
-        (SchemaState::Foreign, _) => {
-            let reason = "it has tables of another program; use a database of its own".to_owned();
-            Err(OpenError::Foreign { database, reason })
-        }
-        (SchemaState::Version(_), _) | (SchemaState::Nothing, OpenMode::Create) => Ok(()),
+    if is_ours {
+        let row = client.query_one("SELECT version FROM sallyport_schema", &[]).await;
+        let found: i64 = row.and_then(|row| row.try_get(0)).map_err(unusable(&database))?;
+        return if found > VERSION {
+            Err(OpenError::Newer { database, found, known: VERSION })
+        } else {
+            Ok(found)
+        };
     }
+    if has_tables {
+        let reason = "it has tables of another program; use a database of its own".to_owned();
+        return Err(OpenError::Foreign { database, reason });
+    }
+    if mode == OpenMode::Existing { Err(OpenError::Missing { database }) } else { Ok(0) }
 }
 
-async fn apply(change: &Transaction<'_>, found: &SchemaState) -> Result<()> {
-    let done = match found {
-        SchemaState::Version(version) => usize::try_from(*version).unwrap_or(0),
-        SchemaState::Nothing | SchemaState::Foreign => {
-            change.batch_execute("CREATE TABLE sallyport_schema (version bigint NOT NULL)").await?;
-            change.execute("INSERT INTO sallyport_schema VALUES (0)", &[]).await?;
-            0
-        }
-    };
-    for migration in MIGRATIONS.iter().skip(done) {
+async fn apply(change: &Transaction<'_>, version: i64) -> Result<(), Error> {
+    if version == 0 {
+        let table = "CREATE TABLE sallyport_schema (version bigint NOT NULL); INSERT INTO sallyport_schema VALUES (0)";
+        change.batch_execute(table).await?;
+    }
+    for migration in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or(0)) {
         change.batch_execute(migration).await?;
     }
-    change.execute("UPDATE sallyport_schema SET version = $1", &[&VERSION]).await?;
-    Ok(())
+    change.execute("UPDATE sallyport_schema SET version = $1", &[&VERSION]).await.map(drop)
 }

@@ -33,17 +33,11 @@ impl PartialEq for Condition {
 
 impl Condition {
     /// The field has the value that a text of the command line stands for.
-    ///
-    /// # Errors
-    /// The value is invalid.
     pub fn new(field: &'static Field, text: &str) -> Result<Self> {
         Ok(Self { field, value: field.parse(text).map_err(RegistryError::Rejected)? })
     }
 
     /// Parses `field=value`.
-    ///
-    /// # Errors
-    /// The kind has no such field, the field cannot be a condition, or its value is invalid.
     pub fn parse(kind: RecordKind, text: &str) -> Result<Self> {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let known: Vec<_> = kind.fields().iter().filter(|field| field.form.can_be_condition()).collect();

@@ -128,7 +128,7 @@ pub(super) fn unknown(kind: RecordKind, key: &[Condition]) -> RegistryError {
 /// The stored record, locked until the transaction ends.
 pub(super) fn find(session: &mut dyn Session, kind: RecordKind, key: &[Condition]) -> Result<Option<Record>> {
     let mut query = Query::new(&kind.select(&format!("{} WHERE TRUE", kind.from()))).only(session, key)?;
-    match session.row_lock() {
+    match session.dialect().row_lock {
         "" => {}
         lock => query.push(&format!("{lock} OF t")),
     }

@@ -22,9 +22,6 @@ pub struct Dependents {
 
 impl dyn Store + '_ {
     /// What [`Self::remove`] would remove, in words.
-    ///
-    /// # Errors
-    /// As for [`Self::remove`].
     pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
         self.run(Access::Snapshot, move |session| Ok(check(session, kind, &selection, of, "")?.1)).await
     }
@@ -38,7 +35,7 @@ impl dyn Store + '_ {
             return super::rejected("a token cannot be removed; revoke it with `server token revoke`");
         }
         self.change(kind, move |session| {
-            let lock = session.row_lock();
+            let lock = session.dialect().row_lock;
             let (total, words) = check(session, kind, &selection, of, lock)?;
             let mut removed = 0;
             for conditions in selection {
@@ -107,7 +104,7 @@ fn missing(session: &mut dyn Session, kind: RecordKind, conditions: &[Condition]
     }
 }
 
-/// The numbers of the matching records that others may refer to: accounts and groups. With the suffix [`Session::row_lock`] nothing
+/// The numbers of the matching records that others may refer to: accounts and groups. With the suffix `row_lock` of the dialect nothing
 /// can be added to them until the transaction ends.
 fn numbers(
     session: &mut dyn Session,

@@ -39,9 +39,6 @@ pub enum End {
 
 impl dyn Store + '_ {
     /// Issues a token for the account of that name.
-    ///
-    /// # Errors
-    /// The account is unknown.
     pub async fn issue_token(
         &self,
         account: &str,
@@ -103,9 +100,6 @@ impl dyn Store + '_ {
     }
 
     /// Revokes tokens, all or none of them. Returns those that were revoked already, which keep their time of revocation.
-    ///
-    /// # Errors
-    /// One of the tokens is unknown.
     pub async fn revoke_tokens(&self, ids: Vec<Id>, now: Timestamp) -> Result<Vec<Id>> {
         self.change(RecordKind::Token, move |session| {
             let mut earlier = Vec::new();

@@ -37,17 +37,11 @@ pub struct Sqlite {
 
 impl SqliteStore {
     /// Opens the database at `path` and brings its schema up to date.
-    ///
-    /// # Errors
-    /// Says in one line why the file cannot be used.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         open::open(path, mode).map(Self::new)
     }
 
     /// Creates an empty database in a temporary folder, which is deleted with the store.
-    ///
-    /// # Errors
-    /// As [`SqliteStore::open`].
     pub fn temporary() -> Result<Self, OpenError> {
         open::temporary().map(Self::new)
     }

@@ -1,10 +1,7 @@
 //! The connections for reading.
 
 use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -23,7 +20,8 @@ pub(super) struct Readers {
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
     connections: usize,
-    waiting: AtomicUsize,
+    /// Each reader that waits for a connection has a clone.
+    waiting: Arc<()>,
 }
 
 impl Readers {
@@ -33,7 +31,7 @@ impl Readers {
             idle: Arc::new(Mutex::new(connections)),
             permits: Arc::new(Semaphore::new(number)),
             connections: number,
-            waiting: AtomicUsize::new(0),
+            waiting: Arc::new(()),
         }
     }
 
@@ -42,13 +40,13 @@ impl Readers {
         Pool {
             connections: self.connections,
             busy: self.connections.saturating_sub(self.permits.available_permits()),
-            waiting: self.waiting.load(Ordering::Relaxed),
+            waiting: Arc::strong_count(&self.waiting) - 1,
         }
     }
 
     /// Waits until a connection is free.
     async fn lease(&self) -> Result<Lease> {
-        let _waiting = WaitingReader::new(&self.waiting);
+        let _waiting = Arc::clone(&self.waiting);
         let permit = tokio::time::timeout(MAX_WAIT, Arc::clone(&self.permits).acquire_owned()).await;
         let permit = permit
             .map_err(|_| StoreError::Busy("every connection to the database is in use".to_owned()))?
@@ -73,22 +71,6 @@ impl Readers {
             work(&snapshot)
         });
         reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
-    }
-}
-
-/// Counts a reader that waits for a connection, until this is dropped.
-struct WaitingReader<'a>(&'a AtomicUsize);
-
-impl<'a> WaitingReader<'a> {
-    fn new(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::Relaxed);
-        Self(waiting)
-    }
-}
-
-impl Drop for WaitingReader<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
