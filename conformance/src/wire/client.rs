@@ -315,8 +315,7 @@ impl Wire {
         let client = match reuses {
             true => &self.client,
             false => {
-                let new =
-                    async || self.options.client_with(&self.base, |client| client.pool_max_idle_per_host(0));
+                let new = async || self.options.client_keeping(&self.base, 0);
                 self.without_reuse.get_or_try_init(new).await?
             }
         };
