@@ -138,7 +138,8 @@ impl Probe<'_> {
     /// # Errors
     /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let known = self.notes().accepted.iter().find(|known| known.request == *request).cloned();
+        let sent = self.as_sent(request);
+        let known = self.notes().accepted.iter().find(|known| known.request == sent).cloned();
         match known {
             Some(known) => self.show_control(known),
             None => drop(self.control(request).await?),

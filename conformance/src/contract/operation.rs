@@ -1,14 +1,16 @@
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 
-/// The id of an operation of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An operation of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum OperationId {
     /// Extract gateways.
     Extract,
@@ -61,24 +63,6 @@ impl OperationId {
             Self::Groups => "groups",
             Self::Search => "search",
         }
-    }
-}
-
-impl Serialize for OperationId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.prefix())
-    }
-}
-
-impl schemars::JsonSchema for OperationId {
-    fn schema_name() -> String {
-        "OperationId".to_owned()
-    }
-
-    fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> schemars::schema::Schema {
-        let mut schema = String::json_schema(generator).into_object();
-        schema.metadata().description = Some("An operation: `extract`, `groups` or `search`.".to_owned());
-        schema.into()
     }
 }
 

@@ -164,7 +164,11 @@ pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
 pub(super) fn cost(report: &Report) -> String {
     let Usage { requests, gateways, .. } = report.usage;
     let (requests, gateways) = (quantity(requests, "request"), quantity(gateways, "gateway"));
-    format!("{requests}, {gateways}, {:.2} s", seconds(report.elapsed_ms))
+    let renewed = match report.token_renewals {
+        0 => String::new(),
+        count => format!(", {}", quantity(count, "token renewal")),
+    };
+    format!("{requests}, {gateways}, {:.2} s{renewed}", seconds(report.elapsed_ms))
 }
 
 /// Suite and contract, with their versions.

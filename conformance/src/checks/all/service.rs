@@ -128,12 +128,9 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
             found.insert(format!("a header {name}"));
         }
     }
-    if let Some(body) = response.json().filter(|_| password::may_contain_one(response.body())) {
-        // All items of a list give one finding.
-        password::visit(body, &mut |above, shown| {
-            let above: String = above.iter().map(|name| format!("/{name}")).collect();
-            found.insert(format!("a member {above}/{}", shown.name));
-        });
+    if response.json().is_some() && password::may_contain_one(response.body()) {
+        let text = response.text();
+        found.extend(password::names(&text).map(|name| format!("a member {name}")));
     }
     // Pages of a proxy are no lists of gateways.
     let is_list = *observed.class == ResponseClass::Accepted && response.json().is_none();
