@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cause::{causes, folded_alike};
+use super::cause::groups;
 use super::curl;
 use super::quantity;
 use crate::check::{Finding, Outcome};
@@ -153,9 +153,7 @@ pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String
 /// The command that writes the first finding that a screen shows as one file, from the JSON report at `path`.
 #[must_use]
 pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
-    let shown = causes(report).into_iter().map(|cause| cause.example);
-    let (check, finding) =
-        shown.chain(folded_alike(report, true).into_iter().map(|(finding, _)| finding)).next()?;
+    let (check, finding) = groups(report, true).first()?.example;
     let path = curl::word(path);
     Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
