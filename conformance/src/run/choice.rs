@@ -19,10 +19,6 @@ const FAULT: u64 = 16;
 /// Numbers of cases from which on a fault has a multiple of that value.
 const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
 
-/// By how much a fault counts more while fewer than half of the known faults of its clause are noticed. Without it, a clause with many
-/// faults that cheap cases notice would use up what one needs whose faults show in expensive cases only.
-const OF_WEAK_CLAUSE: u64 = 64;
-
 /// Value of a check without any chosen case, also for each supplied thing that its cases are about: what it looks for resembles
 /// nothing that other checks notice.
 const CHECK: u64 = 4 * FAULT;
@@ -157,8 +153,6 @@ struct Candidates<'a> {
     ran: Vec<Candidate<'a>>,
     /// The value of each fault.
     values: Vec<u64>,
-    /// The clause of each fault.
-    clauses: Vec<Clause>,
 }
 
 struct Choice<'a> {
@@ -168,11 +162,8 @@ struct Choice<'a> {
     judged: BTreeSet<Clause>,
     /// The checks of chosen cases, with what these are about.
     subjects: BTreeSet<Subject>,
-    /// The value and the clause of each fault.
+    /// The value of each fault.
     values: &'a [u64],
-    clauses: &'a [Clause],
-    /// The faults of each clause that may be noticed, less twice those that are.
-    unnoticed: HashMap<Clause, i64>,
     /// Faults that at least one chosen case notices.
     detected: usize,
     /// How many chosen cases notice each fault.
@@ -248,8 +239,7 @@ impl<'a> Candidates<'a> {
                 }
             }
         }
-        let clauses = matrix.faults().iter().map(|fault| fault.clause).collect();
-        Self { all, ran: Vec::new(), values, clauses }
+        Self { all, ran: Vec::new(), values }
     }
 
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
@@ -270,18 +260,11 @@ impl<'a> Candidates<'a> {
             judged: BTreeSet::new(),
             subjects: BTreeSet::new(),
             values: &self.values,
-            clauses: &self.clauses,
-            unnoticed: HashMap::new(),
             detected: 0,
             noticed: vec![0; self.values.len()],
             gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
             sharers,
         };
-        let may_be_noticed: BTreeSet<&usize> =
-            self.all.iter().chain(&self.ran).flat_map(|one| &one.with_controls).collect();
-        for fault in may_be_noticed {
-            *chosen.unnoticed.entry(self.clauses[*fault]).or_default() += 1;
-        }
         self.ran.iter().for_each(|ran| chosen.add_result(ran));
         self.by_value(&mut chosen, enough, Gain::New);
         if enough.is_none() {
@@ -345,7 +328,7 @@ impl Choice<'_> {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.clauses.difference(&self.judged).count();
         let of_fault = |fault: &usize| match (gain, usize::from(self.noticed[*fault])) {
-            (_, 0) => self.value(*fault),
+            (_, 0) => self.values[*fault],
             (Gain::New, _) => 0,
             (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
         };
@@ -359,12 +342,6 @@ impl Choice<'_> {
         let own = in_requests(candidate.case.cost());
         let shared = in_requests(self.sent.price(candidate.check, candidate.case)).saturating_sub(own);
         gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1)
-    }
-
-    /// The value of a fault that is not noticed yet.
-    fn value(&self, fault: usize) -> u64 {
-        let is_weak = self.unnoticed.get(&self.clauses[fault]).is_some_and(|unnoticed| *unnoticed > 0);
-        self.values[fault] * if is_weak { OF_WEAK_CLAUSE } else { 1 }
     }
 
     /// What is left of the budget after a cost; none if it is not affordable.
@@ -402,7 +379,6 @@ impl Choice<'_> {
         for fault in notices {
             if self.noticed[*fault] == 0 {
                 self.detected += 1;
-                *self.unnoticed.entry(self.clauses[*fault]).or_default() -= 2;
             }
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }
