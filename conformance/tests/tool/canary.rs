@@ -10,7 +10,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sallyport_conformance::check::{Case, Cost, Probe, Run, Stop};
-use sallyport_conformance::checks::Requests;
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
