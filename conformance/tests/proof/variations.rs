@@ -120,6 +120,14 @@ impl Varied {
         self.variations.iter().any(|one| !NIGHTLY.contains(&one.id))
     }
 
+    /// Whether `observe` judges the recorded traffic, too, which takes twice as long as the run. Variations of transport and of accounts
+    /// differ from one another in little that is recorded, so those of the night suffice.
+    pub fn is_observed(&self) -> bool {
+        let is_alike =
+            |one: &TestedVariation| ["accounts.", "http.", "server."].iter().any(|of| one.id.starts_with(of));
+        !self.is_daily() || !self.variations.iter().all(is_alike)
+    }
+
     /// Each of them alone.
     pub fn each(&self) -> impl Iterator<Item = Self> {
         self.variations.iter().cloned().map(Self::new)
