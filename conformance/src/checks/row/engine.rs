@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
-use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, Stop, accepted};
+use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, Stop, accepted, undecided};
 use crate::checks::extraction::cause::find_cause;
-use crate::checks::extraction::content::{gateways, judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::must_be_short;
 use crate::checks::extraction::{Extraction, rejects};
@@ -191,14 +191,19 @@ impl Row {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         for (why, edits) in &self.requests {
             let request = apply(probe, &Ids::default(), self.base.request(probe).await?, edits)?;
-            let (exchange, is_accepted) = probe.is_accepted(&request).await?;
+            let (exchange, class) = probe.send(&request).await?;
+            if is_undecided(&class) {
+                return Err(undecided(&class));
+            }
+            // The other request is the control, so a server error and a broken connection count too.
+            let is_accepted = class.decision() == Decision::Accepted;
             let responses = if is_accepted { &mut accepted } else { &mut rejected };
-            responses.push((why, exchange));
+            responses.push((why, exchange, class));
         }
         match (&accepted[..], &rejected[..]) {
-            ([(other, control), ..], [(why, exchange), ..]) => {
+            ([(other, control, _), ..], [(why, exchange, class), ..]) => {
                 let expected = format!("accepted: {}, as {other}", self.words(why));
-                probe.finding_beside(clause, &expected, "rejected", &[exchange], &[control]);
+                probe.finding_beside(clause, &expected, class.description(), &[exchange], &[control]);
                 Ok(())
             }
             ([], _) => Err(probe.skip("the service accepts neither of two requests that mean the same")),
