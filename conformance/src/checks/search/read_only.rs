@@ -165,7 +165,8 @@ async fn unchanged(probe: &Probe<'_>, rounds: Rounds) -> Result<(), Stop> {
         [what, ..] => {
             let evidence: Vec<_> = states.iter().flat_map(|state| &state.exchanges).collect();
             let expected = "the same instances and groups before and after searches";
-            let actual = format!("{what} changed in {} of {} rounds of searches", changed.len(), rounds.len());
+            let actual =
+                format!("{what} changed in {} of {} rounds of searches", changed.len(), rounds.len());
             probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence);
             Ok(())
         }
