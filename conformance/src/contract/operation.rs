@@ -112,11 +112,11 @@ impl Success {
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
     let property = |(name, node): (&str, Node<'_>)| {
-        Ok(Property {
-            name: name.to_owned(),
-            schema: Schema::read(&node)?,
-            citations: Citations::read(&node)?,
-        })
+        let (schema, citations) = (Schema::read(&node)?, Citations::read(&node)?);
+        match citations.clause("type") {
+            None => Err(node.wrong("expected an x-clause for its type")),
+            Some(_) => Ok(Property { name: name.to_owned(), schema, citations }),
+        }
     };
     schema.get("properties")?.members()?.into_iter().map(property).collect()
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::check::{Case, Check, Cost, Probe, Run, Stop, accepted};
-use crate::checks::relation::{address_of, read_if_accepted};
+use crate::checks::relation::address_of;
 use crate::checks::row::{Credential, token_parameter};
-use crate::checks::search::account::{ForeignItems, nothing_found};
+use crate::checks::search::account::{ForeignItems, ip, items, nothing_found, total};
 use crate::contract::Clause;
 use crate::contract::part::{GROUP_ID, ORDER_NO, PAGE_SIZE};
 use crate::quantity::quantity;
@@ -103,7 +103,7 @@ async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let own = probe.control(&request).await?;
     let found = probe.control(&other).await?;
     let others = shared(&found.response, &own.response, &probe.contract().search.instance_fields);
-    let total = found.response.at("/data/total").and_then(Value::as_u64).unwrap_or(0);
+    let total = total(&found.response);
     if others == 0 && !items(&found.response).is_empty() {
         return Err(probe.skip(
             "the account of SALLYPORT_EMPTY_API_KEY has instances; supply the token of one without any",
@@ -159,11 +159,12 @@ async fn foreign_addresses(probe: &Probe<'_>) -> Result<(), Stop> {
     let others: BTreeSet<_> = facts.foreign_addresses.iter().filter_map(|item| address_of(item)).collect();
     for request in filters.into_iter().flatten() {
         // The search may be rejected, and this account may have a group or an order of the same number.
-        let Ok(found) = read_if_accepted(probe, &request).await? else { continue };
-        if found.instances.values().any(|instance| others.contains(&(instance.ip, None))) {
+        let (exchange, class) = probe.send(&request).await?;
+        let Some(found) = accepted(&exchange, &class) else { continue };
+        if items(&found.response).iter().filter_map(ip).any(|ip| others.contains(&(ip, None))) {
             let expected = "no instance of another account, filtered by its group or order";
             let actual = "instances at the foreign addresses";
-            probe.finding(Clause::AllOwnAccount, expected, actual, &found.evidence());
+            probe.finding(Clause::AllOwnAccount, expected, actual, &[&exchange]);
         }
     }
     Ok(())
@@ -201,10 +202,6 @@ async fn instances(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.finding(Clause::AllOwnAccount, expected, &actual, &[&first.exchange, &seen.exchange]);
     }
     Ok(())
-}
-
-fn items(response: &Response) -> &[Value] {
-    response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// The number of items of one response that have an item with the same values of these fields in the other one. Further fields

@@ -1,9 +1,9 @@
 //! `regions`, its default, and its alias `country`.
 
 use super::EXTRACT;
-use super::content::{self, THROTTLED, gives_gateways, matching};
+use super::content::{self, THROTTLED, entries, gives_gateways, matching};
 use super::extraction::{Extraction, named_region, shortage};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted, undecided};
 use crate::checks::State;
 use crate::checks::row::{Drop, Edit, accept, alike, cases, each, flow, joined, reject, set};
 use crate::contract::Clause;
@@ -41,10 +41,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "A service that ignores `country` fills the result with gateways of other countries.",
         clauses: &[Clause::ExtractCountryAlias],
         needs: &[Fact::ScarceRegion],
-        run: Run::Cases(|scope| {
-            let data = (Extraction::PLAIN, *scope.contract.extract.num_range.end(), ALIAS);
-            vec![Case::for_data("", Cost::extraction(3, 201), data, as_many)]
-        }),
+        run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), alias_of_scarce)),
         ..EXTRACT
     },
     Check {
@@ -73,9 +70,10 @@ pub(super) static CHECKS: &[Check] = &[
             let counts = |label: &'static str, num: i64| {
                 let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
                 move |form: Extraction| {
-                    Case::for_data(joined(&form.label(), label), cost, (form, num, DEFAULT), as_many)
+                    Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
                 }
             };
+            // Where one country stands for all, it has fewer gateways than all of them.
             let simple = [Extraction::PLAIN, Extraction::TEXT];
             let most = simple.clone().into_iter().map(counts("count of the largest num", max));
             let few = in_query().map(counts("count", SEVERAL.min(max)));
@@ -91,6 +89,43 @@ pub(super) static CHECKS: &[Check] = &[
         ..EXTRACT
     },
 ];
+
+/// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer or none.
+async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let max = *extract.num_range.end();
+    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
+    probe.control_once(&probe.extract()).await?;
+    let base = probe.extract().without_query(REGIONS).query(NUM, max);
+    let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
+    let mut sent = Vec::new();
+    for name in [REGIONS, COUNTRY] {
+        let (exchange, class) = probe.send_once(&base.clone().query(name, region)).await?;
+        let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
+        sent.push((exchange, class, count));
+    }
+    let [(by_regions, class, few), (by_country, _, many)] = &sent[..] else { return Ok(()) };
+    if full(*few) {
+        return Err(
+            probe.skip("the region that was supplied as scarce returned as many gateways as requested")
+        );
+    }
+    if full(*many) {
+        match class {
+            // A shortage may have status 503, and so may any response of a busy service.
+            ResponseClass::Throttled(_) => {
+                let named = || base.clone().query(REGIONS, region);
+                probe.confirm_unavailable(named, || probe.extract()).await?;
+            }
+            ResponseClass::Timeout(_) | ResponseClass::TooLarge(_) => return Err(undecided(class)),
+            _ => {}
+        }
+        let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
+        let actual = quantity(*many, "entry");
+        probe.finding_beside(Clause::ExtractCountryAlias, &expected, &actual, &[by_country], &[by_regions]);
+    }
+    Ok(())
+}
 
 async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
     Err(probe.skip("the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country"))
@@ -148,74 +183,42 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
     cases(Clause::ExtractCountryEqual, rows)
 }
 
-/// Two ways to name a region, the usual one first. `is_fewer` says whether the other returns fewer gateways if it is ignored, or more.
-#[derive(Debug, Clone, Copy)]
-struct SameRegion {
-    clause: Clause,
-    usual: Named,
-    other: Named,
-    is_fewer: bool,
-}
-
-/// How a request names its region, also in words.
-type Named = (&'static str, fn(&Probe<'_>, Request) -> Request);
-
-/// Where one country stands for all, it has fewer gateways than all of them.
-const DEFAULT: SameRegion = SameRegion {
-    clause: Clause::ExtractRegionsDefault,
-    usual: ("with the default region by its name", |probe, request| {
-        request.query(REGIONS, probe.contract().extract.regions.default_text())
-    }),
-    other: ("without regions", |_, request| request.without_query(REGIONS)),
-    is_fewer: true,
-};
-
-/// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer.
-const ALIAS: SameRegion = SameRegion {
-    clause: Clause::ExtractCountryAlias,
-    usual: ("with a scarce region in `regions`", |probe, request| request.query(REGIONS, scarce(probe))),
-    other: ("with it in `country`", |probe, request| {
-        request.without_query(REGIONS).query(COUNTRY, scarce(probe))
-    }),
-    is_fewer: false,
-};
-
-fn scarce<'a>(probe: &Probe<'a>) -> &'a str {
-    probe.facts().scarce_region.as_deref().unwrap_or_default()
-}
-
-/// A response does not show the region of its gateways, so this compares numbers: both requests return as many, and the usual one
-/// before and after the other.
-async fn as_many(probe: &Probe<'_>, (form, num, region): (Extraction, i64, SameRegion)) -> Result<(), Stop> {
-    let SameRegion { clause, usual: (words, usual), other: (other_words, other), is_fewer } = region;
-    let usual = || usual(probe, form.request(probe).query(NUM, num));
-    let other = || other(probe, form.request(probe).query(NUM, num));
-    let (sent, with) = twice(probe, usual).await?;
-    let (mut second, without) = twice(probe, other).await?;
+/// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
+/// as many as the one with the default, before and after it.
+async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<(), Stop> {
+    let default = probe.contract().extract.regions.default_text();
+    let several = || form.request(probe).query(NUM, num);
+    let named = || several().query(REGIONS, &default);
+    let unnamed = || several().without_query(REGIONS);
+    let (sent, with) = twice(probe, named).await?;
+    let (mut absent, without) = twice(probe, unnamed).await?;
     let Some(with) = with else {
-        return Err(probe.skip(&format!("the extraction {words} is not accepted, {}", form.name())));
+        let form = form.name();
+        return Err(probe.skip(&format!("the extraction with {REGIONS}={default} is not accepted, {form}")));
     };
-    if is_fewer && second.result.as_ref().is_ok_and(|response| response.status == 503) {
-        second = probe.confirm_unavailable(other, usual).await?;
+    if absent.result.as_ref().is_ok_and(|response| response.status == 503) {
+        absent = probe.confirm_unavailable(unnamed, named).await?;
     }
-    let is_wrong = |without: usize| if is_fewer { without < with } else { without > with };
-    let actual = match without {
-        Some(without) if is_wrong(without) => {
+    match without {
+        Some(without) if without < with => {
             // Others may have extracted meanwhile, or the service lends its gateways.
-            if twice(probe, other).await?.1 != Some(without) || twice(probe, usual).await?.1 != Some(with) {
-                return Err(probe.skip("the number of gateways of the region changes"));
+            if twice(probe, unnamed).await?.1 != Some(without) || twice(probe, named).await?.1 != Some(with) {
+                return Err(probe.skip("the number of gateways of the default region changes"));
             }
-            quantity(without, "entry")
+            let expected =
+                format!("{}, as with {REGIONS}={default}, {}", quantity(with, "entry"), form.name());
+            let actual = quantity(without, "entry");
+            probe.finding_beside(Clause::ExtractRegionsDefault, &expected, &actual, &[&absent], &[&sent]);
         }
-        None if is_fewer => {
-            // The usual one still returns gateways, so there is no shortage.
-            probe.control(&usual()).await?;
-            "not a success".to_owned()
+        None => {
+            // The default still returns gateways, so there is no shortage.
+            probe.control(&named()).await?;
+            let expected = format!("accepted without {REGIONS}, {}", form.name());
+            let clause = Clause::ExtractRegionsDefault;
+            probe.finding_beside(clause, &expected, "not a success", &[&absent], &[&sent]);
         }
-        _ => return Ok(()),
-    };
-    let expected = format!("{} {other_words}, as {words}, {}", quantity(with, "entry"), form.name());
-    probe.finding_beside(clause, &expected, &actual, &[&second], &[&sent]);
+        Some(_) => {}
+    }
     Ok(())
 }
 

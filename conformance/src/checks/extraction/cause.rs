@@ -94,7 +94,12 @@ pub(in crate::checks) async fn find_cause(
     };
     Extraction::PLAIN.control(probe).await?;
     let (other, other_class) = probe.send(&request.clone().without_header(ACCEPT)).await?;
-    if other_class.decision() == Decision::Accepted {
+    // The service may have rejected it for once.
+    if other_class.decision() == Decision::Accepted
+        && let (_, again) = probe.send(request).await?
+        && !is_undecided(&again)
+        && again.decision() != Decision::Accepted
+    {
         let expected = format!("{what}; it is without the header");
         return report(ExtractReturnType, &expected, &class, &[&rejected, &other]);
     }

@@ -95,10 +95,14 @@ impl<'a> Served<'a> {
     }
 
     /// The entries of a text are separated as requested, and at least as often where an entry may contain the separator itself. `None`
-    /// where fewer than two entries are expected.
+    /// where fewer than two entries are expected, and for a recorded separator that may be another.
     pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
         let separator = separator(extract, self.request)?;
+        // Whether a plus sign in a query is a space is open, and a recorded request no longer shows it.
+        if self.request.is_recorded() && separator.contains(' ') {
+            return None;
+        }
         let is_line_break = line_break(extract, self.request).is_some();
         let entries = expected_entries(extract, self.request, self.response);
         if entries < 2 || is_envelope(self.response) || says_error(self.response) {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
-use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, Stop, accepted};
+use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
 use crate::checks::extraction::cause::find_cause;
-use crate::checks::extraction::content::{gateways, judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::must_be_short;
 use crate::checks::extraction::{Extraction, rejects};
@@ -191,14 +191,19 @@ impl Row {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         for (why, edits) in &self.requests {
             let request = apply(probe, &Ids::default(), self.base.request(probe).await?, edits)?;
-            let (exchange, is_accepted) = probe.is_accepted(&request).await?;
+            let (exchange, class) = probe.send(&request).await?;
+            if is_undecided(&class) {
+                return Err(undecided(&class));
+            }
+            // The other request is the control, so a server error and a broken connection count too.
+            let is_accepted = class.decision() == Decision::Accepted;
             let responses = if is_accepted { &mut accepted } else { &mut rejected };
-            responses.push((why, exchange));
+            responses.push((why, exchange, class));
         }
         match (&accepted[..], &rejected[..]) {
-            ([(other, control), ..], [(why, exchange), ..]) => {
+            ([(other, control, _), ..], [(why, exchange, class), ..]) => {
                 let expected = format!("accepted: {}, as {other}", self.words(why));
-                probe.finding_beside(clause, &expected, "rejected", &[exchange], &[control]);
+                probe.finding_beside(clause, &expected, class.description(), &[exchange], &[control]);
                 Ok(())
             }
             ([], _) => Err(probe.skip("the service accepts neither of two requests that mean the same")),
@@ -226,15 +231,16 @@ impl Row {
                 if served.is_none() && *unless == Unless::Shortage {
                     self.control(probe, valid).await?;
                 } else if served.is_none() {
-                    if *unless == Unless::Scarce && class.decision() == Decision::Undecided {
-                        probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage{words}"));
+                    let is_503 = exchange.result.as_ref().is_ok_and(|response| response.status == 503);
+                    if *unless == Unless::Scarce && (is_503 || matches!(class, ResponseClass::Shortage(_))) {
+                        probe.observe(Unspecified::ExtractShortRegion, &self.words("a shortage"));
                     }
                     return Err(probe.skip(&format!("there is no result to judge: {}", class.description())));
                 }
                 served
             }
         };
-        let Some(served) = served else { return Ok(()) };
+        let (Some(mut served), mut words) = (served, words.to_owned()) else { return Ok(()) };
         for then in &self.then {
             match then {
                 Then::Again(clause, why, edits) => {
@@ -242,11 +248,12 @@ impl Row {
                     judge_repeated(probe, *clause, &self.words(why), &served, &again).await?;
                 }
                 Then::Alike => {
+                    // First, since nothing is judged behind a repetition that can't be.
+                    self.judge(probe, &words, &served).await?;
                     let given = gateways(probe, request, &served.response);
                     let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
-                    if let Some(again) = accepted(&again, &class) {
-                        self.judge(probe, &format!("{words}, repeated"), &again).await?;
-                    }
+                    let Some(again) = accepted(&again, &class) else { return Ok(()) };
+                    (served, words) = (again, format!("{words}, repeated"));
                 }
                 Then::Other(edits) => {
                     probe.control(&apply(probe, ids, valid.clone(), edits)?).await?;
@@ -256,7 +263,7 @@ impl Row {
                 }
             }
         }
-        self.judge(probe, words, &served).await
+        self.judge(probe, &words, &served).await
     }
 
     async fn judge(&self, probe: &Probe<'_>, words: &str, served: &AcceptedResponse) -> Result<(), Stop> {

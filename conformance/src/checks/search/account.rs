@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::SEARCH;
 use super::{addresses, likeness};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
     Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
@@ -15,7 +15,7 @@ use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::Request;
+use crate::wire::{Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -228,14 +228,14 @@ pub(in crate::checks) enum ForeignItems {
 /// Such a search finds nothing, and nothing but own instances among own addresses.
 pub(in crate::checks) async fn nothing_found(
     probe: &Probe<'_>,
-    (what, items): (&'static str, ForeignItems),
+    (what, kind): (&'static str, ForeignItems),
 ) -> Result<(), Stop> {
     let max = probe.contract().search.distinct_items / 2;
     let facts = probe.facts();
     let foreign = facts.foreign_addresses.iter().take(max);
     let foreign: BTreeSet<IpAddr> = foreign.filter_map(|item| Some(address_of(item)?.0)).collect();
     let bare = || foreign.iter().map(ToString::to_string);
-    let searched: Vec<String> = match items {
+    let searched: Vec<String> = match kind {
         ForeignItems::Alone => bare().collect(),
         ForeignItems::AmongOwn => {
             bare().chain(probe.own_addresses(max).into_iter().map(str::to_owned)).collect()
@@ -244,7 +244,7 @@ pub(in crate::checks) async fn nothing_found(
         ForeignItems::OfSecond => ports_of_second(probe, bare().collect(), &BTreeSet::new()).await?,
         ForeignItems::OfShared => {
             let shared: Vec<_> = facts.shared_address.iter().cloned().collect();
-            let own = endpoints(&read(probe, &probe.search(shared.clone())).await?);
+            let own = endpoints(probe, probe.search(shared.clone())).await?;
             ports_of_second(probe, shared, &own).await?
         }
     };
@@ -252,28 +252,52 @@ pub(in crate::checks) async fn nothing_found(
         return Err(probe.skip("no port of such an instance is known, or no foreign address can be read"));
     }
     let request = probe.search(searched);
-    // A rejection reveals something, and shows no data of another account.
-    let (clause, found) = match probe.cites(Clause::SearchNoReveal) {
-        true => (Clause::SearchNoReveal, read_accepted(probe, Clause::SearchNoReveal, what, &request).await?),
-        false => (Clause::AllOwnAccount, Some(read(probe, &request).await?)),
-    };
-    let Some(found) = found else { return Ok(()) };
-    let is_own = |instance: &&Instance| items == ForeignItems::AmongOwn && !foreign.contains(&instance.ip);
+    // A rejection reveals something, and shows no data of another account. Parts of instances are data.
+    if !probe.cites(Clause::SearchNoReveal) {
+        let AcceptedResponse { exchange, response } = probe.control(&request).await?;
+        let (count, total) = (items(&response).len(), total(&response));
+        if count > 0 || total > 0 {
+            let expected = format!("{what}: no instances and a total of 0");
+            let actual = format!("{} and a total of {total}", quantity(count, "instance"));
+            probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&exchange]);
+        }
+        return Ok(());
+    }
+    let clause = Clause::SearchNoReveal;
+    let Some(found) = read_accepted(probe, clause, what, &request).await? else { return Ok(()) };
+    let is_own = |instance: &&Instance| kind == ForeignItems::AmongOwn && !foreign.contains(&instance.ip);
     let seen: Vec<_> = found.instances.values().filter(|instance| !is_own(instance)).collect();
     if let Some(instance) = seen.first() {
         let expected = format!("{what}: no instance of another account");
         let actual = format!("{}, one at {}", quantity(seen.len(), "instance"), instance.ip);
         probe.finding(clause, &expected, &actual, &found.evidence());
     }
-    counts_own(probe, clause, what, &found);
+    counts_own(probe, what, &found);
     Ok(())
 }
 
-/// The addresses and ports of a result, as items of `ips`.
-fn endpoints(found: &ResultSet) -> BTreeSet<String> {
-    let port = |instance: &Instance| u16::try_from(instance.port).ok().filter(|port| *port > 0);
-    let item = |instance: &Instance| Some(SocketAddr::new(instance.ip, port(instance)?).to_string());
-    found.instances.values().filter_map(item).collect()
+/// The items of a page, whatever they have.
+pub(in crate::checks) fn items(response: &Response) -> &[Value] {
+    response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+pub(in crate::checks) fn total(response: &Response) -> u64 {
+    response.at("/data/total").and_then(Value::as_u64).unwrap_or(0)
+}
+
+pub(in crate::checks) fn ip(item: &Value) -> Option<IpAddr> {
+    item.get("ip")?.as_str()?.parse().ok()
+}
+
+/// The addresses and ports that a search finds, as items of `ips`.
+async fn endpoints(probe: &Probe<'_>, request: Request) -> Result<BTreeSet<String>, Stop> {
+    let largest = *probe.contract().search.page_sizes.end();
+    let found = probe.control(&request.field(PAGE_SIZE, largest)).await?;
+    let endpoint = |item: &Value| {
+        let port = u16::try_from(item.get("port")?.as_u64()?).ok().filter(|port| *port > 0)?;
+        Some(SocketAddr::new(ip(item)?, port).to_string())
+    };
+    Ok(items(&found.response).iter().filter_map(endpoint).collect())
 }
 
 /// The addresses with the ports that the second account has there, without those of this one.
@@ -283,8 +307,8 @@ async fn ports_of_second(
     own: &BTreeSet<String>,
 ) -> Result<Vec<String>, Stop> {
     let (name, token) = (&probe.contract().search.api_key.name, probe.secret(Fact::SecondToken, 0)?);
-    let theirs = read(probe, &probe.search(addresses).query(name, token.expose())).await?;
-    let items: Vec<_> = endpoints(&theirs).difference(own).take(MAX_ENDPOINTS).cloned().collect();
+    let theirs = endpoints(probe, probe.search(addresses).query(name, token.expose())).await?;
+    let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
     let lacks = "the second account has no instances of its own at these addresses";
     let skip = || probe.skip_lacking(lacks, "addresses of its instances", Fact::ForeignAddresses);
     if items.is_empty() { Err(skip()) } else { Ok(items) }
@@ -307,12 +331,12 @@ async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String
 }
 
 /// Reports a `total` that counts more than the instances of the account.
-fn counts_own(probe: &Probe<'_>, clause: Clause, what: &str, found: &ResultSet) {
+fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
     let counted = u64::try_from(found.order.len()).unwrap_or(u64::MAX);
     if found.total() != counted {
         let expected = format!("{what}: total {counted}, which counts own instances only");
         let actual = format!("total {}", found.total());
-        probe.finding(clause, &expected, &actual, &found.evidence());
+        probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
     }
 }
 
@@ -333,8 +357,8 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
         probe.finding(Clause::SearchNoReveal, expected, &actual, &evidence);
         probe.finding(Clause::AllOwnAccount, expected, &actual, &evidence);
     }
-    counts_own(probe, Clause::SearchNoReveal, "the account", &own);
-    counts_own(probe, Clause::SearchNoReveal, "the second account", &others);
+    counts_own(probe, "the account", &own);
+    counts_own(probe, "the second account", &others);
     if own.instances.is_empty() || others.instances.is_empty() {
         let reason = format!(
             "one of the accounts has no instance at the shared address; set {} to an address that both have",

@@ -8,7 +8,7 @@ use super::surveyed::surveyed;
 use crate::check::{Case, Check, Probe, Run, Scope, Stop};
 use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
-use crate::checks::row::{Base, Credential, Edit, Max, Set, Value, cases, either, field, with};
+use crate::checks::row::{Base, Credential, Drop, Edit, Max, Set, Value, cases, either, field, with};
 use crate::checks::token::{one_token, other_spellings};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Kind, Search, Unspecified};
@@ -250,15 +250,16 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
         let name = &probe.contract().search.api_key.name;
         Ok(request.without_query(name).field(name, probe.token().expose()))
     });
-    let beside = [
-        ("the token is only in the body, beside filters", in_body),
-        ("the token is absent, beside filters", Edit::NoToken),
-        ("the token is sent twice, beside filters", Edit::AddToken(Credential::Own)),
+    let requests = [
+        ("the token is only in the body", vec![in_body.clone(), Drop(STATUS), Drop(GROUP_ID)]),
+        ("the token is only in the body, beside filters", vec![in_body]),
+        ("the token is absent, beside filters", vec![Edit::NoToken]),
+        ("the token is sent twice, beside filters", vec![Edit::AddToken(Credential::Own)]),
     ];
-    let beside = beside.map(|(why, edit)| (why.to_owned(), edit));
+    let requests = requests.map(|(why, edits)| (why.to_owned(), edits));
     let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
-    let beside =
-        each_invalid("absent or repeated beside other fields", beside).changing("beside filters", filters, 0);
+    let beside = invalid("absent or repeated beside other fields", []).sending(requests);
+    let beside = beside.changing("beside filters", filters, 0);
     let other_spellings = other_spellings(Clause::SearchToken, |probe| probe.any_search());
     cases(Clause::SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

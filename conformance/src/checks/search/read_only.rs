@@ -116,47 +116,57 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The group that searches are about, if they are about one, and the searches.
+type Round = (Option<i64>, Vec<Query>);
+
 /// Chooses rounds of searches.
-type Rounds = fn(Account<'_>) -> Result<Vec<Vec<Query>>, Stop>;
+type Rounds = fn(Account<'_>) -> Result<Vec<Round>, Stop>;
 
 const GROUPS: u32 = 4;
 
 /// If several groups change at their first search, the search changes them.
-fn of_each_group(account: Account<'_>) -> Result<Vec<Vec<Query>>, Stop> {
+fn of_each_group(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let held = account.survey.numbers(GROUP_ID).into_iter().take(GROUPS as usize);
     let kinds = kinds_of(&[GROUP_ID]).into_iter();
-    let filters = kinds.flat_map(|kind| held.clone().map(|group| kind.with(FieldValue::Number(group))));
-    account.some(filters.map(|filter| vec![account.survey.query().filtered([filter])]).collect())
+    let filters =
+        kinds.flat_map(|kind| held.clone().map(|group| (group, kind.with(FieldValue::Number(group)))));
+    let round = |(group, filter)| (Some(group), vec![account.survey.query().filtered([filter])]);
+    account.some(filters.map(round).collect())
 }
 
-fn alike(account: Account<'_>) -> Result<Vec<Vec<Query>>, Stop> {
+fn alike(account: Account<'_>) -> Result<Vec<Round>, Stop> {
     let candidates = |kind| account.survey.candidates(kind).into_iter().take(1);
     let kinds = kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]).into_iter();
     let round = kinds.map(|kind| account.survey.query().filtered(candidates(kind))).collect();
-    Ok(vec![round; 2])
+    Ok(vec![(None, round); 2])
 }
 
-/// Data that changes in several rounds of searches is changed by them. A single change may have another cause.
+/// Data that changes in two rounds of searches is changed by them. A single change may have another cause, and so may one of other
+/// data than the group that is searched for.
 async fn unchanged(probe: &Probe<'_>, rounds: Rounds) -> Result<(), Stop> {
     let account = Account::read(probe).await?;
+    let rounds = rounds(account)?;
     let mut states = vec![State::read(account).await?];
-    for round in rounds(account)? {
+    for (_, round) in &rounds {
         for query in round {
             read(probe, &query.request(probe)).await?;
         }
         states.push(State::read(account).await?);
     }
-    let differ =
-        |what: fn(&State, &State) -> bool| states.windows(2).filter(|pair| what(&pair[0], &pair[1])).count();
-    let instances = differ(|one, other| one.instances != other.instances);
-    match differ(|one, other| one.instances != other.instances || one.groups != other.groups) {
-        0 => Ok(()),
-        1 => Err(probe.inconclusive("the data changed once while it was read; run it again")),
-        _ => {
+    let changed = |((group, _), pair): (&Round, &[State])| match group {
+        Some(group) => (pair[0].group(*group) != pair[1].group(*group)).then_some("the searched group"),
+        None if pair[0].instances != pair[1].instances => Some("instances"),
+        None => (pair[0].groups != pair[1].groups).then_some("groups"),
+    };
+    let changed: Vec<_> = rounds.iter().zip(states.windows(2)).filter_map(changed).collect();
+    match changed[..] {
+        [] => Ok(()),
+        [_] => Err(probe.inconclusive("the data changed once while it was read; run it again")),
+        [what, ..] => {
             let evidence: Vec<_> = states.iter().flat_map(|state| &state.exchanges).collect();
             let expected = "the same instances and groups before and after searches";
-            let what = if instances > 0 { "instances" } else { "groups" };
-            let actual = format!("{what} changed after each round of searches");
+            let actual =
+                format!("{what} changed in {} of {} rounds of searches", changed.len(), rounds.len());
             probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence);
             Ok(())
         }
@@ -170,6 +180,11 @@ struct State {
 }
 
 impl State {
+    /// The row of a group in the listing.
+    fn group(&self, id: i64) -> Option<&Value> {
+        self.groups.as_ref()?.as_array()?.iter().find(|group| group[GROUP_ID] == id)
+    }
+
     async fn read(Account { probe, survey, .. }: Account<'_>) -> Result<Self, Stop> {
         let ResultSet { instances, mut exchanges, .. } = read(probe, &survey.request).await?;
         let listing = probe.control(&probe.groups()).await?;

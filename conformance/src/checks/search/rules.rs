@@ -99,7 +99,7 @@ pub(super) fn invalid_members(
         |(_, edits): &Company| !edits.iter().any(|edit| matches!(edit, Set(part, _) if *part == name));
     let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
     let property = search.properties().find(|property| property.name == name);
-    // The document cites a clause for each limit; the record of cases shows if one is missing.
+    // Without one the document can't be read.
     let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
         return Vec::new();
     };
@@ -120,7 +120,8 @@ pub(super) fn invalid_members(
     cases(clause, reasons.into_iter().enumerate().flat_map(rows))
 }
 
-/// A case for each of the chosen boundary values of a body property.
+/// A case for each of the chosen boundary values of a body property, but for a limit that the contract leaves open. `xtask lint`
+/// rejects a document with a limit that cites nothing.
 pub(super) fn boundary_cases(
     scope: &Scope<'_>,
     name: &'static str,

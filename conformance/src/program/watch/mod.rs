@@ -4,7 +4,7 @@ mod notify;
 mod serve;
 
 use jiff::Timestamp;
-use sallyport_conformance::lab::{Proxy, ProxyOptions, Upstream};
+use sallyport_conformance::lab::{Proxy, Upstream};
 use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
@@ -47,8 +47,7 @@ async fn watch(
     folder.expect_target(&shown)?;
     let pages = Pages::new(arguments.every, options.budget.wall);
     let address = arguments.listen;
-    let listening =
-        Proxy::start_with(Upstream::new(pages.clone()), ProxyOptions { address, capitals: false }).await;
+    let listening = Proxy::start_with(Upstream::new(pages.clone()), serve::options(address)).await;
     let server = listening.map_err(|error| format!("--listen {address}: {error}; choose another address"))?;
     print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
 
