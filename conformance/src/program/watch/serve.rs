@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
 use hyper::header::HOST;
 use hyper::{HeaderMap, Method, StatusCode};
@@ -18,8 +19,8 @@ pub(super) struct Pages {
 
 #[derive(Debug)]
 struct State {
-    page: String,
-    metrics: String,
+    page: Bytes,
+    metrics: Bytes,
     /// When the last run ended, or when the watch began.
     ended: Instant,
 }
@@ -28,14 +29,14 @@ impl Pages {
     /// Pages without a run, for runs that start at an interval of `every` and take at most `longest_run`.
     pub(super) fn new(every: Duration, longest_run: Duration) -> Self {
         let max_gap = every.saturating_mul(2).saturating_add(longest_run);
-        let page = "<!doctype html><title>Conformance</title><p>No run has ended yet.".to_owned();
-        let state = State { page, metrics: String::new(), ended: Instant::now() };
+        let page = Bytes::from_static(b"<!doctype html><title>Conformance</title><p>No run has ended yet.");
+        let state = State { page, metrics: Bytes::new(), ended: Instant::now() };
         Self { max_gap, state: Arc::new(Mutex::new(state)) }
     }
 
     /// Sets what is served after a run.
     pub(super) fn set(&self, page: String, metrics: String) {
-        *self.lock() = State { page, metrics, ended: Instant::now() };
+        *self.lock() = State { page: page.into(), metrics: metrics.into(), ended: Instant::now() };
     }
 
     /// Nothing panics while it is locked, so a poisoned state is complete.
@@ -43,9 +44,9 @@ impl Pages {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn respond(&self, request: &ProxiedRequest) -> (StatusCode, &'static str, String) {
+    fn respond(&self, request: &ProxiedRequest) -> (StatusCode, &'static str, Bytes) {
         const TEXT: &str = "text/plain; charset=utf-8";
-        let text = |status, text: &str| (status, TEXT, format!("{text}\n"));
+        let text = |status, text: &str| (status, TEXT, format!("{text}\n").into());
         // A page of another site, whose name leads here, must not read what is served. Browsers always send a Host; health checks
         // that speak HTTP/1.0 need not.
         let here = |host: &str| Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
@@ -72,12 +73,13 @@ impl Pages {
 
 impl Handler for Pages {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        let (status, kind, text) = self.respond(&request);
+        let (status, kind, body) = self.respond(&request);
         let (headers, framing) = (HeaderMap::new(), Framing::Whole);
-        let mut reply = Reply { status, headers, body: text.into(), framing };
+        let mut reply = Reply { status, headers, body, framing };
         for (name, value) in [
             ("content-type", kind),
             ("cache-control", "no-store"),
+            ("connection", "close"),
             ("x-content-type-options", "nosniff"),
             (
                 "content-security-policy",
@@ -100,7 +102,7 @@ fn a_watch_whose_runs_do_not_end_is_not_healthy() {
         path: "/healthz".to_owned(),
         query: None,
         headers: HeaderMap::new(),
-        body: bytes::Bytes::new(),
+        body: Bytes::new(),
     };
     let pages = Pages::new(Duration::from_millis(10), Duration::from_millis(10));
     assert_eq!(pages.respond(&request).0, StatusCode::OK);
