@@ -90,7 +90,12 @@ pub struct ClientCase {
     /// Whether names of headers are spelt with capitals.
     pub(super) capitals: bool,
     pub(super) token: CaseToken,
+    /// What its requests are judged by, where that does not follow from the duty.
+    pub(super) judge: Option<RequestJudge>,
 }
+
+/// What is wrong with the requests of a case.
+pub(super) type RequestJudge = fn(&Evidence) -> Vec<ClientFinding>;
 
 impl ClientCase {
     /// Time limit of a call unless a case is about time: enough for every wait of a case.
@@ -111,6 +116,7 @@ impl ClientCase {
             place: Place::Lab,
             capitals: false,
             token: CaseToken::Plain,
+            judge: None,
         }
     }
 
@@ -176,24 +182,31 @@ impl ClientCase {
         problems
     }
 
-    /// What the requests are judged by follows from the duty, but for a few cases.
     fn request_problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
-        /// Maximum number of pages that a caller may request when all of them are empty.
-        const MAX_PAGES: usize = 30;
-        let name = self.id.strip_prefix(self.duty.id()).unwrap_or_default();
-        match (self.duty, name) {
-            (Duty::WaitThrottled | Duty::WaitShortage, _) => evidence.early_requests(self.duty),
-            (Duty::Paging, ".throttled") => evidence.early_requests(Duty::WaitThrottled),
-            (Duty::Paging, ".fewer-than-total") => evidence.too_many_requests(Duty::Paging, MAX_PAGES),
-            (Duty::LimitedRetries, _) | (Duty::TokenPrivate, ".no-json") => evidence.endless_retries(),
-            (Duty::SameRequestId, ".new-extraction") => evidence.used_request_ids(),
-            (Duty::SameRequestId, ".server-error") => {
-                let from = "4.1 rule 5: a server error says as little of the outcome as an interruption";
-                evidence.request_id_problems().into_iter().map(|problem| problem.inferred(from)).collect()
-            }
-            (Duty::SameRequestId | Duty::NoBlindRepeat, _) => evidence.request_id_problems(),
-            (Duty::HttpsOnly, _) => evidence.requests_over_plain_http(),
+        match (self.judge, self.duty) {
+            (Some(judge), _) => judge(evidence),
+            (None, Duty::WaitThrottled | Duty::WaitShortage) => evidence.early_requests(self.duty),
+            (None, Duty::LimitedRetries) => evidence.endless_retries(),
+            (None, Duty::SameRequestId | Duty::NoBlindRepeat) => evidence.request_id_problems(),
+            (None, Duty::HttpsOnly) => evidence.requests_over_plain_http(),
             _ => Vec::new(),
         }
     }
+}
+
+/// The judge with this name in `cases.txt`.
+pub(super) fn judge(name: &str) -> Option<RequestJudge> {
+    /// Maximum number of pages that a caller may request when all of them are empty.
+    const MAX_PAGES: usize = 30;
+    Some(match name {
+        "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
+        "pages" => |evidence| evidence.too_many_requests(Duty::Paging, MAX_PAGES),
+        "retries" => |evidence| evidence.endless_retries(),
+        "other-ids" => |evidence| evidence.used_request_ids(),
+        "same-id-inferred" => |evidence| {
+            let from = "4.1 rule 5: a server error says as little of the outcome as an interruption";
+            evidence.request_id_problems().into_iter().map(|problem| problem.inferred(from)).collect()
+        },
+        _ => return None,
+    })
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::case::{CaseToken, ClientCase, Expectation, Place};
+use super::case::{CaseToken, ClientCase, Expectation, Place, judge};
 use super::duty::Duty;
 use super::protocol::Operation;
 use crate::checks::UNKNOWN_ADDRESS;
@@ -57,6 +57,7 @@ fn case(contract: &Contract, addresses: &[String], row: &[&'static str]) -> Opti
             "capitals" => case.capitals = true,
             "token-in-base64" => case.token = CaseToken::Base64,
             "plain-http" => case.place = Place::PlainHttp(value),
+            "judged" => case.judge = Some(judge(value)?),
             "nobody" => case.place = Place::Nobody,
             _ => return None,
         }

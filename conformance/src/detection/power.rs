@@ -71,6 +71,11 @@ impl<'a> Cases<'a> {
         }
     }
 
+    /// Whether a case was added.
+    pub(crate) fn knows(&self, check: &str, label: &str) -> bool {
+        self.of_case.contains_key(&(check, label))
+    }
+
     /// What became of each case of the matrix, by its number: the reason if it has no result; none if it was not added.
     fn results(&self, matrix: &Matrix) -> Results<'a, '_> {
         let mut of_case = vec![None; matrix.cases().len()];

@@ -40,16 +40,16 @@ pub struct ProxyOptions {
     pub address: SocketAddr,
     /// Whether names of headers are spelt with capitals. Default: no.
     pub capitals: bool,
-    /// Maximum number of open connections; further ones wait to be accepted. Default: 4096.
+    /// Maximum number of open connections; further ones wait to be accepted. Default: 4,096.
     pub connections: usize,
-    /// Maximum time of a connection, which then serves one request. Default: none.
-    pub time: Option<Duration>,
+    /// Maximum time of a connection. Default: no limit.
+    pub time: Duration,
 }
 
 impl Default for ProxyOptions {
     fn default() -> Self {
         let address = (Ipv4Addr::LOCALHOST, 0).into();
-        Self { address, capitals: false, connections: 4_096, time: None }
+        Self { address, capitals: false, connections: 4_096, time: Duration::MAX }
     }
 }
 
@@ -113,14 +113,14 @@ async fn accept(listener: TcpListener, upstream: Upstream, options: ProxyOptions
         while connections.try_join_next().is_some() {}
         let upstream = upstream.clone();
         connections.spawn(async move {
-            let time = options.time.unwrap_or(Duration::MAX);
-            let _ = tokio::time::timeout(time, serve_connection(stream, upstream, options)).await;
+            let served = serve_connection(stream, upstream, options.capitals);
+            let _ = tokio::time::timeout(options.time, served).await;
             drop(place);
         });
     }
 }
 
-async fn serve_connection(stream: TcpStream, upstream: Upstream, options: ProxyOptions) {
+async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool) {
     let _ = stream.set_nodelay(true);
     let stream = Arc::new(stream);
     let socket = Socket::new(Arc::clone(&stream));
@@ -133,8 +133,7 @@ async fn serve_connection(stream: TcpStream, upstream: Upstream, options: ProxyO
     let _ = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .title_case_headers(options.capitals)
-        .keep_alive(options.time.is_none())
+        .title_case_headers(capitals)
         .serve_connection(TokioIo::new(socket), service)
         .await;
 }

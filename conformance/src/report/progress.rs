@@ -152,6 +152,13 @@ mod tests {
     }
 
     #[test]
+    fn a_pipe_gets_whole_lines_and_nothing_that_moves_the_cursor() {
+        let text = shown(Screen { detail: Detail::Verbose, ..Screen::PLAIN }, false);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(!text.contains(['\r', '\u{1b}']), "{text}");
+    }
+
+    #[test]
     fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
         let text = shown(Screen { width: Some(60), ..Screen::PLAIN }, true);
         assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");

@@ -127,11 +127,15 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>, causes: &[String]
         .map(|exchange| curl::command(&report.target, &report.curl_options, exchange))
         .collect();
     let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    let cause = match causes {
+        [] => String::new(),
+        lines => format!("Likely cause: {}\n", lines.join("; ")),
+    };
     let mut result = json!({
         "ruleId": finding.clause,
         "level": level,
         "message": { "text": format!(
-            "{}\nRequirement: {}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
+            "{cause}{}\nRequirement: {}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
             check.title, finding.requirement, finding.expected, finding.actual, check.why
         ) },
         "locations": [location(report, finding)],

@@ -219,7 +219,9 @@ fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &S
         let mut command = curl::command(&report.target, &report.curl_options, exchange);
         if command.len() > MAX_COMMAND_BYTES && screen.detail != Detail::Verbose {
             let (size, whole) = (quantity(command.len(), "byte"), evidence_command(result, finding));
-            command = format!("# a command of {size}, which a report has, and --verbose prints: {whole}");
+            command = format!(
+                "# a command of {size}, whole with --verbose, or with --report json=report.json and then {whole}"
+            );
         }
         let label = screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce"));
         let _ = writeln!(text, "{label} {}", plain(&command));

@@ -50,8 +50,8 @@ pub struct FindingReference {
     pub finding: usize,
 }
 
-/// Cases by the check with the finding, each by its number in the matrix.
-type CasesByJudge<'a> = BTreeMap<&'a str, BTreeSet<usize>>;
+/// Cases by the check with the finding, each by its number in the matrix; None stands for those that it does not list.
+type CasesByJudge<'a> = BTreeMap<&'a str, BTreeSet<Option<usize>>>;
 
 impl Diagnosis {
     /// The likely causes of the failing cases of a run, the one that explains most of them first. Each finding belongs to at most one.
@@ -59,7 +59,9 @@ impl Diagnosis {
         let mut failing = CasesByJudge::new();
         for (judge, check, label) in results.iter().flat_map(CheckResult::failing_cases) {
             // Faults are not recorded with the random cases of an exploration.
-            failing.entry(judge).or_default().extend(matrix.number(check, label));
+            if ran.knows(check, label) {
+                failing.entry(judge).or_default().insert(matrix.number(check, label));
+            }
         }
         let mut fitting: BTreeMap<(Clause, CasesByJudge<'_>), Vec<&KnownFault>> = BTreeMap::new();
         for fault in matrix.faults() {
@@ -67,7 +69,7 @@ impl Diagnosis {
                 fitting.entry((fault.clause, cases)).or_default().push(fault);
             }
         }
-        let count = |cases: &CasesByJudge<'_>| cases.values().map(BTreeSet::len).sum::<usize>();
+        let count = |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().count();
         let mut fitting: Vec<_> = fitting.into_iter().collect();
         fitting.sort_by_key(|((_, cases), _)| std::cmp::Reverse(count(cases)));
         let (mut diagnoses, mut taken) = (Vec::new(), BTreeSet::new());
@@ -103,7 +105,7 @@ fn explained<'a>(
     ran: &Cases<'_>,
     matrix: &Matrix,
 ) -> Option<CasesByJudge<'a>> {
-    let has_failed = |judge: &str, case| failing.get(judge).is_some_and(|cases| cases.contains(&case));
+    let has_failed = |judge: &str, case| failing.get(judge).is_some_and(|cases| cases.contains(&Some(case)));
     // Most faults end here.
     if !fault.noticed_by.iter().any(|detector| has_failed(&detector.judge, detector.case)) {
         return None;
@@ -114,7 +116,7 @@ fn explained<'a>(
         if !is_failing && ran.has_result(matrix, detector) {
             return None;
         }
-        recorded.entry(&*detector.judge).or_default().insert(detector.case);
+        recorded.entry(&*detector.judge).or_default().insert(Some(detector.case));
     }
     let mut explained = CasesByJudge::new();
     for (judge, cases) in failing {
@@ -146,7 +148,7 @@ fn findings(
     let mut found: Vec<(bool, FindingReference)> = Vec::new();
     for result in results {
         let Some(cases) = cases.get(result.id) else { continue };
-        let names = || cases.iter().map(|case| &matrix.cases()[*case]);
+        let names = || cases.iter().flatten().map(|case| &matrix.cases()[*case]);
         let is_of_case = |finding: &Finding| match finding.seen_in.is_empty() {
             true => names().any(|case| finding.is_of(&case.label)),
             false => names().any(|case| {
@@ -176,47 +178,69 @@ mod tests {
     use crate::checks::registry;
     use crate::detection::Detector;
 
-    const LABELS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    /// The cases of [`CHECK`] in the matrix; `-` is one that the matrix does not list, and `?` a random one. Capitals are cases of [`OTHER`].
+    const LABELS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
     const CHECK: &str = "search.page.boundaries";
+    const OTHER: &str = "search.total.filters";
 
-    /// The diagnoses of a run in which these cases of [`CHECK`] failed, with a known fault for each of the lists of labels.
+    fn check_of(label: char) -> &'static str {
+        if label.is_uppercase() { OTHER } else { CHECK }
+    }
+
+    /// The diagnoses of a run in which these cases failed, with a known fault for each of the lists of labels.
     fn named(known: &[&str], failing: &str, clause: Clause) -> Vec<(Vec<String>, usize)> {
         let (mut matrix, mut ran) = (Matrix::default(), Cases::default());
-        for label in LABELS {
-            ran.add(CHECK, label, None);
-            matrix.add_case(CHECK, label);
+        let labels: Vec<String> = LABELS.chars().chain("A-".chars()).map(String::from).collect();
+        for (label, of) in labels.iter().zip(LABELS.chars().chain("A-".chars()).map(check_of)) {
+            ran.add(of, label, None);
+            if label != "-" {
+                matrix.add_case(of, label);
+            }
         }
         for id in known {
             let labels = id.trim_start_matches("independent/").split('+').next().unwrap_or_default();
-            let noticed = labels.split("").filter(|label| !label.is_empty());
-            let detector = |label| Detector { judge: CHECK.into(), case: matrix.add_case(CHECK, label) };
-            let noticed_by = noticed.map(detector).collect();
+            let detector = |label: char| {
+                let (check, label) = (check_of(label), label.to_string());
+                Detector { judge: check.into(), case: matrix.add_case(check, &label) }
+            };
+            let noticed_by = labels.chars().map(detector).collect();
+            let clause = if labels == "A" { Clause::SearchTotal } else { Clause::SearchPage };
             let (id, breaks) = ((*id).to_owned(), "Is wrong.".to_owned());
-            matrix.add_fault(KnownFault { id, clause: Clause::SearchPage, breaks, noticed_by });
+            matrix.add_fault(KnownFault { id, clause, breaks, noticed_by });
         }
-        let check = registry().into_iter().find(|check| check.id == CHECK).expect("the check");
-        let mut result = CheckResult::not_run(check, Outcome::Failed);
-        for label in failing.split("").filter(|label| !label.is_empty()) {
-            let failed = CaseResult { outcome: Outcome::Failed, ..CaseResult::skipped(label, "") };
-            result.cases.push(failed);
-            let finding = json!({"clause": clause.id(), "requirement": "", "expected": "", "actual": "",
-                                 "severity": "fail", "exchanges": [], "case": label});
-            result.findings.push(serde_json::from_value(finding).expect("a finding"));
-        }
-        let found = Diagnosis::from_results(&[result], &ran, &matrix);
+        let result = |(of, clause): (&str, Clause)| {
+            let check = registry().into_iter().find(|check| check.id == of).expect("the check");
+            let mut result = CheckResult::not_run(check, Outcome::Failed);
+            for label in failing.chars().filter(|label| check_of(*label) == of).map(String::from) {
+                let failed = CaseResult { outcome: Outcome::Failed, ..CaseResult::skipped(&label, "") };
+                result.cases.push(failed);
+                let finding = json!({"clause": clause.id(), "requirement": "", "expected": "", "actual": "",
+                                     "severity": "fail", "exchanges": [], "case": label});
+                result.findings.push(serde_json::from_value(finding).expect("a finding"));
+            }
+            result
+        };
+        let results = [(CHECK, clause), (OTHER, Clause::SearchTotal)].map(result);
+        let found = Diagnosis::from_results(&results, &ran, &matrix);
         let ids = |one: &Diagnosis| one.faults.iter().map(|fault| fault.id.clone()).collect();
         found.iter().map(|one| (ids(one), one.alike)).collect()
     }
 
     #[test]
     fn the_faults_that_fit_are_named_and_others_are_not() {
-        let page = Clause::SearchPage;
+        let (page, full) = (Clause::SearchPage, &LABELS[..MAX_DETECTORS]);
         for (known, failing, expected) in [
             (&["abc", "abcdef", "e", ""][..], "abc", &[("abc", 0)][..]),
             (&["abc"], "", &[]),
             // Fewer cases than those of a fault, or others.
             (&["abc"], "ab", &[]),
             (&["abc"], "abcd", &[]),
+            (&["abc"], "abc-", &[]),
+            (&["abc"], "abc?", &[("abc", 0)]),
+            // Failures beside a full list, of a check of another clause, and of another fault.
+            (&[full], LABELS, &[(full, 0)]),
+            (&["abc"], "abcA", &[("abc", 0)]),
+            (&["ab", "A"], "abA", &[("ab", 0), ("A", 0)]),
             (&["ab+1", "ab+2", "ab+3"], "ab", &[("ab+1 ab+2", 1)]),
             (&["ab+1", "ab+2", "ab+3", "ab+4", "ab+5", "ab+6", "ab+7"], "ab", &[]),
             (&["ab", "independent/ab"], "ab", &[("ab", 0)]),

@@ -120,12 +120,12 @@ impl Varied {
         self.variations.iter().any(|one| !NIGHTLY.contains(&one.id))
     }
 
-    /// Whether `observe` judges the recorded traffic, too, which takes twice as long as the run. Variations of transport and of accounts
-    /// differ from one another in little that is recorded, so those of the night suffice.
+    /// Whether `observe` judges the recorded traffic every day, too, which takes twice as long as the run. Variations of transport and of
+    /// accounts differ from one another in little that is recorded, so the night suffices.
     pub fn is_observed(&self) -> bool {
         let is_alike =
             |one: &TestedVariation| ["accounts.", "http.", "server."].iter().any(|of| one.id.starts_with(of));
-        !self.is_daily() || !self.variations.iter().all(is_alike)
+        !self.variations.iter().all(is_alike)
     }
 
     /// Each of them alone.

@@ -71,8 +71,13 @@ fn metrics(url: &str, folder: &Folder, expected: i32) -> String {
     let named = ["--report", &report, "--implementation", "a \"b\" \\ 4.2"];
     run(&[base.as_slice(), &named].concat()).assert(expected, &[]);
     let text = folder.read("conformance.prom");
+    assert_metrics(&text);
+    text
+}
+
+/// A metric has one HELP and one TYPE, its samples follow them, and no series comes twice.
+pub(crate) fn assert_metrics(text: &str) {
     assert!(text.ends_with('\n'), "{text}");
-    // A metric has one HELP and one TYPE, its samples follow them, and no series comes twice.
     let (mut metric, mut seen) = ("", std::collections::BTreeSet::new());
     for line in text.lines() {
         let (series, value) = line.rsplit_once(' ').expect("two words");
@@ -84,7 +89,6 @@ fn metrics(url: &str, folder: &Folder, expected: i32) -> String {
         }
         assert!(seen.insert(series), "{line}");
     }
-    text
 }
 
 #[test]

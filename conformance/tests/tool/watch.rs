@@ -99,8 +99,9 @@ fn a_watch_reports_changes_serves_the_latest_report_and_goes_on_after_a_restart(
     let metrics = watch.get("GET /metrics");
     let (head, body) = metrics.split_once("\r\n\r\n").expect("a head");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("version=0.0.4"), "{head}");
+    super::ci::assert_metrics(body);
     for part in [
-        "clause_findings{clause=\"groups.order\"} ",
+        "clause_findings{clause=\"groups.order\"} 1",
         "verdict{verdict=\"findings\"} 1",
         "profile=\"production\"",
     ] {

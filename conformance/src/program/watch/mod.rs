@@ -3,8 +3,10 @@
 mod notify;
 mod serve;
 
+use std::time::Duration;
+
 use jiff::Timestamp;
-use sallyport_conformance::lab::{Proxy, Upstream};
+use sallyport_conformance::lab::{Proxy, ProxyOptions, Upstream};
 use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
@@ -47,7 +49,10 @@ async fn watch(
     folder.expect_target(&shown)?;
     let pages = Pages::new(arguments.every, options.budget.wall);
     let address = arguments.listen;
-    let listening = Proxy::start_with(Upstream::new(pages.clone()), serve::options(address)).await;
+    // A scraper and a browser need a few connections, and local readers that stall take none for long.
+    let time = Duration::from_secs(10);
+    let options_of_pages = ProxyOptions { address, connections: 32, time, ..ProxyOptions::default() };
+    let listening = Proxy::start_with(Upstream::new(pages.clone()), options_of_pages).await;
     let server = listening.map_err(|error| format!("--listen {address}: {error}; choose another address"))?;
     print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
 

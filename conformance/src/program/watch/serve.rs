@@ -1,4 +1,3 @@
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -6,15 +5,9 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use hyper::header::HOST;
 use hyper::{HeaderMap, Method, StatusCode};
-use sallyport_conformance::lab::{Framing, Handler, ProxiedRequest, ProxyOptions, Reply};
+use sallyport_conformance::lab::{Framing, Handler, ProxiedRequest, Reply};
 use sallyport_conformance::wire::is_loopback;
 use url::Url;
-
-/// A scraper and a browser need a few connections, each for one response.
-pub(super) fn options(address: SocketAddr) -> ProxyOptions {
-    let time = Some(Duration::from_secs(10));
-    ProxyOptions { address, connections: 32, time, ..ProxyOptions::default() }
-}
 
 /// What is served, as of the last run.
 #[derive(Debug, Clone)]
@@ -36,7 +29,7 @@ impl Pages {
     /// Pages without a run, for runs that start at an interval of `every` and take at most `longest_run`.
     pub(super) fn new(every: Duration, longest_run: Duration) -> Self {
         let max_gap = every.saturating_mul(2).saturating_add(longest_run);
-        let page = "<!doctype html><title>Conformance</title><p>No run has ended yet.".into();
+        let page = Bytes::from_static(b"<!doctype html><title>Conformance</title><p>No run has ended yet.");
         let state = State { page, metrics: Bytes::new(), ended: Instant::now() };
         Self { max_gap, state: Arc::new(Mutex::new(state)) }
     }
@@ -86,6 +79,7 @@ impl Handler for Pages {
         for (name, value) in [
             ("content-type", kind),
             ("cache-control", "no-store"),
+            ("connection", "close"),
             ("x-content-type-options", "nosniff"),
             (
                 "content-security-policy",
