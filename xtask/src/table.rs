@@ -187,7 +187,7 @@ impl Table<'_> {
                 ("content" | "headers" | "id" | "in" | "items" | "parameters" | "properties", _)
                 | ("requestBody" | "responses" | "schema" | "version" | "x-credentials-agree", _) => {}
                 // Each entry has a row of its own.
-                ("required" | "security" | "x-rules", Value::Array(_)) => {
+                ("security" | "x-rules", _) | ("required", Value::Array(_)) => {
                     self.row(part, ("order", keyword), &here, value.clone(), &[]);
                 }
                 ("required", Value::Bool(true)) => {
