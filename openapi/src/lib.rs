@@ -32,7 +32,7 @@ pub const JSON: &str = include_str!("generated/contract.json");
 ///     "query parameter `num`: expected an integer from 1 to 100, found `101` (extract.num-range)"
 /// );
 /// ```
-#[expect(clippy::expect_used, reason = "the example below reads the same text")]
+#[expect(clippy::expect_used, reason = "the example above reads the same text")]
 pub fn operations() -> &'static [table::Operation] {
     static OPERATIONS: LazyLock<Vec<table::Operation>> = LazyLock::new(|| {
         serde_json::from_str(include_str!("generated/table.json"))

@@ -143,7 +143,8 @@ impl Table<'_> {
     fn part(&mut self, direction: Direction, at: String, pointer: &str) -> usize {
         let key = match at.split_once(' ') {
             Some(("path", name)) => {
-                let index = self.path.split('/').position(|step| step == format!("{{{name}}}"));
+                let mut names = self.path.split('/').filter(|step| step.starts_with('{'));
+                let index = names.position(|step| step == format!("{{{name}}}"));
                 index.map_or(at.clone(), |index| format!("path {index}"))
             }
             _ if at.starts_with("header ") || at.contains(" header ") => at.to_ascii_lowercase(),
@@ -184,9 +185,11 @@ impl Table<'_> {
             let clauses = citation.clauses_for(keyword);
             match (keyword, value) {
                 ("content" | "headers" | "id" | "in" | "items" | "parameters" | "properties", _)
-                | ("requestBody" | "responses" | "schema" | "security" | "version" | "x-rules", _)
-                | ("x-credentials-agree", _)
-                | ("required", Value::Array(_)) => {}
+                | ("requestBody" | "responses" | "schema" | "version" | "x-credentials-agree", _) => {}
+                // Each entry has a row of its own.
+                ("security" | "x-rules", _) | ("required", Value::Array(_)) => {
+                    self.row(part, ("order", keyword), &here, value.clone(), &[]);
+                }
                 ("required", Value::Bool(true)) => {
                     self.row(part, (keyword, ""), &here, json!(owner), clauses);
                 }

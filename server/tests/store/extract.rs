@@ -27,6 +27,9 @@ use super::{
     search::filter,
 };
 
+/// `x-max-utf8-bytes` of a request id.
+const MAX_REQUEST_ID: usize = 255;
+
 struct Sandbox {
     database: Database,
     store: Arc<dyn Store>,
@@ -75,6 +78,16 @@ async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
         }
         assert_eq!(responses.len(), 1);
     }
+}
+
+async fn the_longest_request_id_and_a_longer_one_are_stored(database: Database) {
+    let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
+    let command = command(&sample.tokens.main, 20, &sample.plentiful_region);
+    for length in [MAX_REQUEST_ID, 8 * MAX_REQUEST_ID] {
+        let extract = || service.extract(with_id(&"é".repeat(length / 2), command.clone()));
+        assert_eq!(extract().await.unwrap(), extract().await.unwrap());
+    }
+    assert_eq!(store.delete_extractions(Timestamp::MAX).await.unwrap(), 2);
 }
 
 async fn a_shortage_does_not_use_up_the_request_id(database: Database) {
@@ -217,6 +230,7 @@ async fn a_write_that_waits_too_long_is_rejected_and_passes_later(database: Data
 on_both! {
     the_choice_goes_around,
     simultaneous_requests_with_one_id_get_one_result,
+    the_longest_request_id_and_a_longer_one_are_stored,
     a_shortage_does_not_use_up_the_request_id,
     gateways_come_and_go_between_two_calls,
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,

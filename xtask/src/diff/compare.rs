@@ -140,7 +140,7 @@ impl Comparison<'_> {
         if said[0].map(|said| &said.value) == said[1].map(|said| &said.value) {
             return;
         }
-        if let Some(id) = rule_of_text(row, said) {
+        if let Some(id) = rule_of_text(place.at, row, said) {
             return self.text(id, said);
         }
         let [old, new] = said.map(|said| said.filter(|said| !is_without_effect(keyword, &said.value)));
@@ -151,8 +151,9 @@ impl Comparison<'_> {
             [before, part].iter().all(|part| list(part).iter().any(|one| one == value))
         };
         let is_same = match (keyword, values) {
-            // The value is a name, which changes nothing for callers. A rule that comes or goes has its clause with it.
-            ("required" | "security" | "x-rules", (Some(_), Some(_))) | ("clause", _) => true,
+            // The value is a name, which changes nothing for callers. A rule that comes or goes has its clause with it, and so has
+            // an entry of a list.
+            ("required" | "security" | "x-rules", (Some(_), Some(_))) | ("clause" | "order", _) => true,
             ("", (Some(Value::String(old)), Some(Value::String(new)))) => {
                 path_template(old) == path_template(new)
             }
@@ -242,7 +243,7 @@ fn is_without_effect(keyword: &str, value: &Value) -> bool {
 }
 
 /// The rule for a difference that changes nothing on the wire.
-fn rule_of_text(row: &Row, [old, new]: [Option<&SourceValue>; 2]) -> Option<&'static str> {
+fn rule_of_text(at: &str, row: &Row, [old, new]: [Option<&SourceValue>; 2]) -> Option<&'static str> {
     let keyword = row.keyword.as_str();
     let both = || [old, new].into_iter().flatten().map(|said| &said.value);
     let is_sorted_alike = || {
@@ -269,8 +270,8 @@ fn rule_of_text(row: &Row, [old, new]: [Option<&SourceValue>; 2]) -> Option<&'st
         "pattern" => "pattern-changed",
         "tags" => "tags-changed",
         "x-clause" => "citation-changed",
-        "enum" if is_sorted_alike() => "document-reordered",
-        "name" | "x-falls-back-to" if is_respelled() => "header-respelled",
+        "enum" | "order" if is_sorted_alike() => "document-reordered",
+        "name" | "x-falls-back-to" if !at.starts_with("path ") && is_respelled() => "header-respelled",
         "minLength" | "minItems" if both().all(|value| is_without_effect(keyword, value)) => {
             "limit-without-effect"
         }

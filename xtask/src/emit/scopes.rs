@@ -1,5 +1,8 @@
 //! Names that generated code cannot have: two names of the document, or one of them and one of Rust, become the same.
 
+use std::collections::BTreeMap;
+
+use quote::ToTokens as _;
 use syn::{ImplItem, Item, TraitItem, UseTree};
 
 use super::name::{pascal, snake};
@@ -22,6 +25,8 @@ pub(super) fn repeated(file: &syn::File) -> Option<String> {
 fn scopes(items: &[Item]) -> Vec<Vec<String>> {
     let mut types: Vec<String> = PRELUDE.split(' ').map(str::to_owned).collect();
     let (mut values, mut scopes) = (Vec::new(), Vec::new());
+    // A type may have several blocks.
+    let mut members: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for item in items {
         match item {
             Item::Struct(one) => {
@@ -42,13 +47,14 @@ fn scopes(items: &[Item]) -> Vec<Vec<String>> {
                 };
                 scopes.push(one.items.iter().filter_map(function).collect());
             }
-            Item::Impl(one) => {
+            Item::Impl(one) if one.trait_.is_none() => {
                 let member = |item: &ImplItem| match item {
                     ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
                     ImplItem::Const(constant) => Some(constant.ident.to_string()),
                     _ => None,
                 };
-                scopes.push(one.items.iter().filter_map(member).collect());
+                let own_type = one.self_ty.to_token_stream().to_string();
+                members.entry(own_type).or_default().extend(one.items.iter().filter_map(member));
             }
             Item::Mod(one) => {
                 types.push(one.ident.to_string());
@@ -60,7 +66,7 @@ fn scopes(items: &[Item]) -> Vec<Vec<String>> {
             _ => {}
         }
     }
-    scopes.extend([types, values]);
+    scopes.extend(members.into_values().chain([types, values]));
     scopes
 }
 

@@ -66,10 +66,12 @@ fn a_name_that_becomes_another_one_is_a_problem_at_its_place() {
         ("operationId: «listStaticGroups→extractProxies»", "/operationId"),
         ("operationId: «listStaticGroups→option»", "/operationId"),
         ("operationId: «listStaticGroups→impl»", "/operationId"),
+        ("operationId: «listStaticGroups→newWithClient»", "/operationId"),
         ("        - name: «num→type»\n", "/parameters/0/name"),
         ("        - name: «num→return-type»\n", "/parameters/4/name"),
         ("        «orderNo→city_code»:\n", "/properties/cityCode"),
         ("enum: [json, txt«→, JSON»]", "/ReturnType/enum/2"),
+        ("enum: [provisioning, «→other, »active,", "/InstanceStatus/enum/1"),
         ("    «TermRule→Timestamp»:\n", "/schemas/Timestamp"),
     ] {
         let mut text = edited_text(CONTRACT, edit);
@@ -79,5 +81,15 @@ fn a_name_that_becomes_another_one_is_a_problem_at_its_place() {
         let problems = code(&Document::parse(&text).unwrap()).unwrap_err();
         let [problem] = &problems[..] else { panic!("{edit:?}: {}", Problem::list(&problems)) };
         assert!(problem.pointer.ends_with(pointer), "{edit:?}: {problem}");
+    }
+}
+
+/// Only an enum of responses has a variant for other values.
+#[test]
+fn a_name_that_nothing_else_has_is_free() {
+    let free =
+        ["        - name: «num→credential»\n", "enum: [json, txt«→, other»]", "enum: [json, txt«→, \"|\"»]"];
+    for edit in free {
+        assert!(code(&Document::parse(&edited_text(CONTRACT, edit)).unwrap()).is_ok(), "{edit:?}");
     }
 }

@@ -182,7 +182,9 @@ impl<'a> Node<'a> {
 fn nodes<'a>(document: &'a Document, at: &str) -> Vec<Node<'a>> {
     let value = document.get(at).filter(|value| value.is_object());
     let own = value.map(|value| Node { pointer: at.to_owned(), value });
-    let is_value = |key: &str| matches!(key, "default" | "enum" | "example" | "x-clause");
+    let around = at.rsplit('/').next().unwrap_or_default();
+    let has_names = matches!(around, "headers" | "parameters" | "properties" | "responses" | "x-filter");
+    let is_value = |key: &str| !has_names && matches!(key, "default" | "enum" | "example" | "x-clause");
     let members = document.members(at).into_iter().filter(|(key, ..)| !is_value(key)).map(|(_, at, _)| at);
     let inner = members.chain(document.items(at).into_iter().map(|(at, _)| at));
     own.into_iter().chain(inner.flat_map(|at| nodes(document, &at))).collect()

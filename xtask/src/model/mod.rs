@@ -66,11 +66,14 @@ mod tests {
 
     #[test]
     fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        let problems =
-            Contract::read(&edited("schema: { type: «integer→number», minimum: 1, maximum: 100 }"))
-                .unwrap_err();
-        assert_eq!(problems.len(), 1);
-        assert!(problems[0].pointer.ends_with("/schema/type"), "{}", problems[0]);
-        assert!(problems[0].place.is_some());
+        for (edit, pointer) in [
+            ("schema: { type: «integer→number», minimum: 1, maximum: 100 }", "/schema/type"),
+            ("minimum: 1, maximum: «100→1.5» }", "/schema/maximum"),
+            ("minimum: 1, maximum: «100→100.0» }", "/schema/maximum"),
+        ] {
+            let problems = Contract::read(&edited(edit)).unwrap_err();
+            assert_eq!(problems.len(), 1);
+            assert!(problems[0].pointer.ends_with(pointer) && problems[0].place.is_some(), "{}", problems[0]);
+        }
     }
 }

@@ -169,10 +169,17 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
         part.insert("$keywords".to_owned(), keywords.collect());
     }
     for (key, value) in members {
-        if value.is_null() || is_schema && LIMITS.contains(&key.as_str()) {
+        let at = join(&pointer, key);
+        if is_schema && LIMITS.contains(&key.as_str()) {
+            if value.as_i64().is_none() {
+                let message = format!("`{key}`: expected a whole number, found `{value}`");
+                return Err(document.problem(at, message, "write it without a fraction, such as 100"));
+            }
             continue;
         }
-        let at = join(&pointer, key);
+        if value.is_null() {
+            continue;
+        }
         let entries = || document.members(&at).into_iter();
         let inner = match key.as_str() {
             "default" | "enum" | "example" | "security" | "x-clause" | "x-separators" => value.clone(),

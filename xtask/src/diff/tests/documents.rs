@@ -100,12 +100,25 @@ fn without(from: &str, to: &str) -> Document {
 #[test]
 fn a_renamed_path_parameter_is_one_decision() {
     let old = Document::parse(LIBRARY).unwrap();
-    let text = LIBRARY.replace("{loanId}", "{loan}").replace("name: loanId,", "name: loan,");
-    let changes = diff(&old, &Document::parse(&text).unwrap()).changes;
-    let [change] = changes.as_slice() else { panic!("{changes:#?}") };
-    assert_eq!((change.rule.id.as_str(), change.at.as_str()), ("path-parameter-renamed", "path loan"));
-    assert_eq!(change.summary(), "`name`: `loanId` → `loan`");
-    assert_eq!(change.rule.verdict, Verdict::Decision);
+    for name in ["loan", "loanid"] {
+        let text = LIBRARY.replace("{loanId}", &format!("{{{name}}}"));
+        let text = text.replace("name: loanId,", &format!("name: {name},"));
+        let changes = diff(&old, &Document::parse(&text).unwrap()).changes;
+        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
+        assert_eq!(
+            (change.rule.id.as_str(), &change.at),
+            ("path-parameter-renamed", &format!("path {name}"))
+        );
+        assert_eq!(change.summary(), format!("`name`: `loanId` → `{name}`"));
+        assert_eq!(change.rule.verdict, Verdict::Decision);
+    }
+}
+
+#[test]
+fn a_moved_operation_keeps_its_path_parameters() {
+    let text = LIBRARY.replace("/v1/books/{bookId}/loans/", "/v1/shop/books/{bookId}/loans/");
+    let changes = lines(&Document::parse(LIBRARY).unwrap(), &Document::parse(&text).unwrap());
+    assert_eq!(changes, ["operation-moved putLoan operation"]);
 }
 
 #[test]
