@@ -342,6 +342,8 @@ fn add_within(counter: &AtomicU64, amount: u64, limit: u64) -> Result<(), ()> {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt as _;
+
     use super::*;
 
     fn meter(requests: u64, gateways: u64, wall: Duration) -> Meter {
@@ -387,6 +389,19 @@ mod tests {
         let held = meter.reserve(GatewayCost::Exactly(2)).await.expect("within the budget");
         let (error, ()) = tokio::join!(meter.reserve(GatewayCost::Exactly(1)), async { drop(held) });
         assert_eq!(error.expect_err("counted as taken"), BudgetError::Gateways(5));
+    }
+
+    #[tokio::test]
+    async fn concurrent_extractions_are_bounded() {
+        let meter = meter(9, 25, Duration::from_secs(60));
+        let held =
+            [meter.reserve(GatewayCost::Exactly(1)).await, meter.reserve(GatewayCost::Exactly(1)).await];
+        assert_eq!(held.len(), meter.max_concurrent_extractions());
+        let third = meter.reserve(GatewayCost::Exactly(1));
+        assert!(third.now_or_never().is_none(), "a third one waits");
+        drop(meter.reserve(GatewayCost::Nothing).await.expect("a request that takes none does not wait"));
+        drop(held);
+        assert!(meter.reserve(GatewayCost::Exactly(1)).now_or_never().is_some());
     }
 
     #[tokio::test]

@@ -153,8 +153,11 @@ impl Wire {
         let exchange = self.send_until_served(case, &request, cost, policy, &mut record).await?;
         match &exchange.result {
             Ok(response) if response.status == UNAUTHORIZED => {}
-            Ok(_) => {
-                renewal.note_accepted(&token);
+            Ok(response) => {
+                // What is throttled or forbidden, or fails, may not have come as far as the token.
+                if (200..300).contains(&response.status) {
+                    renewal.note_accepted(&token);
+                }
                 return Ok(exchange);
             }
             Err(_) => return Ok(exchange),
@@ -345,7 +348,7 @@ impl Wire {
         let limit = self.options.value_limit;
         Ok(received.and_then(|ReceivedResponse { status, headers, body }| {
             if json_values(&body) > limit {
-                return Err(too_large(format!("has more than {limit} JSON values")));
+                return Err(too_large(format!("may have more than {limit} JSON values")));
             }
             let header =
                 |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), value.as_bytes().to_vec());

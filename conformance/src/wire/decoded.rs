@@ -14,8 +14,11 @@ pub(crate) struct Decoded<'a> {
 /// What begins a character in percent-encoding, in JSON and in HTML.
 const ENCODINGS: [u8; 3] = [b'%', b'\\', b'&'];
 
-/// How many encodings around one another are resolved.
-const DEPTH: usize = 2;
+/// How many encodings around one another are resolved: HTML in JSON in a URL.
+const DEPTH: usize = 3;
+
+/// The most bytes in which a character is written.
+const LONGEST: usize = 16;
 
 impl<'a> Decoded<'a> {
     /// Passes each reading of a text to `read`, the text itself first. Each encoding is resolved by itself, because a text, such as a
@@ -53,6 +56,12 @@ impl<'a> Decoded<'a> {
         (bytes.len() < self.bytes.len()).then_some(Decoded { bytes: bytes.into(), places: Some(places) })
     }
 
+    /// Where the last part of a text begins that may hold the beginning of a secret of so many bytes, if the text was cut. Within each
+    /// encoding, a character that was cut stays as it is, and the text may end in one that is replaced.
+    pub(crate) fn place_of_end(&self, longest: usize) -> usize {
+        self.place_of(self.bytes.len().saturating_sub(longest.saturating_add(LONGEST * (DEPTH + 1))))
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -69,8 +78,6 @@ impl<'a> Decoded<'a> {
 
 /// Adds what the beginning of a text stands for, if that is encoded, and returns the length of the encoded form.
 fn resolve(text: &[u8], resolved: &mut Vec<u8>) -> Option<usize> {
-    /// The longest reference in HTML.
-    const LONGEST: usize = 16;
     let number = |at: Range<usize>, radix| {
         let digits = std::str::from_utf8(text.get(at)?).ok()?;
         let number = u32::from_str_radix(digits, radix).ok();
@@ -83,6 +90,11 @@ fn resolve(text: &[u8], resolved: &mut Vec<u8>) -> Option<usize> {
             return Some(3);
         }
         [b'\\', escaped @ (b'\\' | b'"' | b'/' | b'\''), ..] => (2, char::from(*escaped)),
+        [b'\\', b'0', ..] => (2, '\0'),
+        [b'\\', b'b', ..] => (2, '\u{8}'),
+        [b'\\', b'f', ..] => (2, '\u{c}'),
+        [b'\\', b'n', ..] => (2, '\n'),
+        [b'\\', b'r', ..] => (2, '\r'),
         [b'\\', b't', ..] => (2, '\t'),
         // As Rust and JavaScript write it.
         [b'\\', b'u', b'{', ..] => {

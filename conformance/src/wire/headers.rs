@@ -39,8 +39,8 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
     }
 }
 
-/// Whether a header, a parameter or a member with this name holds a credential, however its words are joined: `X-Auth-Token`,
-/// `accessToken`, `X-CSRFToken`, `appkey`.
+/// Whether a header or a parameter with this name holds a credential, however its words are joined: `X-Auth-Token`, `accessToken`,
+/// `X-CSRFToken`, `appkey`.
 pub(crate) fn is_credential(name: &str) -> bool {
     if !password::may_contain_one(name.as_bytes()) {
         return false;
@@ -48,6 +48,15 @@ pub(crate) fn is_credential(name: &str) -> bool {
     let words = words(name);
     words.iter().any(|word| is_ending(word) || is_among(word, SHORT_CREDENTIALS))
         || is_ending(&words.concat())
+}
+
+/// The same for a member of a response, where only the end of the name counts: `tokenType` is no credential.
+pub(super) fn is_credential_member(name: &str) -> bool {
+    if !password::may_contain_one(name.as_bytes()) {
+        return false;
+    }
+    let words = words(name);
+    words.last().is_some_and(|word| is_among(word, SHORT_CREDENTIALS)) || is_ending(&words.concat())
 }
 
 /// Whether a word ends like one of [`CREDENTIALS`]. A plural or a number changes nothing.
@@ -172,6 +181,12 @@ mod tests {
             Strict-Transport-Security ETag -";
         for name in others.split(' ') {
             assert!(!is_credential(name), "{name}");
+        }
+        assert!(is_credential_member("refresh_token") && is_credential_member("appkey"));
+        for name in
+            ["tokenType", "passwordUpdatedAt", "tokenExpiresAt", "sessionRegion", "customCredentialsAllowed"]
+        {
+            assert!(!is_credential_member(name), "{name}");
         }
     }
 }

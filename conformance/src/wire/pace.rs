@@ -47,6 +47,8 @@ struct State {
     consecutive_throttled: u32,
     /// Requests still throttled after waiting, since one was last served after waiting.
     failed_waits: u32,
+    /// Whether these failed while others were served: what is throttled then is a kind of requests, at whatever rate.
+    is_of_a_kind: bool,
 }
 
 /// Wait after a 429 without `Retry-After`.
@@ -93,6 +95,7 @@ impl Pace {
             retry_at: None,
             consecutive_throttled: 0,
             failed_waits: 0,
+            is_of_a_kind: false,
         }))
     }
 
@@ -110,6 +113,10 @@ impl Pace {
         let mut state = lock(&self.0);
         state.consecutive_throttled = 0;
         state.served_at = Some(now);
+        if state.failed_waits >= MAX_FAILED_WAITS && !state.is_of_a_kind {
+            // Everything was throttled, and is not any more. The next wait shows whether a part of it still is.
+            state.failed_waits = MAX_FAILED_WAITS - 1;
+        }
         state.push(now, false);
         state.served = state.served.saturating_add(1);
         if let Some(limit) = state.limit.filter(|_| state.served >= SERVED_PER_RISE) {
@@ -125,7 +132,7 @@ impl Pace {
     pub(super) fn note_throttled(&self, sent: Instant, retry_after: Option<Duration>, now: Instant) {
         let mut state = lock(&self.0);
         state.throttling.responses += 1;
-        if retry_after != Some(Duration::ZERO) && state.failed_waits < MAX_FAILED_WAITS {
+        if retry_after != Some(Duration::ZERO) && !state.is_of_a_kind {
             state.lower_rate(sent, now);
         }
         // A wait beyond what a clock can represent is ignored.
@@ -139,14 +146,19 @@ impl Pace {
     }
 
     /// Notes whether a request that had waited since then was served. If waiting fails too often while others are served, the rate is
-    /// not the cause, so the run returns to the tester's rate.
+    /// not the cause, so the run returns to the tester's rate. While nothing is served, the rate goes on falling.
     pub(super) fn note_wait(&self, is_served: bool, since: Instant, now: Instant) {
         let mut state = lock(&self.0);
-        state.failed_waits = if is_served { 0 } else { state.failed_waits.saturating_add(1) };
+        if is_served {
+            (state.failed_waits, state.is_of_a_kind) = (0, false);
+            return;
+        }
+        state.failed_waits = state.failed_waits.saturating_add(1);
         // Those that were served when the wait began may have been the last ones that the service allows in some time.
         let late = since + now.saturating_duration_since(since) / 2;
-        if state.failed_waits == MAX_FAILED_WAITS && state.served_at.is_some_and(|at| at >= late) {
-            state.limit = None;
+        let were_others_served = state.served_at.is_some_and(|at| at >= late);
+        if state.failed_waits >= MAX_FAILED_WAITS && were_others_served && !state.is_of_a_kind {
+            (state.is_of_a_kind, state.limit) = (true, None);
             state.latest.clear();
         }
     }
@@ -319,5 +331,28 @@ mod tests {
         assert_eq!(rate(), Some(MIN_RATE), "nothing was served meanwhile, so the rate may be the cause");
         (0..SERVED_PER_RISE * 50).for_each(|_| pace.note_served(end));
         assert_eq!(rate(), None, "the tester's rate");
+    }
+
+    #[test]
+    fn what_is_throttled_alone_is_not_waited_for_and_changes_no_rate() {
+        let begun = Instant::now();
+        let pace = Pace::new(NonZeroU32::new(100), begun);
+        let at = |second| begun + Duration::from_secs(second);
+        let waited = |is_served, second| pace.note_wait(is_served, at(second - 1), at(second));
+        let throttle = |second| (0..LATEST).for_each(|_| pace.note_throttled(at(second), None, at(second)));
+        let seen = || (lock(&pace.0).limit, pace.max_attempts(10));
+        (0..MAX_FAILED_WAITS).for_each(|_| waited(false, 1));
+        throttle(2);
+        assert_eq!(seen(), (Some(50.0), 1), "nothing is served, so the rate may be the cause");
+        pace.note_served(at(3));
+        assert_eq!(seen(), (Some(50.0), 10), "waiting may help again");
+        waited(false, 3);
+        assert_eq!(seen(), (None, 1), "others are served");
+        pace.note_served(at(4));
+        throttle(5);
+        assert_eq!(seen(), (None, 1), "it is known to be of a kind");
+        waited(true, 6);
+        throttle(7);
+        assert_eq!(seen(), (Some(50.0), 10), "it was not");
     }
 }

@@ -6,10 +6,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::headers::{HIDDEN, is_credential};
+use super::headers::{HIDDEN, is_credential_member};
 
 /// The name that replaces a password in reports.
 pub(super) const PASSWORD: &str = "PASSWORD";
@@ -69,6 +70,7 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
                 && has(char::is_alphabetic)
                 && has(char::is_numeric)
                 && !has(char::is_whitespace)
+                && value.parse::<Timestamp>().is_err()
         };
         match in_member(name, &value) {
             Some(found) => password(found),
@@ -96,7 +98,7 @@ impl Name {
             place,
             is_password: names_password(name),
             is_address: ADDRESSES.contains(&name),
-            is_credential: is_credential(name),
+            is_credential: is_credential_member(name),
         }
     }
 }
@@ -323,6 +325,14 @@ mod tests {
         assert_eq!(masked.as_deref(), Some("abc:$PASSWORD@gw.example.net:80 \u{fffd}"));
     }
 
+    #[test]
+    fn only_what_looks_like_a_secret_is_learned() {
+        let body = r#"{"secret":"2026-01-01T00:00:00Z","tokenExpires":"s3cret-value-1","key":"countryCode","token":"s3cret-value-2"}"#;
+        let mut found = Vec::new();
+        reveal(body, |_| {}, |credential| found.push(credential.to_owned()));
+        assert_eq!(found, ["s3cret-value-2"]);
+    }
+
     /// A name for each list and each text would take hundreds of gigabytes and days.
     #[test]
     fn a_long_name_is_read_once() {
@@ -366,7 +376,7 @@ mod tests {
         for body in [
             r#"{"items":[{"passwordSet":true,"customCredentials":true}]}"#,
             r#"{"tokens":[],"a":"\":"}"#,
-            r#"{"keyword":"password"}"#,
+            r#"{"tokenType":"s3cret","keyword":"password"}"#,
             "password: x",
         ] {
             assert_eq!(shown(body), None);

@@ -1,7 +1,6 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -22,9 +21,6 @@ const MAX_LEARNED: usize = 200;
 
 /// Maximum length of a password that is searched for in other texts, in bytes.
 const MAX_LEARNED_LENGTH: usize = 256;
-
-/// Bytes in which a byte of a secret may be written, at most.
-const LONGEST_SPELLING: usize = 16;
 
 /// Replaces every known secret by its name, in each of its [`spellings`] and as [`Decoded`] reads them.
 pub struct Redactor(Mutex<Secrets>);
@@ -57,8 +53,6 @@ fn source(name: &'static str) -> (&'static str, &'static str) {
 #[derive(Default)]
 struct Secrets {
     spellings: BTreeMap<String, String>,
-    /// Length of the longest one, in bytes.
-    longest: usize,
     /// How many were learned from responses.
     learned: usize,
     /// None until a text is searched for the present ones.
@@ -70,9 +64,13 @@ struct Search {
     /// What is searched for, and what replaces it.
     patterns: Vec<(String, String)>,
     automaton: AhoCorasick,
-    /// Maximum length of a secret in a text, in bytes.
+    /// Length of the longest spelling, in bytes.
     longest: usize,
 }
+
+/// A part of a text that is a secret: where it begins and ends, whether its case differs, whether it is only nearly the secret of a
+/// tester, and what replaces it. Of those that begin at one place, the first one in this order counts.
+type Hidden<'a> = (usize, Reverse<usize>, bool, bool, &'a str);
 
 impl std::fmt::Debug for Redactor {
     /// The patterns are the secrets.
@@ -181,7 +179,6 @@ impl Secrets {
                 shown.clone_into(replacement);
             }
         }
-        self.longest = self.longest.max(text.len());
         self.search = None;
     }
 
@@ -198,7 +195,8 @@ impl Secrets {
                 .kind(Some(AhoCorasickKind::ContiguousNFA))
                 .build(patterns.iter().map(|(text, _)| text))
                 .expect("a search");
-            Arc::new(Search { patterns, automaton, longest: self.longest.saturating_mul(LONGEST_SPELLING) })
+            let longest = patterns.iter().map(|(text, _)| text.len()).max().unwrap_or_default();
+            Arc::new(Search { patterns, automaton, longest })
         };
         Arc::clone(self.search.get_or_insert_with(new))
     }
@@ -207,39 +205,54 @@ impl Secrets {
 impl Search {
     /// Number of bytes to search for secrets in order to show `limit` of them.
     fn window(&self, limit: usize) -> usize {
-        limit.saturating_mul(Redactor::WINDOW).saturating_add(self.longest)
+        limit.saturating_add(self.longest).saturating_mul(Redactor::WINDOW)
     }
 
     /// The text without secrets and, if it was cut, without its end, which may be the beginning of one.
     fn redact(&self, text: &str, is_cut: bool) -> String {
-        let hidden = if is_cut { self.longest } else { 0 };
-        let end = text.floor_char_boundary(text.len().saturating_sub(hidden));
-        let mut found: Vec<(Range<usize>, bool, &str)> = Vec::new();
+        let (mut found, mut end) = (BTreeSet::new(), text.len());
         Decoded::visit_readings(text.as_bytes(), &mut |decoded| {
-            let matches = self.automaton.find_overlapping_iter(decoded.bytes());
-            found.extend(matches.map(|found| {
-                let (pattern, replacement) = &self.patterns[found.pattern().as_usize()];
-                let is_same_case = decoded.bytes()[found.range()] == *pattern.as_bytes();
-                (decoded.place(&found.range()), is_same_case, replacement.as_str())
+            let parts = self.find(decoded.bytes()).into_iter();
+            found.extend(parts.map(|((begin, _, is_other_case, is_near, replacement), end)| {
+                let place = decoded.place(&(begin..end));
+                (place.start, Reverse(place.end), is_other_case, is_near, replacement)
             }));
+            if is_cut {
+                end = end.min(decoded.place_of_end(self.longest));
+            }
         });
-        found.retain(|(place, ..)| place.start < end);
-        // Of secrets that differ in their case only, the one that the text spells counts.
-        found.sort_by_key(|(place, is_same_case, replacement)| {
-            (place.start, Reverse(place.end), !is_same_case, replacement.starts_with("${"))
-        });
+        let end = text.floor_char_boundary(end);
         let mut shown = String::with_capacity(end);
         let mut kept = 0;
-        for (place, _, replacement) in found {
+        for (begin, Reverse(until), .., replacement) in found.into_iter().filter(|(begin, ..)| *begin < end) {
             // Of two overlapping secrets, the rest of the second one is hidden too.
-            if place.start >= kept {
-                shown.push_str(text.get(kept..place.start).unwrap_or_default());
+            if begin >= kept {
+                shown.push_str(text.get(kept..begin).unwrap_or_default());
                 shown.push_str(replacement);
             }
-            kept = kept.max(place.end);
+            kept = kept.max(until);
         }
         shown.push_str(text.get(kept..end).unwrap_or_default());
         shown
+    }
+
+    /// The first of secrets that overlap, and where the last of them ends. They are joined as they are found, because a text of one
+    /// letter may hold hundreds at each place.
+    fn find(&self, text: &[u8]) -> Vec<(Hidden<'_>, usize)> {
+        let mut found: Vec<(Hidden<'_>, usize)> = Vec::new();
+        for part in self.automaton.find_overlapping_iter(text) {
+            let (pattern, replacement) = &self.patterns[part.pattern().as_usize()];
+            let is_other_case = text[part.range()] != *pattern.as_bytes();
+            let is_near = replacement.starts_with("${");
+            let mut first: Hidden<'_> =
+                (part.start(), Reverse(part.end()), is_other_case, is_near, replacement);
+            // They come in the order of their ends.
+            while let Some((before, _)) = found.pop_if(|(_, end)| *end > part.start()) {
+                first = first.min(before);
+            }
+            found.push((first, part.end()));
+        }
+        found
     }
 }
 
@@ -365,6 +378,8 @@ mod tests {
                 .replace('\'', r"\u0027")
                 .replace('<', r"\u003c"),
             TOKEN.replace('"', "&quot;").replace('\'', "&#39;").replace('<', "&lt;"),
+            // HTML in JSON in a URL.
+            url(&TOKEN.replace('"', "&quot;").replace('<', "&lt;").replace('&', r"\u0026")),
         ] {
             let shown = redactor().redact(&format!("before {spelling} after"));
             assert!(shown.starts_with("before ") && shown.ends_with(" after"), "{shown}");
@@ -390,6 +405,11 @@ mod tests {
         (0..MAX_LEARNED).for_each(|number| redactor.learn_as(&format!("credential-{number:04}"), "HIDDEN"));
         redactor.learn("hunter2hunter2");
         redactor.learn("short");
+        let password = "abc\n\r\u{8}\u{c}\0def-123";
+        redactor.learn(password);
+        for text in [serde_json::Value::from(password).to_string(), format!("{password:?}")] {
+            assert_eq!(redactor.redact(&text), "\"$PASSWORD\"", "{text}");
+        }
         for form in ["hunter2hunter2", &STANDARD.encode("user:hunter2hunter2")] {
             let shown = redactor.redact(&format!("a {form} short"));
             assert!(shown.contains("$PASSWORD") && shown.ends_with(" short"), "{shown}");
@@ -420,7 +440,9 @@ mod tests {
     fn a_secret_across_the_cut_leaves_no_rest() {
         let redactor = redactor();
         let before = "x".repeat(2_000);
-        for spelling in spellings(TOKEN).into_iter().chain(encoded()) {
+        let whole = |text: String| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let twice = encoded().pop().map(whole);
+        for spelling in spellings(TOKEN).into_iter().chain(encoded()).chain(twice) {
             let text = format!("{before}{spelling}");
             for cut in before.len()..text.len() {
                 let (shown, _) = redactor.redact_beginning(&text.as_bytes()[..cut], text.len(), text.len());

@@ -84,6 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn debug_shows_the_name_only() {
+        assert_eq!(format!("{:?}", Secret::new("API_KEY", "hunter2")), "Secret($API_KEY)");
+    }
+
+    #[test]
     fn what_reports_show_is_no_secret() {
         let secret = Secret::new("API_KEY", "hunter2");
         for (shown, _) in secret.shown() {

@@ -15,6 +15,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
+use sallyport_conformance::lab::{Backend, ProxiedRequest};
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Contract, Options, SilentObserver, Suite, Verdict};
 use sallyport_server::store::sqlite::SqliteStore;
@@ -60,4 +61,28 @@ async fn assert_conforms(reference: &Reference, pair: &Pair) {
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 1, "throttling is not seen here, everything else is");
+}
+
+/// The lab reaches a service whose authority the options name, and without it says why it does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lab_trusts_the_same_authorities() {
+    let pair = Pair::new();
+    let config = Config { tls: Some(pair.identity()), ..config() };
+    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
+    let (contract, target) = (Contract::embedded().expect("contract"), reference.target());
+    for (authorities, expected) in [(pair.certificate().into_bytes(), 200), (Vec::new(), 502)] {
+        let options = WireOptions { authorities, ..WireOptions::default() };
+        let backend = Backend::connected(contract, target, &options).expect("a client");
+        let request = ProxiedRequest {
+            method: http::Method::GET,
+            path: contract.groups.operation.path.clone(),
+            query: Some(format!("{}={}", contract.groups.api_key.name, target.token.expose())),
+            headers: http::HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        let reply = backend.upstream.call(&request).await;
+        assert_eq!(reply.status.as_u16(), expected, "{}", reply.json());
+        assert!(!reply.json().to_string().contains(target.token.expose()));
+    }
+    reference.close().await;
 }

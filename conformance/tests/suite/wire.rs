@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sallyport_conformance::wire::ExtraHeader;
 use sallyport_conformance::{Options, Outcome, Secret};
@@ -16,6 +16,22 @@ const SUCCESS: &str = "groups.envelope.success";
 
 fn outcome(report: &sallyport_conformance::Report) -> &Outcome {
     &report.checks[0].outcome
+}
+
+#[tokio::test]
+async fn throttled_requests_are_sent_again_in_both_forms() {
+    let past = httpdate::fmt_http_date(SystemTime::now() - Duration::from_secs(60));
+    for retry_after in ["0".to_owned(), past] {
+        let server = CannedServer::start(move |asked| match asked.number {
+            0 | 3 => Reply::groups(),
+            1 => Reply::json(429, "{}").with("Retry-After", retry_after.clone()),
+            _ => Reply::json(503, "{}").with("Retry-After", retry_after.clone()),
+        })
+        .await;
+        let report = server.run(SUCCESS, |_| {}).await;
+        assert_eq!(outcome(&report), &Outcome::Passed);
+        assert_eq!(server.requests(), 4);
+    }
 }
 
 #[tokio::test]
