@@ -340,7 +340,10 @@ mod tests {
         let at = |second| begun + Duration::from_secs(second);
         let waited = |is_served, second| pace.note_wait(is_served, at(second - 1), at(second));
         let throttle = |second| (0..LATEST).for_each(|_| pace.note_throttled(at(second), None, at(second)));
-        let seen = || (lock(&pace.0).limit, pace.max_attempts(10));
+        let seen = || {
+            let limit = lock(&pace.0).limit;
+            (limit, pace.max_attempts(10))
+        };
         (0..MAX_FAILED_WAITS).for_each(|_| waited(false, 1));
         throttle(2);
         assert_eq!(seen(), (Some(50.0), 1), "nothing is served, so the rate may be the cause");
