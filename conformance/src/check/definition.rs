@@ -181,15 +181,6 @@ impl Case {
         Self::from_closure(label, cost, move |probe| run.call(probe, (data.clone(),)))
     }
 
-    /// A case that ends in an error. It stands for those that can't be made from the document, so that they are missed.
-    pub(crate) fn error(label: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self::from_closure(label, Cost::requests(1), move |_| {
-            let reason = reason.clone();
-            Box::pin(async { Err(Stop::Error(reason)) })
-        })
-    }
-
     /// Like [`Case::new`], for a closure that captures data. It boxes its future, since the lifetimes of a closure's future can't be
     /// inferred.
     pub fn from_closure(

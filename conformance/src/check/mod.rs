@@ -14,7 +14,7 @@ pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};
 pub use probe::Probe;
 pub use sending::AcceptedResponse;
-pub(crate) use sending::accepted;
+pub(crate) use sending::{accepted, undecided};
 
 pub use crate::response::{Decision, Form, ResponseClass};
 

@@ -470,6 +470,11 @@ impl<'a> Probe<'a> {
         shown.into_iter().collect()
     }
 
+    /// A request as the exchanges of this run keep it.
+    pub(super) fn as_sent(&self, request: &Request) -> Request {
+        self.context.wire.with_extra_headers(request)
+    }
+
     /// Notes that a control request was accepted, whichever check sent it: findings of the case show it.
     pub(crate) fn show_control(&self, accepted: Exchange) {
         let mut notes = self.notes();

@@ -23,7 +23,8 @@ impl Probe<'_> {
     /// # Errors
     /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
-        not_busy(self.send_with(request, ThrottlingPolicy::WaitOut).await?)
+        let (exchange, class) = self.send_with(request, ThrottlingPolicy::WaitOut).await?;
+        if let ResponseClass::Throttled(_) = class { Err(undecided(&class)) } else { Ok((exchange, class)) }
     }
 
     /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
@@ -138,7 +139,8 @@ impl Probe<'_> {
     /// # Errors
     /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let known = self.notes().accepted.iter().find(|known| known.request == *request).cloned();
+        let sent = self.as_sent(request);
+        let known = self.notes().accepted.iter().find(|known| known.request == sent).cloned();
         match known {
             Some(known) => self.show_control(known),
             None => drop(self.control(request).await?),
@@ -181,22 +183,6 @@ impl Probe<'_> {
             }
         }
         Ok(accepted(&exchange, &class))
-    }
-
-    /// Sends the control request unless this check has seen it accepted, then the invalid one, and reports a finding when that is
-    /// accepted or causes a server error. `why` says what is invalid.
-    ///
-    /// # Errors
-    /// Inconclusive when the control request is not accepted, or as for [`Probe::rejects`].
-    pub async fn rejects_after_control(
-        &self,
-        clause: Clause,
-        why: &str,
-        control: &Request,
-        invalid: &Request,
-    ) -> Result<(), Stop> {
-        self.control_once(control).await?;
-        self.rejects(clause, why, invalid).await
     }
 
     /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
@@ -269,15 +255,8 @@ pub(crate) fn accepted(exchange: &Exchange, class: &ResponseClass) -> Option<Acc
     }
 }
 
-fn not_busy((exchange, class): (Exchange, ResponseClass)) -> Result<(Exchange, ResponseClass), Stop> {
-    match class {
-        ResponseClass::Throttled(_) => Err(undecided(&class)),
-        class => Ok((exchange, class)),
-    }
-}
-
 /// Why a response is inconclusive, and what the tester can do about it.
-pub(super) fn undecided(class: &ResponseClass) -> Stop {
+pub(crate) fn undecided(class: &ResponseClass) -> Stop {
     let what = class.description();
     Stop::Inconclusive(match class {
         ResponseClass::Throttled(_) => {

@@ -15,7 +15,7 @@ mod state;
 mod token;
 
 pub use registry::{UNCOVERED, registry};
-pub use requests::{Requests, UNKNOWN_ADDRESS};
+pub use requests::UNKNOWN_ADDRESS;
 
 pub(crate) use requests::first_requests;
 pub(crate) use state::State;

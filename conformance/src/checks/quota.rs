@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::Requests as _;
 use super::extraction::{Extraction, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::contract::Parameter;

@@ -10,34 +10,6 @@ use crate::wire::Request;
 /// A valid address of a documentation range (RFC 5737), which no instance has.
 pub const UNKNOWN_ADDRESS: &str = "203.0.113.250";
 
-/// Valid requests, of which checks change one thing.
-pub trait Requests<'a> {
-    /// An extraction of the minimum number of gateways, from the plentiful region when one is known, of the default protocol if the
-    /// account may use it.
-    fn extract(&self) -> Request;
-
-    /// The same without a token.
-    fn extract_without_token(&self) -> Request;
-
-    /// A listing of groups.
-    fn groups(&self) -> Request;
-
-    /// A search for these addresses.
-    fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request;
-
-    /// A search for one address, the account's own if one is known, for checks to which the result does not matter.
-    fn any_search(&self) -> Request;
-
-    /// The item of that search.
-    fn any_item(&self) -> &'a str;
-
-    /// Up to `max` of the account's own addresses, spread evenly over those that the tester supplied.
-    fn own_addresses(&self, max: usize) -> Vec<&'a str>;
-
-    /// A request id that no run has sent before. It is short ASCII, since the allowed form is unspecified.
-    fn fresh_request_id(&self) -> String;
-}
-
 /// The protocol that extractions must name, since the tester's list of entitled protocols lacks the default one.
 pub(super) fn protocol_to_name<'a>(extract: &'a Extract, facts: &Facts) -> Option<&'a String> {
     let Facts { entitled_protocols: entitled, .. } = facts;
@@ -46,13 +18,17 @@ pub(super) fn protocol_to_name<'a>(extract: &'a Extract, facts: &Facts) -> Optio
     extract.protocols.iter().find(|protocol| lacks_default && entitled.contains(protocol))
 }
 
-impl<'a> Requests<'a> for Probe<'a> {
-    fn extract(&self) -> Request {
+/// Valid requests, of which checks change one thing.
+impl<'a> Probe<'a> {
+    /// An extraction of the minimum number of gateways, from the plentiful region when one is known, of the default protocol if the
+    /// account may use it.
+    pub fn extract(&self) -> Request {
         let extract = &self.contract().extract;
         self.extract_without_token().query(&extract.api_key.name, self.token().expose())
     }
 
-    fn extract_without_token(&self) -> Request {
+    /// The same without a token.
+    pub fn extract_without_token(&self) -> Request {
         let extract = &self.contract().extract;
         let request = Request::to(&extract.operation).query(&extract.num.name, extract.num_range.start());
         let request = match &self.facts().plentiful_region {
@@ -65,31 +41,37 @@ impl<'a> Requests<'a> for Probe<'a> {
         }
     }
 
-    fn groups(&self) -> Request {
+    /// A listing of groups.
+    pub fn groups(&self) -> Request {
         let groups = &self.contract().groups;
         Request::to(&groups.operation).query(&groups.api_key.name, self.token().expose())
     }
 
-    fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request {
+    /// A search for these addresses.
+    pub fn search<I: Into<Value>>(&self, ips: impl IntoIterator<Item = I>) -> Request {
         let ips: Vec<Value> = ips.into_iter().map(Into::into).collect();
         search(&self.contract().search, self.token().expose(), ips)
     }
 
-    fn any_search(&self) -> Request {
+    /// A search for one address, the account's own if one is known, for checks to which the result does not matter.
+    pub fn any_search(&self) -> Request {
         self.search([self.any_item()])
     }
 
-    fn any_item(&self) -> &'a str {
+    /// The item of that search.
+    pub fn any_item(&self) -> &'a str {
         self.facts().own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str)
     }
 
-    fn own_addresses(&self, max: usize) -> Vec<&'a str> {
+    /// Up to `max` of the account's own addresses, spread evenly over those that the tester supplied.
+    pub fn own_addresses(&self, max: usize) -> Vec<&'a str> {
         let own = &self.facts().own_addresses;
         let count = own.len().min(max);
         (0..count).map(|index| own[index * own.len() / count].as_str()).collect()
     }
 
-    fn fresh_request_id(&self) -> String {
+    /// A request id that no run has sent before. It is short ASCII, since the allowed form is unspecified.
+    pub fn fresh_request_id(&self) -> String {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         format!("{:x}-{number}", jiff::Timestamp::now().as_nanosecond())

@@ -16,7 +16,8 @@ pub(crate) struct State {
     pub(super) surveys: Surveys,
     pub(super) first_searches: OnceCell<FirstSearches>,
     pub(super) controls: SharedControls,
-    pub(super) link: LinkTransports,
+    /// The transport in which the service accepts the legacy credential, for JSON and for text; none if it accepts it in no transport.
+    pub(super) link: [OnceCell<Option<Transport>>; 2],
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
     pub(super) is_short: OnceCell<bool>,
     /// Whether the empty region returned a gateway: a discovered one once, a supplied one to repeated plain extractions.
@@ -27,19 +28,6 @@ pub(crate) struct State {
 /// concurrent checks do not send it twice.
 #[derive(Debug, Default)]
 pub(super) struct SharedControls(pub(super) Mutex<BTreeMap<String, Exchange>>);
-
-/// The transport in which the service accepts the legacy credential, for JSON and for text; none if it accepts it in no transport.
-#[derive(Debug, Default)]
-pub(super) struct LinkTransports {
-    json: OnceCell<Option<Transport>>,
-    text: OnceCell<Option<Transport>>,
-}
-
-impl LinkTransports {
-    pub(super) const fn of_form(&self, is_text: bool) -> &OnceCell<Option<Transport>> {
-        if is_text { &self.text } else { &self.json }
-    }
-}
 
 impl State {
     /// The state of the run that a probe belongs to.

@@ -3,7 +3,6 @@
 use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
 use super::schema::Valid;
 use crate::check::{Case, Cost, Probe, Stop};
-use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::target::{Fact, Secret};
 use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
@@ -12,60 +11,61 @@ use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
 pub(crate) const UNKNOWN: &str =
     "sallyport-unknown-token-0000000000000000-which-is-longer-than-tokens-usually-are";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WrongToken {
-    Empty,
-    Blank,
-    Unknown,
-    SameLength,
-    Cut,
-    Longer,
-    Altered,
-    AlteredFirst,
-    OtherCase,
-    BehindNul,
-    Wildcard,
-    Null,
-    Undefined,
-    Zero,
+/// A wrong token: its label, the reason why it is wrong, and how it is made from the account's. The first two are labels of cases, so
+/// they never change.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WrongToken {
+    pub(super) label: &'static str,
+    pub(super) reason: &'static str,
+    text: fn(&Secret) -> String,
 }
 
 impl WrongToken {
-    /// Each kind with its label and the reason why it is wrong. Both are labels of cases, so they never change.
-    const TABLE: [(Self, &str, &str); 14] = [
-        (Self::Empty, "empty", "the token is empty"),
-        (Self::Blank, "blank", "the token is three spaces"),
-        (Self::Unknown, "unknown", "the token is unknown"),
-        (Self::SameLength, "same-length", "the token is unknown and as long as a known one"),
-        (Self::Cut, "cut", "the last character of the token is missing"),
-        (Self::Longer, "longer", "there is one more character behind the token"),
-        (Self::Altered, "altered", "the last character of the token is another"),
-        (Self::AlteredFirst, "altered-first", "the first character of the token is another"),
-        (Self::OtherCase, "other-case", "the letters of the token are in the other case"),
-        (Self::BehindNul, "behind-nul", "there is a NUL behind the token, and one more character"),
-        // What databases match with any text.
-        (Self::Wildcard, "wildcard", "the token is a percent sign"),
-        // What programs send when they have no token.
-        (Self::Null, "null", "the token is the word null"),
-        (Self::Undefined, "undefined", "the token is the word undefined"),
-        (Self::Zero, "zero", "the token is 0"),
-    ];
-
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        Self::TABLE.into_iter().map(|(wrong, _, _)| wrong)
-    }
+    pub(super) const EMPTY: Self = Self::new("empty", "the token is empty", |_| String::new());
+    pub(super) const UNKNOWN: Self = Self::new("unknown", "the token is unknown", |_| UNKNOWN.to_owned());
+    pub(super) const ALTERED: Self =
+        Self::new("altered", "the last character of the token is another", altered);
+    pub(super) const OTHER_CASE: Self =
+        Self::new("other-case", "the letters of the token are in the other case", Secret::in_other_case);
+    /// A header can't carry it.
+    pub(super) const BEHIND_NUL: Self =
+        Self::new("behind-nul", "there is a NUL behind the token, and one more character", |token| {
+            format!("{}\0~", token.expose())
+        });
 
     /// Those that a header can carry.
-    pub(super) fn in_header() -> impl Iterator<Item = Self> {
-        Self::all().filter(|wrong| *wrong != Self::BehindNul)
+    pub(super) const IN_HEADER: [Self; 13] = [
+        Self::EMPTY,
+        Self::new("blank", "the token is three spaces", |_| "   ".to_owned()),
+        Self::UNKNOWN,
+        Self::new("same-length", "the token is unknown and as long as a known one", |token| {
+            UNKNOWN.chars().cycle().take(token.expose().chars().count()).collect()
+        }),
+        Self::new("cut", "the last character of the token is missing", |token| {
+            token.without_last_character().to_owned()
+        }),
+        Self::new("longer", "there is one more character behind the token", |token| {
+            format!("{}~", token.expose())
+        }),
+        Self::ALTERED,
+        Self::new("altered-first", "the first character of the token is another", |token| {
+            format!("~{}", token.without_first_character())
+        }),
+        Self::OTHER_CASE,
+        // What databases match with any text.
+        Self::new("wildcard", "the token is a percent sign", |_| "%".to_owned()),
+        // What programs send when they have no token.
+        Self::new("null", "the token is the word null", |_| "null".to_owned()),
+        Self::new("undefined", "the token is the word undefined", |_| "undefined".to_owned()),
+        Self::new("zero", "the token is 0", |_| "0".to_owned()),
+    ];
+
+    const fn new(label: &'static str, reason: &'static str, text: fn(&Secret) -> String) -> Self {
+        Self { label, reason, text }
     }
 
-    pub(super) const fn label(self) -> &'static str {
-        Self::TABLE[self as usize].1
-    }
-
-    pub(super) const fn reason(self) -> &'static str {
-        Self::TABLE[self as usize].2
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::IN_HEADER.into_iter().chain([Self::BEHIND_NUL])
     }
 
     /// The token to send. The redactor knows each that is made of the account's.
@@ -73,25 +73,10 @@ impl WrongToken {
     /// # Errors
     /// Skip when no such token exists: some account has it, or the account's token has no letters.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
-        let token = probe.token();
-        let text = match self {
-            Self::Empty => return Ok(String::new()),
-            Self::Blank => return Ok("   ".to_owned()),
-            Self::Unknown => UNKNOWN.to_owned(),
-            Self::SameLength => UNKNOWN.chars().cycle().take(token.expose().chars().count()).collect(),
-            Self::Cut => token.without_last_character().to_owned(),
-            Self::Longer => format!("{}~", token.expose()),
-            Self::Altered => altered(token),
-            Self::AlteredFirst => format!("~{}", token.without_first_character()),
-            Self::OtherCase => token.in_other_case(),
-            Self::BehindNul => format!("{}\0~", token.expose()),
-            Self::Wildcard => "%".to_owned(),
-            Self::Null => "null".to_owned(),
-            Self::Undefined => "undefined".to_owned(),
-            Self::Zero => "0".to_owned(),
-        };
-        let mut known = std::iter::once(token).chain(probe.facts().secrets());
-        if text.is_empty() || known.any(|secret| secret.expose() == text) {
+        let text = (self.text)(probe.token());
+        let mut known = std::iter::once(probe.token()).chain(probe.facts().secrets());
+        let is_missing = text.is_empty() && self.label != Self::EMPTY.label;
+        if is_missing || known.any(|secret| secret.expose() == text) {
             return Err(probe.skip("no wrong token of this kind can be made from the account's token"));
         }
         Ok(text)
@@ -102,8 +87,8 @@ impl WrongToken {
 fn not_one() -> [(&'static str, Vec<Edit>); 10] {
     use Edit::{AddToken, By, NoToken};
     const OWN: Credential = Credential::Own;
-    const UNKNOWN: Credential = Credential::Wrong(WrongToken::Unknown);
-    const EMPTY: Credential = Credential::Wrong(WrongToken::Empty);
+    const UNKNOWN: Credential = Credential::Wrong(WrongToken::UNKNOWN);
+    const EMPTY: Credential = Credential::Wrong(WrongToken::EMPTY);
     let encoded = |probe: &Probe<'_>, good: Request| {
         let name = percent_encoded(token_parameter(probe.contract(), &good));
         Ok(good.raw_query(format!("{name}={}", percent_encoded(probe.token().expose()))))
@@ -133,10 +118,10 @@ fn not_one() -> [(&'static str, Vec<Edit>); 10] {
 
 /// Rows of an operation that takes one token in the query: it is absent, repeated, misnamed or wrong. `label` is that of a
 /// wrong token.
-pub(super) fn one_token(base: &Base, label: fn(WrongToken) -> &'static str) -> Vec<Row> {
+pub(super) fn one_token(base: &Base, label: fn(&WrongToken) -> &'static str) -> Vec<Row> {
     let changed = not_one().into_iter().map(|(label, edits)| reject(label, label, edits));
     let wrong = WrongToken::all()
-        .map(|wrong| reject(label(wrong), wrong.reason(), [Edit::By(Credential::Wrong(wrong))]));
+        .map(|wrong| reject(label(&wrong), wrong.reason, [Edit::By(Credential::Wrong(wrong))]));
     changed.chain(wrong).map(|row| row.of(base.clone())).collect()
 }
 
@@ -203,16 +188,4 @@ pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact:
         "list groups rejects the token like an unknown one, so a rejection shows nothing: either the token is \
          invalid (expected {fact}), or static operations apply the same condition: {reason}"
     )))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::WrongToken;
-
-    #[test]
-    fn the_table_has_each_kind_at_its_place() {
-        for (place, wrong) in WrongToken::all().enumerate() {
-            assert_eq!(wrong as usize, place);
-        }
-    }
 }

@@ -1,9 +1,10 @@
-use std::borrow::Cow;
 use std::time::Duration;
 
 use super::duty::Duty;
-use super::evidence::{Evidence, Problem};
-use super::protocol::Call;
+use super::evidence::Evidence;
+use super::protocol::{Call, Operation};
+use super::result::ClientFinding;
+use crate::lab::DEFAULT;
 
 /// What a conforming client reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,17 +40,6 @@ pub(super) enum CaseToken {
     Unknown,
 }
 
-/// What the service does in a case.
-#[derive(Debug, Clone)]
-pub(super) enum Stage {
-    /// The steps of a scenario: the keys and tables after its name, in TOML, with [`Places`] in them.
-    Scenario(Cow<'static, str>),
-    /// A variation, for all requests.
-    Variation(&'static str),
-    /// It changes nothing.
-    Plain,
-}
-
 /// What stands for values that are known when a case runs.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
@@ -62,19 +52,18 @@ pub(super) struct Places<'a> {
     pub(super) other_port: &'a str,
 }
 
-impl Places<'_> {
-    pub(super) fn fill(&self, steps: &str) -> String {
-        let Self { token, service, other_port } = self;
-        steps
-            .replace("{token}", token)
-            .replace("{service}", service)
-            .replace("{elsewhere}", &format!("http://localhost:{other_port}"))
-            .replace("{other-port}", &format!("http://127.0.0.1:{other_port}"))
-            .replace("{pretender}", &format!("{service}@localhost:{other_port}"))
-    }
-}
-
-pub(super) type Judge = fn(&Evidence) -> Vec<Problem>;
+/// What stands for the members of a success beside its code.
+const SUCCESSES: [(&str, &str); 3] = [
+    (
+        "{extracted}",
+        r#""success": true, "msg": "ok", "data": [{"ip": "192.0.2.1", "port": 80}], "request_ip": "127.0.0.1""#,
+    ),
+    ("{listed}", r#""message": "ok", "requestId": "r", "data": {"items": []}"#),
+    (
+        "{searched}",
+        r#""message": "ok", "requestId": "r", "data": {"items": [], "page": 1, "pageSize": 50, "total": 0}"#,
+    ),
+];
 
 /// One situation that a client has to handle.
 #[derive(Debug, Clone)]
@@ -93,91 +82,83 @@ pub struct ClientCase {
     pub limit: Duration,
     /// How often the command is executed, in sequence.
     pub executions: usize,
-    pub(super) stage: Stage,
+    /// The steps of a scenario that the service plays, in TOML with [`Places`] in it; empty where it plays none.
+    pub(super) steps: String,
+    /// A variation of the lab, for all requests.
+    pub(super) variation: Option<&'static str>,
     pub(super) place: Place,
     /// Whether names of headers are spelt with capitals.
     pub(super) capitals: bool,
     pub(super) token: CaseToken,
-    pub(super) judge: Judge,
+    /// What its requests are judged by, where that does not follow from the duty.
+    pub(super) judge: Option<RequestJudge>,
 }
+
+/// What is wrong with the requests of a case.
+pub(super) type RequestJudge = fn(&Evidence) -> Vec<ClientFinding>;
 
 impl ClientCase {
     /// Time limit of a call unless a case is about time: enough for every wait of a case.
-    pub(super) const LIMIT: Duration = Duration::from_secs(12);
+    const LIMIT: Duration = Duration::from_secs(12);
 
-    /// A case that has yet to be [`titled`](Self::titled).
-    pub(super) fn new(duty: Duty, name: &str, call: Call) -> Self {
+    /// A case in which the service does nothing unusual.
+    pub(super) fn new(duty: Duty, name: &str, title: impl Into<String>, operation: Operation) -> Self {
         Self {
             id: format!("{duty}.{name}"),
             duty,
-            title: String::new(),
-            call,
+            title: title.into(),
+            call: Call { operation, arguments: serde_json::Map::new() },
             expectation: Expectation::Result,
             limit: Self::LIMIT,
             executions: 1,
-            stage: Stage::Plain,
+            steps: String::new(),
+            variation: None,
             place: Place::Lab,
             capitals: false,
             token: CaseToken::Plain,
-            judge: |_| Vec::new(),
+            judge: None,
         }
-    }
-
-    /// What happens, and what a conforming client does.
-    pub(super) fn titled(self, title: impl Into<String>) -> Self {
-        Self { title: title.into(), ..self }
-    }
-
-    pub(super) fn expects(self, expectation: Expectation) -> Self {
-        Self { expectation, ..self }
-    }
-
-    /// Plays these steps.
-    pub(super) fn plays(self, steps: impl Into<Cow<'static, str>>) -> Self {
-        Self { stage: Stage::Scenario(steps.into()), ..self }
-    }
-
-    pub(super) fn varied(self, variation: &'static str) -> Self {
-        Self { stage: Stage::Variation(variation), ..self }
-    }
-
-    pub(super) fn judged(self, judge: Judge) -> Self {
-        Self { judge, ..self }
-    }
-
-    pub(super) fn within(self, limit: Duration) -> Self {
-        Self { limit, ..self }
     }
 
     /// Whether the service does nothing unusual, so that a failure does not depend on the situation of the case.
     pub(super) fn is_plain(&self) -> bool {
-        matches!((&self.stage, self.place), (Stage::Plain, Place::Lab)) && self.token == CaseToken::Plain
+        let is_usual = self.steps.is_empty() && self.variation.is_none();
+        is_usual && self.place == Place::Lab && self.token == CaseToken::Plain
     }
 
-    /// Steps name their operation: `[[groups]]` is the step `[[default.groups]]` of a scenario file.
-    pub(super) fn in_scenario(steps: &str) -> String {
-        steps.replace("[[", "[[default.")
+    /// The scenario that the service plays.
+    pub(super) fn scenario(&self, places: &Places<'_>) -> String {
+        let Places { token, service, other_port } = places;
+        let steps =
+            SUCCESSES.iter().fold(self.steps.clone(), |steps, (name, text)| steps.replace(name, text));
+        let steps = steps
+            .replace("{token}", token)
+            .replace("{service}", service)
+            .replace("{elsewhere}", &format!("http://localhost:{other_port}"))
+            .replace("{other-port}", &format!("http://127.0.0.1:{other_port}"))
+            .replace("{pretender}", &format!("{service}@localhost:{other_port}"));
+        format!("[{DEFAULT}]\n{steps}")
     }
 
     /// What the service does, for people: a line for each step.
     #[must_use]
     pub fn stage_text(&self) -> String {
-        let lines = match (&self.stage, self.place) {
-            (_, Place::Nobody) => "nobody listens at its address".to_owned(),
-            (_, Place::PlainHttp(prefix)) => {
+        let lines = match (self.place, self.variation) {
+            (Place::Nobody, _) => "nobody listens at its address".to_owned(),
+            (Place::PlainHttp(prefix), _) => {
                 format!(
                     "has an address of plain http outside of the loopback interface: {prefix}0.0.0.0:PORT"
                 )
             }
-            (Stage::Plain, Place::Lab) => "behaves as the reference server does".to_owned(),
-            (Stage::Variation(id), Place::Lab) => {
-                let known = crate::lab::variations().into_iter().find(|variation| variation.id == *id);
+            (Place::Lab, Some(id)) => {
+                let known = crate::lab::variations().into_iter().find(|variation| variation.id == id);
                 let decides = known.map(|variation| variation.decides).unwrap_or_default();
                 format!("decides unspecified behaviour so: {id}\n{decides}")
             }
-            (Stage::Scenario(steps), Place::Lab) => {
+            (Place::Lab, None) if self.steps.is_empty() => "behaves as the reference server does".to_owned(),
+            (Place::Lab, None) => {
                 let places = Places { token: "TOKEN", service: "http://127.0.0.1:PORT", other_port: "OTHER" };
-                format!("plays these steps of a scenario:\n{}", places.fill(&Self::in_scenario(steps)))
+                format!("plays this scenario:\n{}", self.scenario(&places))
             }
         };
         let further = [
@@ -188,7 +169,7 @@ impl ClientCase {
         lines.lines().chain(further).map(|line| format!("  {line}\n")).collect()
     }
 
-    pub(super) fn problems(&self, evidence: &Evidence) -> Vec<Problem> {
+    pub(super) fn problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
         let mut problems = match self.expectation {
             Expectation::Result => evidence.result_problems(self.duty, true),
             Expectation::Error => evidence.error_problems(self.duty),
@@ -197,7 +178,35 @@ impl ClientCase {
         if self.expectation != Expectation::Result {
             problems.extend(evidence.crashes());
         }
-        problems.extend((self.judge)(evidence));
+        problems.extend(self.request_problems(evidence));
         problems
     }
+
+    fn request_problems(&self, evidence: &Evidence) -> Vec<ClientFinding> {
+        match (self.judge, self.duty) {
+            (Some(judge), _) => judge(evidence),
+            (None, Duty::WaitThrottled | Duty::WaitShortage) => evidence.early_requests(self.duty),
+            (None, Duty::LimitedRetries) => evidence.endless_retries(),
+            (None, Duty::SameRequestId | Duty::NoBlindRepeat) => evidence.request_id_problems(),
+            (None, Duty::HttpsOnly) => evidence.requests_over_plain_http(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The judge with this name in `cases.txt`.
+pub(super) fn judge(name: &str) -> Option<RequestJudge> {
+    /// Maximum number of pages that a caller may request when all of them are empty.
+    const MAX_PAGES: usize = 30;
+    Some(match name {
+        "waits" => |evidence| evidence.early_requests(Duty::WaitThrottled),
+        "pages" => |evidence| evidence.too_many_requests(Duty::Paging, MAX_PAGES),
+        "retries" => |evidence| evidence.endless_retries(),
+        "other-ids" => |evidence| evidence.used_request_ids(),
+        "same-id-inferred" => |evidence| {
+            let from = "4.1 rule 5: a server error says as little of the outcome as an interruption";
+            evidence.request_id_problems().into_iter().map(|problem| problem.inferred(from)).collect()
+        },
+        _ => return None,
+    })
 }

@@ -8,8 +8,8 @@ use hyper::header::RETRY_AFTER;
 use serde_json::Value;
 
 use super::duty::Duty;
-use super::mistake;
 use super::protocol::{Operation, Output};
+use super::result::ClientFinding;
 use crate::contract::{Contract, OperationId};
 use crate::lab::{Framing, ProxiedRequest, Reply};
 use crate::quantity::quantity;
@@ -92,44 +92,6 @@ pub(super) struct Evidence {
     pub(super) contract: &'static Contract,
 }
 
-/// A duty that was not kept. It holds no token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
-    pub(super) duty: Duty,
-    pub(super) expected: String,
-    pub(super) actual: String,
-    /// The responses before it, where it is a result or an error.
-    pub(super) after: Option<String>,
-    /// A hash of what the command said of its error, which tells two mistakes apart; what it said may hold the token.
-    pub(super) said: Option<u64>,
-    /// The sentences that presuppose what was expected, where the contract does not state it.
-    pub(super) inferred_from: Option<&'static str>,
-}
-
-impl Problem {
-    pub(super) fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
-        let (expected, actual) = (expected.into(), actual.into());
-        Self { duty, expected, actual, after: None, said: None, inferred_from: duty.inferred_from() }
-    }
-
-    /// Another error of the command would be another problem.
-    fn said_by(self, execution: &Execution) -> Self {
-        let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
-        let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
-        let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
-        Self { said: Some(mistake::hash((execution.exit, words))), ..self }
-    }
-
-    pub(super) fn after(self, responses: String) -> Self {
-        Self { after: Some(responses), ..self }
-    }
-
-    /// The same where a sentence presupposes it, although the contract states the duty.
-    pub(super) fn inferred(self, from: &'static str) -> Self {
-        Self { inferred_from: Some(from), ..self }
-    }
-}
-
 impl Evidence {
     /// The result that an execution has to report; none when no success was sent.
     pub(super) fn truth(&self, execution: usize) -> Option<Output> {
@@ -205,14 +167,14 @@ impl Evidence {
     }
 
     /// Problems of an execution that has to report a result, and of a result that is not what was sent.
-    pub(super) fn result_problems(&self, duty: Duty, must: bool) -> Vec<Problem> {
+    pub(super) fn result_problems(&self, duty: Duty, must: bool) -> Vec<ClientFinding> {
         let mut problems = Vec::new();
         for (number, execution) in self.executions.iter().enumerate() {
             if !execution.has_result() {
                 if must {
                     let problem =
-                        Problem::new(duty, "a result: the service served the call", ending(execution));
-                    problems.push(problem.after(self.summary(number)).said_by(execution));
+                        ClientFinding::new(duty, "a result: the service served the call", ending(execution));
+                    problems.push(problem.after(&self.summary(number)).said_by(execution));
                 }
                 continue;
             }
@@ -224,13 +186,13 @@ impl Evidence {
             // Several extractions of a few gateways are one of many.
             let is_whole = || self.extracted(number).is_some_and(|all| difference(&output, &all).is_none());
             let difference = difference(&output, &truth).filter(|_| !is_whole());
-            problems.extend(difference.map(|(expected, actual)| Problem::new(duty, expected, actual)));
+            problems.extend(difference.map(|(expected, actual)| ClientFinding::new(duty, expected, actual)));
         }
         problems
     }
 
     /// Problems of an execution that has to report an error.
-    pub(super) fn error_problems(&self, duty: Duty) -> Vec<Problem> {
+    pub(super) fn error_problems(&self, duty: Duty) -> Vec<ClientFinding> {
         // A client that never sent the request that fails has no error to report.
         let met_failure = |number| {
             let own = || self.requests.iter().filter(|recorded| recorded.execution == number);
@@ -240,21 +202,21 @@ impl Evidence {
         let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
         let problem = |number| match self.truth(number) {
             None => self.invented_result(number),
-            Some(_) => Problem::new(duty, "an error: a request of the call failed", "a result")
-                .after(self.summary(number)),
+            Some(_) => ClientFinding::new(duty, "an error: a request of the call failed", "a result")
+                .after(&self.summary(number)),
         };
         unaware.map(|(number, _)| problem(number)).collect()
     }
 
     /// Executions that sent something and ended without an answer. What a response is like is open where it is no success, and no
     /// caller dies of it.
-    pub(super) fn crashes(&self) -> Vec<Problem> {
+    pub(super) fn crashes(&self) -> Vec<ClientFinding> {
         let executions = self.executions.iter().enumerate();
         let crashed = executions.filter(|(number, _)| self.has_crashed(*number));
         let problem = |(number, execution): (usize, &Execution)| {
             let expected = "an answer, which is an error where the call failed";
-            Problem::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
-                .after(self.summary(number))
+            ClientFinding::new(Duty::Tolerant, expected, format!("a crash: {}", ending(execution)))
+                .after(&self.summary(number))
                 .said_by(execution)
         };
         crashed.map(problem).collect()
@@ -271,13 +233,13 @@ impl Evidence {
     }
 
     /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
-    fn invented_result(&self, execution: usize) -> Problem {
-        Problem::new(Duty::BothCodes, "an error: no response was a success", "a result")
-            .after(self.summary(execution))
+    fn invented_result(&self, execution: usize) -> ClientFinding {
+        ClientFinding::new(Duty::BothCodes, "an error: no response was a success", "a result")
+            .after(&self.summary(execution))
     }
 
     /// Requests that arrived before the time of Retry-After was over.
-    pub(super) fn early_requests(&self, duty: Duty) -> Vec<Problem> {
+    pub(super) fn early_requests(&self, duty: Duty) -> Vec<ClientFinding> {
         let mut problems = Vec::new();
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
@@ -289,7 +251,7 @@ impl Evidence {
             let due = before.replied.saturating_add(wait.delay(None, before.replied_at));
             if after.at + TOLERANCE < due {
                 let status = before.reply.status.as_u16();
-                problems.push(Problem::new(
+                problems.push(ClientFinding::new(
                     duty,
                     format!(
                         "no request for {:.2} s after HTTP {status} with Retry-After",
@@ -306,12 +268,12 @@ impl Evidence {
     }
 
     /// More requests of one execution than `most`.
-    pub(super) fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<Problem> {
+    pub(super) fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<ClientFinding> {
         let counts = (0..self.executions.len())
             .map(|number| self.requests.iter().filter(|recorded| recorded.execution == number).count());
         let many = counts.filter(|count| *count > most);
         many.map(|count| {
-            Problem::new(
+            ClientFinding::new(
                 duty,
                 format!("at most {} of one call", quantity(most, "request")),
                 quantity(count, "request"),
@@ -321,7 +283,7 @@ impl Evidence {
     }
 
     /// More requests of one execution than a limited number of retries.
-    pub(super) fn endless_retries(&self) -> Vec<Problem> {
+    pub(super) fn endless_retries(&self) -> Vec<ClientFinding> {
         /// Maximum number of requests of one call; more retries count as unlimited. The contract names no number.
         const MAX_REQUESTS: usize = 30;
         let inferred = "7.3: a limited number of times; the contract gives no number, so the limit of the suite is generous";
@@ -341,7 +303,7 @@ impl Evidence {
     }
 
     /// Repeats of an extraction without a request id, and under another one.
-    pub(super) fn request_id_problems(&self) -> Vec<Problem> {
+    pub(super) fn request_id_problems(&self) -> Vec<ClientFinding> {
         let mut problems = Vec::new();
         for number in 0..self.executions.len() {
             let ids = self.request_ids(number);
@@ -349,13 +311,13 @@ impl Evidence {
                 continue;
             }
             if ids.iter().any(Option::is_none) {
-                problems.push(Problem::new(
+                problems.push(ClientFinding::new(
                     Duty::NoBlindRepeat,
                     "a request id in each request of an extraction that is repeated",
                     format!("{} requests, of which some have none", ids.len()),
                 ));
             } else if ids.windows(2).any(|pair| pair[0] != pair[1]) {
-                problems.push(Problem::new(
+                problems.push(ClientFinding::new(
                     Duty::SameRequestId,
                     "the same request id in each request of an extraction",
                     format!("{} requests with different ones", ids.len()),
@@ -363,6 +325,24 @@ impl Evidence {
             }
         }
         problems
+    }
+
+    /// A request id that an execution used before.
+    pub(super) fn used_request_ids(&self) -> Vec<ClientFinding> {
+        let ids = (0..self.executions.len()).filter_map(|number| self.request_ids(number).pop().flatten());
+        let ids: Vec<String> = ids.collect();
+        let is_repeated = ids.len() == 2 && ids[0] == ids[1];
+        let expected = "another request id for a new extraction";
+        let problem = || ClientFinding::new(Duty::SameRequestId, expected, "the same one");
+        is_repeated.then(problem).into_iter().collect()
+    }
+
+    /// Requests to an address where none may arrive.
+    pub(super) fn requests_over_plain_http(&self) -> Vec<ClientFinding> {
+        let expected = "no request: 0.0.0.0 is not the loopback interface";
+        let actual = || format!("{} over plain http", self.summary(0));
+        let problem = |_| ClientFinding::new(Duty::HttpsOnly, expected, actual());
+        self.requests.first().map(problem).into_iter().collect()
     }
 
     /// What was sent to an execution, without any value: "GET groups -> 429, GET groups -> 200".

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::case::{ClientCase, Place};
 use super::duty::Duty;
-use super::evidence::{Evidence, Exit, Problem, RecordedRequest};
+use super::evidence::{Evidence, Exit, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::ClientFinding;
 use super::token_search::{gives_away, shows};
@@ -22,20 +22,20 @@ pub(super) const NOT_SUPPORTED: i32 = 64;
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The problems of the case, and those that are judged in every case.
-pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
+pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFinding> {
     let mut problems = case.problems(evidence);
     let mut begun = Duration::ZERO;
     for (number, execution) in evidence.executions.iter().enumerate() {
         for (name, text) in [("output", &execution.stdout), ("error", &execution.stderr)] {
             if shows(text, &evidence.token) {
-                problems.push(Problem::new(
+                problems.push(ClientFinding::new(
                     Duty::TokenPrivate,
                     format!("standard {name} without the token"),
                     "it contains the token".to_owned(),
                 ));
             }
             if gives_away(text, &evidence.secrets) {
-                problems.push(Problem::new(
+                problems.push(ClientFinding::new(
                     Duty::TokenPrivate,
                     format!("standard {name} without a token of the tester's environment"),
                     "it contains one, which was not handed to the command".to_owned(),
@@ -52,11 +52,11 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
                 _ => format!("it took {:.1} s", execution.elapsed.as_secs_f64()),
             };
             let expected = format!("the call ends within its {} s", case.limit.as_secs_f64());
-            problems.push(Problem::new(Duty::TimeLimit, expected, actual));
+            problems.push(ClientFinding::new(Duty::TimeLimit, expected, actual));
         }
     }
     if evidence.leaks > 0 {
-        problems.push(Problem::new(
+        problems.push(ClientFinding::new(
             Duty::TokenPrivate,
             "no token at the other host that a redirect names",
             format!("{} there with the token", quantity(evidence.leaks, "request")),
@@ -69,7 +69,7 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<Problem> {
 }
 
 /// Requests that ask for another number or another separator than the command was told.
-fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
+fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFinding> {
     let extract = &evidence.contract.extract;
     let told = case.call.arguments.get(&extract.num.name)?.as_i64()?;
     let extractions =
@@ -77,7 +77,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
     let number = |recorded: &RecordedRequest| recorded.request.param(&extract.num.name)?.parse::<i64>().ok();
     if let Some(more) = extractions().filter_map(number).find(|number| *number > told) {
         let expected = format!("`num` of at most {told}, as the command was told");
-        return Some(Problem::new(case.duty, expected, format!("`num` of {more}")));
+        return Some(ClientFinding::new(case.duty, expected, format!("`num` of {more}")));
     }
     // Several extractions of fewer are as good, when they are as many in all, or stop where there are no more.
     for (run, _) in evidence.executions.iter().enumerate().filter(|(_, execution)| execution.has_result()) {
@@ -89,12 +89,12 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         let came = evidence.extracted(run).and_then(|all| i64::try_from(all.gateways?.len()).ok());
         if let Some(came) = came.filter(|came| is_whole && *came > told) {
             let expected = format!("{told} gateways in all, as the command was told");
-            return Some(Problem::new(case.duty, expected, format!("{came}, by several request ids")));
+            return Some(ClientFinding::new(case.duty, expected, format!("{came}, by several request ids")));
         }
         let asked = own().filter_map(number).fold(0, i64::saturating_add);
         if (1..told).contains(&asked) {
             let expected = format!("{told} gateways requested in all, as the command was told");
-            return Some(Problem::new(case.duty, expected, format!("{asked} requested in all")));
+            return Some(ClientFinding::new(case.duty, expected, format!("{asked} requested in all")));
         }
     }
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -110,20 +110,20 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
             let expected = format!("{} `{told}`, as the command was told", parameter.name);
             let actual =
                 other.map_or_else(|| "none".to_owned(), |other| format!("{} `{other}`", parameter.name));
-            return Some(Problem::new(Duty::TextEntries, expected, actual));
+            return Some(ClientFinding::new(Duty::TextEntries, expected, actual));
         }
     }
     let is_ascii =
         |recorded: &RecordedRequest| recorded.request.query.as_ref().is_none_or(|query| query.is_ascii());
     extractions().any(|recorded| !is_ascii(recorded)).then(|| {
         let expected = "a query with percent-encoding, since a URL consists of ASCII (RFC 3986)";
-        Problem::new(Duty::TextEntries, expected, "other characters as they are")
+        ClientFinding::new(Duty::TextEntries, expected, "other characters as they are")
     })
 }
 
 /// What requests ask for although the command was not told so: another region or protocol than the default, a filter, another
 /// page size, or whatever a body of an operation without one says.
-fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
+fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<ClientFinding> {
     let has_body = |recorded: &RecordedRequest| {
         recorded.request.method == Method::GET && !recorded.request.body.is_empty()
     };
@@ -138,7 +138,7 @@ fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<Problem> {
         _ => None,
     };
     let (expected, actual) = evidence.requests.iter().find_map(differs)?;
-    Some(Problem::new(case.duty, expected, actual))
+    Some(ClientFinding::new(case.duty, expected, actual))
 }
 
 fn extracts_otherwise(

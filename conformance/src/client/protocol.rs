@@ -156,7 +156,7 @@ impl Output {
         let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
         let Self { gateways, entries, groups, instances, total: _, error: _ } = self;
         let results = [
-            (Operation::Extract, gateways.as_ref().map(texts)),
+            (Operation::Extract, gateways.as_ref().map(|list| texts(&without_brackets(list)))),
             (Operation::ExtractText, entries.as_ref().map(texts)),
             (Operation::Groups, groups.as_ref().map(numbers)),
             (Operation::Search, instances.as_ref().map(numbers)),
@@ -172,6 +172,11 @@ impl Output {
     fn is_answer(&self) -> bool {
         self.has_result() || self.error.is_some()
     }
+}
+
+/// Gateways in the spelling of the evidence: the brackets around an IPv6 host are left out.
+fn without_brackets(gateways: &[String]) -> Vec<String> {
+    gateways.iter().map(|gateway| gateway.replace(['[', ']'], "")).collect()
 }
 
 /// An error as the client reports it.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::case::{ClientCase, Expectation, Place};
 use super::duty::Duty;
-use super::evidence::{Evidence, Problem};
-use super::mistake::Mistake;
+use super::evidence::{Evidence, Execution};
+use super::mistake;
 use super::protocol::Input;
 use super::token_search::excerpt;
 use crate::check::{InferredClauses, Outcome, Severity};
@@ -66,21 +66,45 @@ pub struct ClientFinding {
     /// The sentences that presuppose the duty, when the contract does not state it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inferred_from: Option<&'static str>,
+    /// What tells two mistakes apart: a hash, so that nothing of what a client wrote is kept.
     #[serde(skip)]
-    pub(super) mistake: Mistake,
+    pub(super) mistake: u64,
 }
 
 impl ClientFinding {
-    /// The findings of a case, each mistake of a duty once.
-    pub(super) fn all(problems: Vec<Problem>, inferred: InferredClauses) -> Vec<Self> {
+    /// A duty that was not kept. The texts hold no token.
+    pub(super) fn new(duty: Duty, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        let (expected, actual) = (expected.into(), actual.into());
+        let mistake = mistake::hash((mistake::without_numbers(&expected), mistake::without_numbers(&actual)));
+        let (requirement, inferred_from, severity) = (duty.text(), duty.inferred_from(), Severity::Fail);
+        Self { duty, requirement, expected, actual, severity, same_as: None, inferred_from, mistake }
+    }
+
+    /// Another error of the command would be another mistake.
+    pub(super) fn said_by(self, execution: &Execution) -> Self {
+        let failure = execution.output.as_ref().ok().and_then(|output| output.error.as_ref());
+        let words = |part: &Option<String>| part.as_deref().map(mistake::without_numbers);
+        let words = failure.map(|failure| [words(&failure.class), words(&failure.message)]);
+        Self { mistake: mistake::hash((self.mistake, execution.exit, words)), ..self }
+    }
+
+    /// With the responses before it.
+    pub(super) fn after(self, responses: &str) -> Self {
+        Self { actual: format!("{}, after {responses}", self.actual), ..self }
+    }
+
+    /// The same where a sentence presupposes it, although the contract states the duty.
+    pub(super) fn inferred(self, from: &'static str) -> Self {
+        Self { inferred_from: Some(from), ..self }
+    }
+
+    /// Each mistake of a duty once; `inferred` says what counts that the contract does not state.
+    pub(super) fn distinct(problems: Vec<Self>, inferred: InferredClauses) -> Vec<Self> {
         let mut findings: Vec<(Self, usize)> = Vec::new();
-        for problem in problems {
-            let finding = Self::new(problem, inferred);
-            let same = findings.iter_mut().find(|(first, _)| {
-                (first.duty, first.mistake, first.severity)
-                    == (finding.duty, finding.mistake, finding.severity)
-            });
-            match same {
+        for mut finding in problems {
+            finding.severity = inferred.severity(Severity::Fail, finding.inferred_from);
+            let key = |it: &Self| (it.duty, it.mistake, it.severity);
+            match findings.iter_mut().find(|(first, _)| key(first) == key(&finding)) {
                 Some((_, more)) => *more += 1,
                 None => findings.push((finding, 0)),
             }
@@ -92,19 +116,6 @@ impl ClientFinding {
             }
         };
         findings.into_iter().map(counted).collect()
-    }
-
-    /// The finding of a problem; `inferred` says what counts that the contract does not state.
-    fn new(problem: Problem, inferred: InferredClauses) -> Self {
-        let mistake = Mistake::new(&problem.expected, &problem.actual, problem.said);
-        let Problem { duty, expected, actual, after, said: _, inferred_from } = problem;
-        let actual = after.map_or_else(|| actual.clone(), |after| format!("{actual}, after {after}"));
-        let severity = match inferred {
-            InferredClauses::Warn if inferred_from.is_some() => Severity::Warn,
-            InferredClauses::Warn | InferredClauses::Fail => Severity::Fail,
-        };
-        let requirement = duty.text();
-        Self { duty, requirement, expected, actual, severity, same_as: None, mistake, inferred_from }
     }
 }
 
@@ -133,17 +144,22 @@ impl ClientCaseResult {
             standard_output: last.and_then(|execution| excerpt(&execution.stdout, secrets())),
             standard_error: last.and_then(|execution| excerpt(&execution.stderr, secrets())),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
-            ..Self::interrupted(case)
+            ..Self::not_run(case, "")
         }
     }
 
+    /// Whether the command ended without an answer and before its first request.
+    pub(super) fn never_began(&self) -> bool {
+        matches!(self.outcome, Outcome::Error(_)) && self.requests.is_empty()
+    }
+
     /// A case that the end of the run left without a result.
-    pub(super) fn interrupted(case: &ClientCase) -> Self {
+    pub(super) fn not_run(case: &ClientCase, reason: &str) -> Self {
         Self {
             id: case.id.clone(),
             duty: case.duty,
             title: case.title.clone(),
-            outcome: Outcome::Error("the run was interrupted".to_owned()),
+            outcome: Outcome::Error(reason.to_owned()),
             findings: Vec::new(),
             same_error_as: None,
             gave_up: false,

@@ -10,7 +10,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 use serde_json::json;
 
-use super::case::{CaseToken, ClientCase, Place, Places, Stage};
+use super::case::{CaseToken, ClientCase, Place, Places};
 use super::command::execute;
 use super::error::ClientSuiteError;
 use super::evidence::{Evidence, Exit};
@@ -30,6 +30,9 @@ use crate::target::Secret;
 
 /// Fewest instances that a search of several pages finds: more than ten, a number at which careless clients stop.
 const INSTANCES: usize = 12;
+
+/// Number of cases after which a run ends, if the command has neither sent a request nor answered in any of them.
+const MOST_IDLE: usize = 8;
 
 /// A client to test.
 #[derive(Debug, Clone)]
@@ -86,21 +89,25 @@ impl ClientSuite {
         let mut running = futures::stream::iter(running).buffer_unordered(self.concurrency.max(1));
         let mut results = Vec::new();
         let mut stopped = std::pin::pin!(stopped);
-        let is_stopped = loop {
+        let stopped = loop {
             let result = tokio::select! {
                 result = running.next() => result,
-                () = &mut stopped => break true,
+                () = &mut stopped => break Some("the run was interrupted"),
             };
-            let Some(result) = result.transpose()? else { break false };
+            let Some(result) = result.transpose()? else { break None };
             finished(&result);
             results.push(result);
+            // For instance, the script that an interpreter is to run is missing.
+            if results.len() == MOST_IDLE && results.iter().all(ClientCaseResult::never_began) {
+                break Some("in none of them did the command send a request or answer");
+            }
         };
         // Commands that are still running are killed when they are dropped.
         drop(running);
-        if is_stopped {
+        if let Some(reason) = stopped {
             let has_result = |case: &&ClientCase| results.iter().any(|result| result.id == case.id);
             let rest: Vec<_> = cases.iter().filter(|case| !has_result(case)).collect();
-            results.extend(rest.into_iter().map(ClientCaseResult::interrupted));
+            results.extend(rest.into_iter().map(|case| ClientCaseResult::not_run(case, reason)));
         }
         // In the order of the cases, whichever ended first.
         results.sort_by_key(|result| cases.iter().position(|case| case.id == result.id));
@@ -186,7 +193,7 @@ impl World {
         let is_skipped =
             evidence.executions.iter().any(|execution| execution.exit == Exit::Code(outcome::NOT_SUPPORTED));
         let problems = if is_skipped { Vec::new() } else { outcome::problems(case, &evidence) };
-        let mut findings = ClientFinding::all(problems, suite.inferred);
+        let mut findings = ClientFinding::distinct(problems, suite.inferred);
         let outcome = match is_skipped {
             true => {
                 Outcome::Skipped(format!("the command does not support `{}`", case.call.operation.name()))
@@ -218,26 +225,25 @@ impl World {
         let mut layers = Lab::new(Arc::new(backend));
         let mut options = ProxyOptions { capitals: case.capitals, ..ProxyOptions::default() };
         let scenarios = Arc::new(Scenarios::default());
-        match &case.stage {
-            Stage::Plain => {}
-            Stage::Variation(id) => {
-                let variation = lab::variations().into_iter().find(|variation| variation.id == *id);
-                let variation =
-                    variation.ok_or_else(|| ClientSuiteError::Lab(format!("unknown variation `{id}`")))?;
-                options.capitals = variation.capitals;
-                layers = layers.variation(variation);
-            }
-            Stage::Scenario(_) => layers = layers.scenarios(&scenarios),
+        if let Some(id) = case.variation {
+            let variation = lab::variations().into_iter().find(|variation| variation.id == id);
+            let variation =
+                variation.ok_or_else(|| ClientSuiteError::Lab(format!("unknown variation `{id}`")))?;
+            options.capitals = variation.capitals;
+            layers = layers.variation(variation);
+        }
+        if !case.steps.is_empty() {
+            layers = layers.scenarios(&scenarios);
         }
         let recorder = Recorder::new(&self.backend, layers.into_upstream());
         let proxy = Proxy::start_with(Upstream::new(Arc::clone(&recorder)), options).await;
         let proxy = proxy.map_err(|error| lab_error(&error))?;
         let port = proxy.address().port();
-        if let Stage::Scenario(steps) = &case.stage {
+        if !case.steps.is_empty() {
             let (service, other_port) = (proxy.base_url(), other_host.address().port().to_string());
             let places = Places { token: token.expose(), service: &service, other_port: &other_port };
-            let steps = places.fill(&ClientCase::in_scenario(steps));
-            scenarios.replace(Path::new(&case.id), &steps).map_err(|error| lab_error(&error))?;
+            let file = Path::new(&case.id);
+            scenarios.replace(file, &case.scenario(&places)).map_err(|error| lab_error(&error))?;
         }
         let base_url = match case.place {
             Place::Lab => proxy.base_url(),

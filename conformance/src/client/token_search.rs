@@ -1,55 +1,39 @@
 //! Finds the token in what a command wrote and sent.
 
+use aho_corasick::AhoCorasick;
+
 use super::protocol::MAX_OUTPUT;
 use crate::lab::ProxiedRequest;
 use crate::target::Secret;
 use crate::wire::{Decoded, spellings};
 
-/// The spellings in which a text may show the token, or half of it.
-fn forms(token: &Secret) -> Vec<String> {
-    let mut forms = whole_forms(token);
-    let token = token.expose();
-    // Half of it is no mask: a few characters at the beginning or the end are.
+/// Whether a text shows the token, or half of it, in any form. Half of it is no mask: a few characters at the beginning or the end are.
+pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
+    let (spellings, token) = (spellings(token.expose()), token.expose());
     let part = (token.len() / 2).max(8).min(token.len());
     let parts = (0..=token.len() - part).filter_map(|start| token.get(start..start + part));
-    forms.extend(parts.map(str::to_owned));
-    forms
+    has_any(text, spellings.iter().map(String::as_str).chain(parts))
 }
 
-/// The spellings in which a text may show the whole token.
-fn whole_forms(token: &Secret) -> Vec<String> {
-    let spellings = spellings(token.expose()).into_iter().filter(|form| form.len() >= 6);
-    // Percent-encoding and hexadecimal digits have letters of either case.
-    spellings.flat_map(|form| [form.to_lowercase(), form.to_uppercase(), form]).collect()
-}
-
-/// Whether a text shows the token, or half of it, in any form.
-pub(super) fn shows(text: &[u8], token: &Secret) -> bool {
-    Text::new(text).contains(&forms(token))
-}
-
-/// A text as it stands, and with what stands for single characters in it resolved.
-struct Text(Vec<String>);
-
-impl Text {
-    fn new(text: &[u8]) -> Self {
-        let decoded = Decoded::readings(text, true);
-        let texts = [text].into_iter().chain(decoded.iter().map(Decoded::bytes));
-        Self(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
-    }
-
-    fn contains(&self, forms: &[String]) -> bool {
-        self.0.iter().any(|text| forms.iter().any(|form| text.contains(form.as_str())))
-    }
+/// Whether a text has one of these, as it stands or in an encoding.
+fn has_any<'a>(text: &[u8], forms: impl Iterator<Item = &'a str>) -> bool {
+    // Hexadecimal digits have letters of either case. Short forms are those of a short token.
+    let search =
+        AhoCorasick::builder().ascii_case_insensitive(true).build(forms.filter(|form| form.len() >= 6));
+    let mut is_shown = false;
+    Decoded::visit_readings(text, &mut |decoded| {
+        is_shown |= search.as_ref().is_ok_and(|search| search.is_match(decoded.bytes()));
+    });
+    is_shown
 }
 
 /// Whether a text certainly shows one of the tester's own secrets. These are not made for the test, as the token is: a short one, or a
 /// part of one, may be a word that the command has from elsewhere.
 pub(super) fn gives_away<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {
     const MIN_LENGTH: usize = 12;
-    let text = Text::new(text);
-    let mut secrets = secrets.into_iter().filter(|secret| secret.expose().len() >= MIN_LENGTH);
-    secrets.any(|secret| text.contains(&whole_forms(secret)))
+    let secrets = secrets.into_iter().map(Secret::expose).filter(|secret| secret.len() >= MIN_LENGTH);
+    let forms: Vec<String> = secrets.flat_map(spellings).collect();
+    has_any(text, forms.iter().map(String::as_str))
 }
 
 pub(super) fn shows_any<'a>(text: &[u8], secrets: impl IntoIterator<Item = &'a Secret>) -> bool {

@@ -111,33 +111,3 @@ fn instants(add: &mut Add<'_>) {
 fn wide_text(bytes: usize) -> String {
     "\u{20ac}".repeat(bytes / 3) + &"-".repeat(bytes % 3)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn byte_limits_count_bytes_and_not_characters() {
-        let contract = Contract::embedded().expect("contract");
-        let limit = contract.extract.separator_bytes;
-        for case in boundaries(&contract.extract.sb.schema) {
-            let text = case.text();
-            assert_eq!(text.len() <= limit, case.allowed, "{text}");
-            assert!(text.chars().count() <= limit + 1);
-        }
-    }
-
-    #[test]
-    fn both_sides_of_each_bound_are_there() {
-        let contract = Contract::embedded().expect("contract");
-        let cases = boundaries(&contract.search.page_size.schema);
-        let range = &contract.search.page_sizes;
-        let allowed =
-            |value: i64| cases.iter().find(|case| case.value == json!(value)).map(|case| case.allowed);
-        assert_eq!(allowed(*range.start()), Some(true));
-        assert_eq!(allowed(range.start() - 1), Some(false));
-        assert_eq!(allowed(*range.end()), Some(true));
-        assert_eq!(allowed(range.end() + 1), Some(false));
-    }
-}

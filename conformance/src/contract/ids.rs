@@ -57,17 +57,3 @@ macro_rules! ids {
 }
 
 pub(super) use ids;
-
-#[cfg(test)]
-mod tests {
-    use crate::contract::{Clause, Unspecified};
-
-    #[test]
-    fn ids_are_sorted_and_unique() {
-        assert!(Clause::ALL.is_sorted_by(|one, other| one.id() < other.id()));
-        assert!(Clause::ALL.iter().all(|clause| Clause::from_id(clause.id()) == Some(*clause)));
-        assert!(Unspecified::ALL.is_sorted_by(|one, other| one.id() < other.id()));
-        assert!(Unspecified::ALL.iter().all(|open| Unspecified::from_id(open.id()) == Some(*open)));
-        assert_eq!(Clause::from_id("search.pages"), None);
-    }
-}

@@ -1,14 +1,16 @@
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::parameter::Parameters;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 
-/// The id of an operation of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An operation of the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum OperationId {
     /// Extract gateways.
     Extract,
@@ -64,24 +66,6 @@ impl OperationId {
     }
 }
 
-impl Serialize for OperationId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.prefix())
-    }
-}
-
-impl schemars::JsonSchema for OperationId {
-    fn schema_name() -> String {
-        "OperationId".to_owned()
-    }
-
-    fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> schemars::schema::Schema {
-        let mut schema = String::json_schema(generator).into_object();
-        schema.metadata().description = Some("An operation: `extract`, `groups` or `search`.".to_owned());
-        schema.into()
-    }
-}
-
 impl fmt::Display for OperationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.prefix())
@@ -128,11 +112,11 @@ impl Success {
 pub(super) fn body_properties(operation: &Node<'_>) -> Result<Vec<Property>, ContractError> {
     let schema = operation.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
     let property = |(name, node): (&str, Node<'_>)| {
-        Ok(Property {
-            name: name.to_owned(),
-            schema: Schema::read(&node)?,
-            citations: Citations::read(&node)?,
-        })
+        let (schema, citations) = (Schema::read(&node)?, Citations::read(&node)?);
+        match citations.clause("type") {
+            None => Err(node.wrong("expected an x-clause for its type")),
+            Some(_) => Ok(Property { name: name.to_owned(), schema, citations }),
+        }
     };
     schema.get("properties")?.members()?.into_iter().map(property).collect()
 }

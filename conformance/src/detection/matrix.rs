@@ -171,47 +171,11 @@ impl Matrix {
 mod tests {
     use super::*;
 
-    fn matrix() -> Matrix {
-        let mut matrix = Matrix::default();
-        for (check, label) in [
-            ("search.a", "one"),
-            ("search.a", "two"),
-            ("search.b", ""),
-            ("search.c", "x\ty\n"),
-            ("search.c", "xü"),
-        ] {
-            matrix.add_case(check, label);
-        }
-        let notice = |judge: &str, case| Detector { judge: judge.into(), case };
-        for (id, noticed_by) in [
-            ("independent/z", vec![notice("search.a", 0), notice("search.a", 1), notice("search.c", 3)]),
-            (
-                "search.page/b",
-                vec![notice("all.passive", 2), notice("all.passive", 4), notice("search.c", 4)],
-            ),
-            ("search.page/a", Vec::new()),
-            ("search.page/c", Vec::new()),
-        ] {
-            let breaks = "Says it, and does not.".to_owned();
-            let fault = KnownFault { id: id.to_owned(), clause: Clause::SearchPage, breaks, noticed_by };
-            matrix.add_fault(fault);
-        }
-        matrix
-    }
-
     #[test]
-    fn text_is_parsed_again() {
-        let matrix = matrix();
-        let text = matrix.to_text();
-        let again = Matrix::from_text(&text).expect("what was written");
-        assert_eq!(again.to_text(), text);
-        assert_eq!(again.cases(), matrix.cases());
-        let ids: Vec<_> = again.faults().iter().map(|fault| &*fault.id).collect();
-        assert_eq!(ids, ["search.page/a", "search.page/b", "search.page/c", "independent/z"]);
-        assert!(text.contains("/a\tSays it, and does not.\t/c\tSays it, and does not.\t\n"), "{text}");
-        let mut notices = again.faults()[1].noticed_by.clone();
-        notices.sort();
-        assert_eq!(notices, matrix.faults()[1].noticed_by);
+    fn the_embedded_matrix_is_small_and_as_it_would_be_written() {
+        let text = include_str!("generated/matrix.txt");
+        assert!(text.len() <= 300_000, "{} bytes", text.len());
+        assert_eq!(Matrix::embedded().expect("a matrix").to_text(), text);
         for (wrong, line) in [
             ("[]", 1),
             ("[\"a\",\"9x\"]", 1),
@@ -226,22 +190,18 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_matrix_is_small_and_as_it_would_be_written() {
-        let text = include_str!("generated/matrix.txt");
-        assert!(text.len() <= 300_000, "{} bytes", text.len());
-        assert_eq!(Matrix::embedded().expect("a matrix").to_text(), text);
-    }
-
-    #[test]
     fn the_cheapest_cases_are_kept() {
-        let mut matrix = matrix();
-        for number in 0..99 {
-            let case = matrix.add_case("search.d", &number.to_string());
-            matrix.faults[0].noticed_by.push(Detector { judge: "search.d".into(), case });
+        let mut matrix = Matrix::default();
+        let mut noticed_by = Vec::new();
+        for (judge, label) in (0..99).map(|number| ("search.d", number)).chain([("search.a", 99)]) {
+            let case = matrix.add_case(judge, &label.to_string());
+            noticed_by.push(Detector { judge: judge.into(), case });
         }
+        let (id, breaks) = ("search.page/b".to_owned(), "Is wrong.".to_owned());
+        matrix.add_fault(KnownFault { id, clause: Clause::SearchPage, breaks, noticed_by });
         matrix.keep_cheapest(|case| if &*case.label == "98" { 0 } else { 1 });
-        let kept = &matrix.faults[0].noticed_by;
-        assert_eq!(kept.len(), 3 + MAX_DETECTORS);
-        assert!(kept.iter().any(|notice| &*matrix.cases[notice.case].label == "98"));
+        let kept: Vec<_> = matrix.faults[0].noticed_by.iter().map(|kept| &matrix.cases[kept.case]).collect();
+        assert_eq!(kept.len(), 1 + MAX_DETECTORS);
+        assert!(kept.iter().any(|case| &*case.label == "98") && kept.iter().any(|case| &*case.label == "99"));
     }
 }

@@ -1,12 +1,10 @@
 //! Which known faults a run would have noticed. A fault is one way in which a server can break a clause. The proof of the suite
 //! (`tests/proof`) runs the checks against each of them, in the lab and in a server of its own, and the matrix records which case of
-//! which check noticed it. The failing cases of a run are compared with the matrix to name likely faults.
+//! which check noticed it.
 
-mod diagnosis;
 mod matrix;
 mod power;
 mod table;
 
-pub use diagnosis::{Cause, FailingCase, MIN_FIT, Suspect, diagnose};
 pub use matrix::{CaseName, Detector, KnownFault, MAX_DETECTORS, Matrix};
 pub use power::{Cases, ClauseDetection, Detection, Unlock, UnnoticedFault};

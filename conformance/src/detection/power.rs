@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Detector, Matrix};
+use super::{CaseName, Detector, Matrix};
 use crate::contract::Clause;
 
 /// How many of the known faults a run would have noticed.
@@ -72,12 +72,12 @@ impl<'a> Cases<'a> {
     }
 
     /// Whether a case was added.
-    pub(super) fn knows(&self, check: &str, label: &str) -> bool {
+    pub(crate) fn knows(&self, check: &str, label: &str) -> bool {
         self.of_case.contains_key(&(check, label))
     }
 
     /// What became of each case of the matrix, by its number: the reason if it has no result; none if it was not added.
-    pub(super) fn results(&self, matrix: &Matrix) -> Results<'a, '_> {
+    fn results(&self, matrix: &Matrix) -> Results<'a, '_> {
         let mut of_case = vec![None; matrix.cases().len()];
         for ((check, label), reason) in &self.of_case {
             if let Some(number) = matrix.number(check, label) {
@@ -85,6 +85,13 @@ impl<'a> Cases<'a> {
             }
         }
         Results { of_case, judges: &self.judges }
+    }
+
+    /// Whether the case of a detector was added with a result, and its judge too.
+    pub(crate) fn has_result(&self, matrix: &Matrix, Detector { judge, case }: &Detector) -> bool {
+        let CaseName { check, label } = &matrix.cases()[*case];
+        let is_judged = check == judge || self.judges.contains(&**judge);
+        is_judged && self.of_case.get(&(&**check, &**label)) == Some(&None)
     }
 
     /// Adds a check whose findings count.
@@ -143,7 +150,7 @@ impl Detection {
 }
 
 /// What became of the cases of a matrix.
-pub(super) struct Results<'a, 'c> {
+struct Results<'a, 'c> {
     of_case: Vec<Option<Option<&'a str>>>,
     judges: &'c BTreeSet<&'a str>,
 }
@@ -154,11 +161,6 @@ impl<'a> Results<'a, '_> {
     fn reason(&self, matrix: &Matrix, detector: &Detector) -> Option<Option<&'a str>> {
         let is_own = || matrix.cases()[detector.case].check == detector.judge;
         self.of_case[detector.case].filter(|_| is_own() || self.judges.contains(&*detector.judge))
-    }
-
-    /// Whether the case of a detector was added with a result, and its judge too.
-    pub(super) fn has(&self, matrix: &Matrix, detector: &Detector) -> bool {
-        self.reason(matrix, detector) == Some(None)
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
+use crate::wire::is_loopback;
 
 /// A layer for a listener of the loopback interface. It rejects requests for other hosts: a page in a browser can give its own
 /// host an address of this machine, and would be allowed to read the responses.
@@ -33,12 +34,6 @@ impl Handler for LocalOnly {
 /// Why a request is not for this machine.
 pub(super) fn wrong_host(request: &ProxiedRequest) -> Option<&'static str> {
     let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let url = url::Url::parse(&format!("http://{host}/")).ok();
-    let is_here = url.is_some_and(|url| match url.host() {
-        Some(url::Host::Ipv4(address)) => address.is_loopback(),
-        Some(url::Host::Ipv6(address)) => address.is_loopback(),
-        Some(url::Host::Domain(name)) => name == "localhost",
-        None => false,
-    });
+    let is_here = url::Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
     (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
 }

@@ -21,9 +21,6 @@ use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::socket::{self, ReadAllowance, Socket};
 use super::upstream::Upstream;
 
-/// Maximum number of open connections; further ones wait to be accepted.
-const MAX_CONNECTIONS: usize = 4_096;
-
 /// Maximum length of a request body, in bytes (4 MiB: four times the largest search).
 const MAX_BODY: usize = 4 << 20;
 
@@ -43,11 +40,16 @@ pub struct ProxyOptions {
     pub address: SocketAddr,
     /// Whether names of headers are spelt with capitals. Default: no.
     pub capitals: bool,
+    /// Maximum number of open connections; further ones wait to be accepted. Default: 4,096.
+    pub connections: usize,
+    /// Maximum time of a connection. Default: no limit.
+    pub time: Duration,
 }
 
 impl Default for ProxyOptions {
     fn default() -> Self {
-        Self { address: (Ipv4Addr::LOCALHOST, 0).into(), capitals: false }
+        let address = (Ipv4Addr::LOCALHOST, 0).into();
+        Self { address, capitals: false, connections: 4_096, time: Duration::MAX }
     }
 }
 
@@ -74,7 +76,7 @@ impl Proxy {
     pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(accept(listener, upstream, options.capitals));
+        let task = tokio::spawn(accept(listener, upstream, options));
         Ok(Self { address, task })
     }
 
@@ -97,8 +99,8 @@ impl Drop for Proxy {
     }
 }
 
-async fn accept(listener: TcpListener, upstream: Upstream, capitals: bool) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+async fn accept(listener: TcpListener, upstream: Upstream, options: ProxyOptions) {
+    let places = Arc::new(Semaphore::new(options.connections));
     // Connections end with the proxy.
     let mut connections = tokio::task::JoinSet::new();
     loop {
@@ -111,7 +113,8 @@ async fn accept(listener: TcpListener, upstream: Upstream, capitals: bool) {
         while connections.try_join_next().is_some() {}
         let upstream = upstream.clone();
         connections.spawn(async move {
-            serve_connection(stream, upstream, capitals).await;
+            let served = serve_connection(stream, upstream, options.capitals);
+            let _ = tokio::time::timeout(options.time, served).await;
             drop(place);
         });
     }

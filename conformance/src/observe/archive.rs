@@ -277,64 +277,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place_and_without_the_value() {
-        for (text, expected) in [
-            (
-                r#"{"log": {}}"#,
-                "line 1, column 10: missing field `entries`; expected an HTTP Archive (HAR 1.2)",
-            ),
-            ("s3cret", "line 1, column 1: expected value;"),
-            ("{\"a\":\n s3cret}", "line 2, column 2: expected value;"),
-            (
-                "{\"log\":\n{\"entries\": 7}}",
-                "line 2, column 13: a value of another kind, expected a sequence;",
-            ),
-            ("{\"log\": {\n \"entries\": [{},\n s3cret]}}", "line 3, column 2: expected value;"),
-            ("{\"log\": {\"entries\": [{} {}]}}", "line 1, column 25: expected `,` or `]`;"),
-            ("{\"log\": {\"entries\": []}} s3cret", "line 1, column 26: trailing characters;"),
-            ("{\"log\": {\"entries\": [{\"a\":", "line 1, column 26: EOF while parsing a value;"),
-        ] {
-            let shown = parse(text).expect_err("no archive").to_string();
-            assert!(shown.starts_with(expected) && !shown.contains("s3cret"), "{text}: {shown}");
-        }
-        assert!(parse(&"[".repeat(1_000)).is_err());
-    }
-
-    #[test]
     fn an_odd_entry_leaves_the_others_readable() {
         let deep = "[".repeat(500_000) + &"]".repeat(500_000);
-        let entries = [
-            r#"{"request":{"method":"GET","url":"u","headers":null,"postData":null},"response":null}"#,
-            r#"{"request":{"method":"GET","url":"u"}}"#,
-            r#"{"request":{"method":"GET","url":"u"},"response":{"status":200,"headers":null,"content":null}}"#,
-            r#"{"request":"s3cret, expected"}"#,
-            r#"{"response":{"status":"s3cret"}}"#,
-            "7",
-            &deep,
-        ];
+        let entries = [r#"{"response":{"status":"s3cret"}}"#, "7", &deep];
         let archive =
             parse(&format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","))).expect("an archive");
-        assert_eq!(archive.len(), entries.len());
-        for number in 0..3 {
-            assert!(archive.entry(number).is_ok(), "{number}: {:?}", archive.entry(number).err());
-        }
-        for (number, expected) in [
-            (3, "a value of another kind, expected struct EntryRequest"),
-            (4, "a value of another kind, expected i64"),
-            (5, "a value of another kind, expected struct Entry"),
-            (6, "a value of another kind, expected "),
-        ] {
+        for (number, expected) in ["i64", "struct Entry", ""].into_iter().enumerate() {
             let reason = archive.entry(number).err().expect("no entry");
-            assert!(reason.starts_with(expected), "{reason}");
+            assert!(reason.starts_with(&format!("a value of another kind, expected {expected}")), "{reason}");
         }
     }
 
     #[test]
     fn a_file_has_limits() {
-        let archive = "{\"log\":{\"entries\":[]}}";
-        assert!(Archive::read(archive.as_bytes(), 22).is_ok());
-        assert!(matches!(Archive::read(archive.as_bytes(), 21), Err(ArchiveError::TooLong(21))));
-        assert!(parse(&format!("\u{feff}{archive}")).is_ok());
+        assert!(parse("\u{feff}{\"log\":{\"entries\":[]}}").is_ok());
+        assert!(parse(&"[".repeat(1_000)).is_err());
         let many = format!("{{\"log\":{{\"entries\":[0{}]}}}}", ",0".repeat(Archive::MAX_ENTRIES));
         assert!(matches!(parse(&many), Err(ArchiveError::TooMany)));
         assert!(parse(&many.replacen("0,", "", 1)).is_ok());

@@ -219,51 +219,14 @@ impl std::fmt::Debug for Credentials {
 mod tests {
     use super::*;
 
-    fn header(name: &str, value: &str) -> Header {
-        Header { name: name.to_owned(), value: value.to_owned() }
-    }
-
     fn mask(
         credentials: &mut Credentials,
         query: &str,
-        headers: &[Header],
         body: Option<&str>,
     ) -> Result<MaskedRequest, Unhidden> {
         let contract = Contract::embedded().expect("contract");
-        let masked = MaskedRequest::new(contract, "GET", "/a", query, headers, body);
+        let masked = MaskedRequest::new(contract, "GET", "/a", query, &[], body);
         credentials.learn(&masked).map(|()| masked)
-    }
-
-    #[test]
-    fn nothing_that_opens_something_stays_in_a_request() {
-        let mut credentials = Credentials::default();
-        let sent = [
-            header("Authorization", "Bearer bearer-s3cret"),
-            header("X-API-Key", "header-s3cret"),
-            header("Cookie", "lang=en; sid=cookie-s3cret"),
-            header("Referer", "https://x.invalid/?token=referer-s3cret"),
-            header(":authority", "pseudo"),
-            header("Accept", "a/b"),
-            header("X-CSRFToken", "csrf-s3cret"),
-        ];
-        let query = "num=1&api_key=query-s3cret&x_token=other-s3cret&accessToken=joined-s3cret&%ff";
-        let masked = mask(&mut credentials, query, &sent, None).expect("hidden");
-        let shown = format!("{} {:?}", masked.request.target(), masked.request.headers());
-        assert!(
-            shown.starts_with("/a?num=1&api_key=$API_KEY&x_token=$HIDDEN&accessToken=$HIDDEN"),
-            "{shown}"
-        );
-        let text: Vec<String> = masked
-            .request
-            .headers()
-            .iter()
-            .map(|(_, value)| String::from_utf8_lossy(value).into_owned())
-            .collect();
-        assert!(!format!("{shown}{text:?}").contains("s3cret"), "{shown} {text:?}");
-        let redactor = credentials.redactor().expect("long secrets");
-        let echo = redactor.redact("query-s3cret header-s3cret bearer-s3cret cookie-s3cret other-s3cret");
-        assert!(!echo.contains("s3cret"), "{echo}");
-        assert!(!format!("{credentials:?}").contains("s3cret"));
     }
 
     #[test]
@@ -287,31 +250,28 @@ mod tests {
             ("plain words", "plain words"),
         ] {
             let mut credentials = Credentials::default();
-            let masked = mask(&mut credentials, "", &[], Some(body)).expect("hidden");
+            let masked = mask(&mut credentials, "", Some(body)).expect("hidden");
             assert_eq!(masked.request.body_bytes().as_deref(), Some(expected.as_bytes()), "{body}");
             let echo = credentials.redactor().expect("long secrets").redact("body-s3cret form-s3cret");
             assert!(!body.contains("body") || !echo.contains("body-s3cret"), "{echo}");
             assert!(!body.contains("form") || !echo.contains("form-s3cret"), "{echo}");
         }
-        let short = mask(&mut Credentials::default(), "", &[], Some(r#"{"api_key":"abc"}"#));
+        let short = mask(&mut Credentials::default(), "", Some(r#"{"api_key":"abc"}"#));
         assert_eq!(short.err(), Some(Unhidden::Short));
     }
 
     #[test]
     fn what_cannot_be_hidden_is_not_judged() {
         let mut credentials = Credentials::default();
-        assert_eq!(mask(&mut credentials, "api_key=abc", &[], None).err(), Some(Unhidden::Short));
-        assert!(mask(&mut credentials, "api_key=", &[], None).is_ok());
-        assert!(
-            mask(&mut credentials, "api_key=%24API_KEY", &[], None).is_ok(),
-            "a stand-in of our own report"
-        );
+        assert_eq!(mask(&mut credentials, "api_key=abc", None).err(), Some(Unhidden::Short));
+        assert!(mask(&mut credentials, "api_key=", None).is_ok());
+        assert!(mask(&mut credentials, "api_key=%24API_KEY", None).is_ok(), "a stand-in of our own report");
         for number in 0..Credentials::MAX {
-            mask(&mut credentials, &format!("api_key=token-{number}"), &[], None).expect("hidden");
+            mask(&mut credentials, &format!("api_key=token-{number}"), None).expect("hidden");
         }
-        assert_eq!(mask(&mut credentials, "api_key=one-more", &[], None).err(), Some(Unhidden::TooMany));
-        assert!(mask(&mut credentials, "api_key=token-7", &[], None).is_ok());
+        assert_eq!(mask(&mut credentials, "api_key=one-more", None).err(), Some(Unhidden::TooMany));
+        assert!(mask(&mut credentials, "api_key=token-7", None).is_ok());
         let long = format!("api_key={}", "x".repeat(Credentials::MAX_CHARACTERS + 1));
-        assert_eq!(mask(&mut Credentials::default(), &long, &[], None).err(), Some(Unhidden::TooMany));
+        assert_eq!(mask(&mut Credentials::default(), &long, None).err(), Some(Unhidden::TooMany));
     }
 }

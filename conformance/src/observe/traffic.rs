@@ -275,35 +275,3 @@ fn origin_only(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn archive(urls: &[&str]) -> Archive {
-        let entry = |url: &&str| serde_json::json!({"request": {"method": "GET", "url": url}, "response": {"status": 200, "content": {"text": "{}"}}});
-        let entries: Vec<_> = urls.iter().map(entry).collect();
-        let text = serde_json::json!({"log": {"entries": entries}}).to_string();
-        Archive::read(text.as_bytes(), Archive::MAX_BYTES).expect("an archive")
-    }
-
-    #[test]
-    fn calls_are_found_behind_any_prefix_and_at_one_service() {
-        let contract = Contract::embedded().expect("contract");
-        let path = &contract.groups.operation.path;
-        let here = format!("https://u:s3cret@a.invalid:8443/v2{path}?api_key=s3cret-token");
-        let there = format!("https://b.invalid{path}?api_key=s3cret-token");
-        let read = |urls: &[&str], base| Traffic::from_archive(contract, archive(urls), base);
-
-        let one = read(&[&here, "https://a.invalid:8443/other", "data:text/plain,x"], None).expect("traffic");
-        assert_eq!((one.base(), one.judged(), one.entries()), ("https://a.invalid:8443/v2", 1, 3));
-        assert_eq!(one.left_out(), [LeftOut { reason: NOT_CALLED.to_owned(), entries: 2 }]);
-
-        let several = read(&[&here, &there], None).expect_err("two services").to_string();
-        assert!(several.contains("https://b.invalid") && !several.contains("s3cret"), "{several}");
-        let chosen = read(&[&here, &there], Some("https://b.invalid/")).expect("traffic");
-        assert_eq!((chosen.base(), chosen.judged()), ("https://b.invalid", 1));
-        assert!(matches!(read(&[&here], Some("b.invalid")), Err(TrafficError::Base)));
-        assert_eq!(read(&[], None).expect("traffic").judged(), 0);
-    }
-}

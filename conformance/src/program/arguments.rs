@@ -298,12 +298,4 @@ mod tests {
     fn the_arguments_are_well_formed() {
         with_negative_numbers(Arguments::command()).debug_assert();
     }
-
-    #[test]
-    fn nothing_is_served_beyond_this_machine() {
-        assert!(loopback("127.0.0.1:0").is_ok() && loopback("[::1]:9").is_ok());
-        for wrong in ["0.0.0.0:80", "192.0.2.1:80", "127.0.0.1", "localhost:80", ""] {
-            assert!(loopback(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -150,13 +150,13 @@ async fn serve(
     if arguments.listen.ip().is_loopback() {
         upstream = lab::Upstream::new(LocalOnly::new(upstream));
     }
-    let options = ProxyOptions { address: arguments.listen, capitals };
+    let options = ProxyOptions { address: arguments.listen, capitals, ..ProxyOptions::default() };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
     let proxy = Proxy::start_with(upstream, options).await.map_err(bound(arguments.listen))?;
     if !arguments.listen.ip().is_loopback() {
         note("warning", "other machines can reach this address, and tokens reach it unencrypted");
     }
-    let options = ProxyOptions { address: arguments.control, capitals: false };
+    let options = ProxyOptions { address: arguments.control, ..ProxyOptions::default() };
     let control = lab::Upstream::new(Control::new(&scenarios, &journal));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 

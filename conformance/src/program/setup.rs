@@ -163,12 +163,22 @@ impl Setup {
             fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
         };
         let information = information.filter(|_| !arguments.embedded);
+        let base_url = if arguments.embedded {
+            // That of the environment is for the other commands.
+            if arguments.base_url.is_some() && arguments.base_url != std::env::var(environment::BASE_URL).ok()
+            {
+                return Err("--embedded cannot be used with --base-url".into());
+            }
+            None
+        } else {
+            arguments.base_url.clone().or(base_url)
+        };
         // The way to a service leads nowhere near the embedded server.
         let connection = if arguments.embedded { Connection::default() } else { connection };
         let given =
             passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
-        let target = match arguments.base_url.clone().or(base_url.filter(|_| !arguments.embedded)) {
+        let target = match base_url {
             None => None,
             Some(base_url) => {
                 let token = match (given, token) {

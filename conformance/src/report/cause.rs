@@ -1,6 +1,6 @@
 //! Groups findings by their likely causes, and what has no result by its reasons.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::quantity;
 use crate::check::{Finding, Outcome};
@@ -10,76 +10,53 @@ use crate::wire::RecordedExchange;
 /// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
-/// Findings with one likely cause: the smallest example is shown, and the others fold beneath it.
-pub(super) struct Cause<'a> {
-    pub(super) diagnosis: &'a Diagnosis,
+/// Findings of which one is an example: those with one likely cause, or that say the same.
+pub(super) struct Group<'a> {
+    pub(super) diagnosis: Option<&'a Diagnosis>,
+    /// The one with the shortest requests.
     pub(super) example: CheckFinding<'a>,
-    pub(super) folded: Vec<CheckFinding<'a>>,
+    pub(super) others: Vec<CheckFinding<'a>>,
 }
 
-/// The likely causes of a report.
-pub(super) fn causes(report: &Report) -> Vec<Cause<'_>> {
-    report.diagnosis.iter().filter_map(|diagnosis| cause(report, diagnosis)).collect()
-}
-
-fn cause<'a>(report: &'a Report, diagnosis: &'a Diagnosis) -> Option<Cause<'a>> {
-    let findings = diagnosis.findings.iter().filter_map(|reference| {
-        let result = report.checks.iter().find(|result| result.id == reference.check)?;
-        Some((result, result.findings.get(reference.finding)?))
+/// All findings: those with a likely cause first, then the others by the check of the example. Those that say the same may `fold`.
+pub(super) fn groups(report: &Report, fold: bool) -> Vec<Group<'_>> {
+    let causes = report.diagnosis.iter().map(|diagnosis| (Some(diagnosis), Vec::new()));
+    let mut groups: Vec<(Option<&Diagnosis>, Vec<CheckFinding<'_>>)> = causes.collect();
+    for result in &report.checks {
+        for (number, finding) in result.findings.iter().enumerate() {
+            let reference = FindingReference { check: result.id, finding: number };
+            let is_alike = |(_, other): &CheckFinding<'_>| {
+                fold && (other.clause, other.severity) == (finding.clause, finding.severity)
+                    && (&other.expected, &other.actual) == (&finding.expected, &finding.actual)
+            };
+            let group = groups.iter_mut().find(|(diagnosis, findings)| match diagnosis {
+                Some(diagnosis) => diagnosis.findings.contains(&reference),
+                None => findings.first().is_some_and(is_alike),
+            });
+            match group {
+                Some((_, findings)) => findings.push((result, finding)),
+                None => groups.push((None, vec![(result, finding)])),
+            }
+        }
+    }
+    let groups = groups.into_iter().filter_map(|(diagnosis, mut others)| {
+        let (at, _) = others.iter().enumerate().min_by_key(|(_, finding)| size(finding))?;
+        Some(Group { diagnosis, example: others.remove(at), others })
     });
-    let (example, folded) = smallest(findings.collect())?;
-    Some(Cause { diagnosis, example, folded })
+    let mut groups: Vec<Group<'_>> = groups.collect();
+    groups.sort_by_key(|group| group.diagnosis.is_none().then_some(group.example.0.id));
+    groups
 }
 
-/// The finding with the shortest requests, and the others.
-fn smallest(mut findings: Vec<CheckFinding<'_>>) -> Option<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
-    let size = |(result, finding): &CheckFinding<'_>| {
-        let cited = result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
-        // One without requests shows nothing.
-        Some(sent_bytes(cited)).filter(|size| *size > 0).unwrap_or(usize::MAX)
-    };
-    let (at, _) = findings.iter().enumerate().min_by_key(|(_, finding)| size(finding))?;
-    Some((findings.remove(at), findings))
+/// One without requests shows nothing.
+fn size((result, finding): &CheckFinding<'_>) -> usize {
+    let cited = result.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
+    Some(sent_bytes(cited)).filter(|size| *size > 0).unwrap_or(usize::MAX)
 }
 
 /// Length of the requests, in bytes.
 pub(super) fn sent_bytes<'a>(exchanges: impl Iterator<Item = &'a RecordedExchange>) -> usize {
     exchanges.map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len)).sum()
-}
-
-/// The findings that belong to no likely cause, in order. If they `fold`, those that say the same stand beneath one of them.
-pub(super) fn folded_alike(report: &Report, fold: bool) -> Vec<(CheckFinding<'_>, Vec<CheckFinding<'_>>)> {
-    let mut groups: Vec<Vec<CheckFinding<'_>>> = Vec::new();
-    for (result, findings) in without_cause(report) {
-        for finding in findings {
-            let is_alike = |(_, other): &CheckFinding<'_>| {
-                fold && (other.clause, other.severity) == (finding.clause, finding.severity)
-                    && (&other.expected, &other.actual) == (&finding.expected, &finding.actual)
-            };
-            match groups.iter_mut().find(|group| group.iter().take(1).any(is_alike)) {
-                Some(group) => group.push((result, finding)),
-                None => groups.push(vec![(result, finding)]),
-            }
-        }
-    }
-    groups.into_iter().filter_map(smallest).collect()
-}
-
-/// The findings that belong to no likely cause, by check.
-pub(super) fn without_cause(report: &Report) -> Vec<(&CheckResult, Vec<&Finding>)> {
-    let explained: BTreeSet<FindingReference> =
-        report.diagnosis.iter().flat_map(|diagnosis| diagnosis.findings.iter().copied()).collect();
-    let mut rest = Vec::new();
-    for result in &report.checks {
-        let reference = |number| FindingReference { check: result.id, finding: number };
-        let findings = result.findings.iter().enumerate();
-        let open = findings.filter(|(number, _)| !explained.contains(&reference(*number)));
-        let open: Vec<&Finding> = open.map(|(_, finding)| finding).collect();
-        if !open.is_empty() {
-            rest.push((result, open));
-        }
-    }
-    rest
 }
 
 /// What has no result, grouped by outcome and reason, so that one cause takes one line. Skipped cases of checks that ran have
@@ -116,24 +93,17 @@ pub(super) fn same_reason(report: &Report, result: &CheckResult) -> Option<Strin
 
 /// Describes a cause, one line for each known fault.
 pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
-    let line = |(number, fault): (usize, &LikelyFault)| {
-        let LikelyFault { clause, breaks, agreeing, failing, missed, .. } = fault;
-        let or = if number == 0 { "" } else { "or " };
-        let missed = match missed {
-            0 => String::new(),
-            missed => format!(", {} should have failed too", quantity(*missed, "other case")),
-        };
-        let cases = if *failing == 1 { "case agrees" } else { "cases agree" };
-        format!(
-            "{or}{agreeing} of {failing} failing {cases} with the known fault \u{201c}{breaks}\u{201d} ({clause}){missed}"
-        )
+    let cases = match diagnosis.cases {
+        1 => "the failing case is the one".to_owned(),
+        cases => format!("the {cases} failing cases are those"),
     };
-    let mut lines: Vec<String> = diagnosis.faults.iter().enumerate().map(line).collect();
-    match diagnosis.alike {
-        0 => {}
-        alike => lines.push(format!("or {} with the same symptoms", quantity(alike, "other known fault"))),
-    }
-    lines
+    let line = |(number, LikelyFault { clause, breaks, .. }): (usize, &LikelyFault)| {
+        let begin = if number == 0 { format!("{cases} of the known fault") } else { "or of".to_owned() };
+        format!("{begin} \u{201c}{breaks}\u{201d} ({clause})")
+    };
+    let lines = diagnosis.faults.iter().enumerate().map(line);
+    let alike = Some(diagnosis.alike).filter(|alike| *alike > 0);
+    lines.chain(alike.map(|alike| format!("or of {}", quantity(alike, "other known fault")))).collect()
 }
 
 /// The checks of the findings that fold beneath another one, each with its number of findings.

@@ -1,6 +1,6 @@
 //! Workflow commands of GitHub Actions: annotations of a job, and its summary.
 
-use super::cause::{causes, consequences, folded, headlines, without_cause};
+use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
 use super::markdown::markdown_within;
 use super::words::{counted, inferred_from, throttled};
 use super::{plain_lines, quantity};
@@ -19,32 +19,35 @@ const MAX_SUMMARY_BYTES: usize = 1_000_000;
 pub fn github(report: &Report) -> String {
     let mut errors: Vec<Annotation> = Vec::new();
     let mut warnings: Vec<Annotation> = Vec::new();
-    for cause in causes(report) {
-        let (result, finding) = cause.example;
-        let mut message = format!("Likely cause: {}\n", headlines(cause.diagnosis).join("; "));
-        message.push_str(&finding_text(report, result, finding));
-        if let Some(folded) = folded(&cause.folded) {
-            message.push_str(&format!("\n{folded}"));
-        }
-        errors.push(Annotation { title: title(finding), message });
-    }
-    for (result, findings) in without_cause(report) {
-        let is_error =
-            |finding: &&&Finding| result.outcome == Outcome::Failed && finding.severity == Severity::Fail;
-        let Some(first) = findings.iter().find(is_error).or(findings.first()) else { continue };
-        let mut message = finding_text(report, result, first);
-        if findings.len() > 1 {
+    let groups = groups(report, false);
+    let has_cause = |group: &&Group<'_>| group.diagnosis.is_some();
+    let causes =
+        groups.iter().filter(has_cause).map(|group| (group.example, &*group.others, group.diagnosis));
+    let rest: Vec<_> = groups.iter().filter(|group| !has_cause(group)).map(|group| group.example).collect();
+    let is_error = |(result, finding): &CheckFinding<'_>| {
+        result.outcome == Outcome::Failed && finding.severity == Severity::Fail
+    };
+    let of_check = rest.chunk_by(|(one, _), (other, _)| one.id == other.id).filter_map(|findings| {
+        let first = findings.iter().find(|finding| is_error(finding)).or(findings.first())?;
+        Some((*first, findings, None))
+    });
+    for (first, findings, diagnosis) in causes.chain(of_check) {
+        let (result, finding) = first;
+        let cause = diagnosis.map(|one| format!("Likely cause: {}\n", headlines(one).join("; ")));
+        let mut message = cause.unwrap_or_default() + &finding_text(report, result, finding);
+        if diagnosis.is_some() {
+            message.extend(folded(findings).map(|folded| format!("\n{folded}")));
+        } else if findings.len() > 1 {
             let count = quantity(findings.len(), "finding");
             message.push_str(&format!("\n{count} of this check in the report"));
         }
         match result.outcome {
             // The tester knows of it and accepts it; the summary says so.
             Outcome::ExpectedFailure(_) => {}
-            _ if is_error(&first) => errors.push(Annotation { title: title(first), message }),
-            _ => {
-                let title = format!("{} is in doubt", first.clause);
-                warnings.push(Annotation { title, message });
+            _ if is_error(&first) => {
+                errors.push(Annotation { title: format!("{} is violated", finding.clause), message });
             }
+            _ => warnings.push(Annotation { title: format!("{} is in doubt", finding.clause), message }),
         }
     }
     // One for all gates: `--fail-on-skip` alone has a line for each reason.
@@ -115,10 +118,6 @@ fn push(text: &mut String, level: &str, annotations: &[Annotation]) {
         let message = format!("{more} more; see the job summary or the report");
         text.push_str(&Annotation { title: "more findings".to_owned(), message }.command(level));
     }
-}
-
-fn title(finding: &Finding) -> String {
-    format!("{} is violated", finding.clause)
 }
 
 fn finding_text(report: &Report, result: &CheckResult, finding: &Finding) -> String {

@@ -3,9 +3,7 @@ use std::collections::BTreeSet;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
-use super::cause::{
-    Cause, CheckFinding, causes, consequences, folded, headlines, same_reason, unresolved, without_cause,
-};
+use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines, same_reason, unresolved};
 use super::template::render;
 use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
 use super::{curl, quantity};
@@ -44,16 +42,17 @@ pub(super) fn labelled(lines: impl IntoIterator<Item = (&'static str, String)>) 
     lines.into_iter().map(|(label, text)| context! { label, text }).collect()
 }
 
+/// The findings with a likely cause, by cause.
 pub(super) fn cause_views(report: &Report) -> Vec<Value> {
-    let cause = |cause: Cause<'_>| {
-        context! {
-            headlines => headlines(cause.diagnosis),
-            folded => folded(&cause.folded),
-            first => finding_view(report, cause.example),
-            others => cause.folded.iter().map(|found| finding_view(report, *found)).collect::<Vec<_>>(),
-        }
+    let cause = |Group { diagnosis, example, others }: Group<'_>| {
+        Some(context! {
+            headlines => headlines(diagnosis?),
+            folded => folded(&others),
+            first => finding_view(report, example),
+            others => others.iter().map(|found| finding_view(report, *found)).collect::<Vec<_>>(),
+        })
     };
-    causes(report).into_iter().map(cause).collect()
+    groups(report, false).into_iter().filter_map(cause).collect()
 }
 
 /// Every skipped case of a check that ran otherwise; whole checks stand among those without a result.
@@ -62,12 +61,10 @@ fn skipped_cases(report: &Report) -> Vec<Value> {
     skips.map(|Unresolved { reason, cases, .. }| context! { reason => reason, cases => cases }).collect()
 }
 
-/// The findings without a likely cause.
+/// The other findings.
 pub(super) fn finding_views(report: &Report) -> Vec<Value> {
-    let of_check = |(check, findings): (_, Vec<_>)| {
-        findings.into_iter().map(move |finding| finding_view(report, (check, finding)))
-    };
-    without_cause(report).into_iter().flat_map(of_check).collect()
+    let others = groups(report, false).into_iter().filter(|group| group.diagnosis.is_none());
+    others.map(|group| finding_view(report, group.example)).collect()
 }
 
 fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {

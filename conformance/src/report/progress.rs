@@ -164,13 +164,4 @@ mod tests {
         assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");
         assert!(text.ends_with('\n'), "{text:?}");
     }
-
-    #[test]
-    fn passed_checks_have_a_line_in_verbose_output_only() {
-        for (detail, lines) in [(Detail::Quiet, 1), (Detail::Normal, 2)] {
-            let text = shown(Screen { detail, ..Screen::PLAIN }, false);
-            assert_eq!(text.lines().count(), lines, "{text}");
-            assert!(text.contains("failed") && !text.contains("passed "), "{text}");
-        }
-    }
 }

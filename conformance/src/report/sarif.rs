@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::cause::{Cause, CheckFinding, causes, consequences, headlines, without_cause};
+use super::cause::{CheckFinding, consequences, groups, headlines};
 use super::curl;
 use super::json::pretty;
 use super::words::{inferred_from, throttled};
@@ -29,9 +29,11 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
             })
         })
         .collect();
-    let mut results: Vec<Value> = causes(report).iter().map(|cause| of_cause(report, cause)).collect();
-    for (check, findings) in without_cause(report) {
-        results.extend(findings.into_iter().map(|finding| result(report, (check, finding))));
+    let mut results: Vec<Value> = Vec::new();
+    for group in groups(report, false) {
+        let causes = group.diagnosis.map(headlines).unwrap_or_default();
+        let findings = std::iter::once(group.example).chain(group.others);
+        results.extend(findings.map(|finding| result(report, finding, &causes)));
     }
     let notifications: Vec<Value> = notifications(report);
     let log = json!({
@@ -94,33 +96,6 @@ fn without_links(value: &mut Value) {
     }
 }
 
-/// One result for all findings with one likely cause: the others are related locations, and stand in its properties.
-fn of_cause(report: &Report, cause: &Cause<'_>) -> Value {
-    let mut result = result(report, cause.example);
-    let headlines = headlines(cause.diagnosis);
-    let text = result["message"]["text"].as_str().unwrap_or_default();
-    result["message"]["text"] = format!("Likely cause: {}\n{text}", headlines.join("; ")).into();
-    let related = cause.folded.iter().enumerate().map(|(number, found)| {
-        let mut location = location(report, found.1);
-        location["id"] = number.into();
-        let (check, Finding { expected, actual, .. }) = found;
-        let text = format!("{}: expected {expected}; actual {actual}", check.id);
-        location["message"] = json!({ "text": text });
-        location
-    });
-    result["relatedLocations"] = related.collect();
-    let others = cause.folded.iter().map(|found| {
-        let Value::Object(mut other) = self::result(report, *found) else { return Value::Null };
-        other.retain(|key, _| {
-            matches!(key.as_str(), "ruleId" | "message" | "partialFingerprints" | "properties")
-        });
-        Value::Object(other)
-    });
-    result["properties"]["likelyCauses"] = headlines.into();
-    result["properties"]["related"] = others.collect();
-    result
-}
-
 /// The line of a finding's clause in the document.
 fn location(report: &Report, finding: &Finding) -> Value {
     let clause = report.clauses.iter().find(|clause| clause.id == finding.clause);
@@ -139,7 +114,7 @@ fn fingerprint((check, finding): CheckFinding<'_>) -> String {
     format!("{}:{clause}:{case}:{number}", check.id)
 }
 
-fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
+fn result(report: &Report, (check, finding): CheckFinding<'_>, causes: &[String]) -> Value {
     let level = match (finding.severity, &check.outcome) {
         (Severity::Fail, Outcome::Failed | Outcome::ExpectedFailure(_)) => "error",
         (Severity::Fail | Severity::Warn, _) => "warning",
@@ -152,11 +127,15 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         .map(|exchange| curl::command(&report.target, &report.curl_options, exchange))
         .collect();
     let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    let cause = match causes {
+        [] => String::new(),
+        lines => format!("Likely cause: {}\n", lines.join("; ")),
+    };
     let mut result = json!({
         "ruleId": finding.clause,
         "level": level,
         "message": { "text": format!(
-            "{}\nRequirement: {}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
+            "{cause}{}\nRequirement: {}{inferred}\nExpected: {}\nActual: {}\nWhy it matters: {}",
             check.title, finding.requirement, finding.expected, finding.actual, check.why
         ) },
         "locations": [location(report, finding)],
@@ -169,6 +148,9 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
     }
     if let Some(index) = index {
         result["ruleIndex"] = index.into();
+    }
+    if !causes.is_empty() {
+        result["properties"]["likelyCauses"] = causes.into();
     }
     if let Some(consequences) = consequences(report, check.id) {
         result["properties"]["consequence"] = consequences.into();

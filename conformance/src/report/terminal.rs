@@ -1,11 +1,11 @@
 use std::fmt::Write as _;
 
-use super::cause::{Cause, CheckFinding, causes, consequences, folded, folded_alike, headlines};
+use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
 use super::words::{
-    accepted, changes, cost, coverage, detected, discovered, explored, id, inferred_from, not_as_expected,
-    not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds, suite_and_contract,
-    throttled, to_judge_more, violated,
+    accepted, changes, cost, coverage, detected, discovered, evidence_command, explored, id, inferred_from,
+    not_as_expected, not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds,
+    suite_and_contract, throttled, to_judge_more, violated,
 };
 use super::{Detail, Screen, curl, plain, quantity};
 use crate::check::{Evidence, Observation, Outcome};
@@ -36,27 +36,25 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     text
 }
 
-/// Every finding, with what was required, expected and found, and the command that shows it again. Findings with one likely
-/// cause fold beneath it.
+/// Every finding, with what was required, expected and found, and the command that shows it again. Findings with one likely cause, or that
+/// say the same, fold beneath one of them, but in a verbose report.
 #[must_use]
 pub fn failures(report: &Report, screen: &Screen) -> String {
-    let mut text = String::new();
-    for cause in causes(report) {
-        cause_text(&mut text, report, &cause, screen);
-    }
     let is_verbose = screen.detail == Detail::Verbose;
     let shown = if is_verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
-    let findings = folded_alike(report, !is_verbose);
-    for findings in findings.chunk_by(|((one, _), _), ((other, _), _)| one.id == other.id) {
-        findings.iter().take(1).for_each(|((result, _), _)| heading(&mut text, report, result, screen));
-        for (finding, alike) in findings.iter().take(shown) {
-            text.push_str(&finding_text(report, *finding, screen));
-            text.extend(folded(alike).map(|alike| screen.labelled(Tone::Faint, "folded", &alike)));
+    let mut text = String::new();
+    let is_of_check = |one: &Group<'_>, other: &Group<'_>| {
+        one.diagnosis.or(other.diagnosis).is_none() && one.example.0.id == other.example.0.id
+    };
+    for groups in groups(report, !is_verbose).chunk_by(is_of_check) {
+        let mut last = "";
+        for group in groups.iter().take(shown) {
+            group_text(&mut text, report, group, &mut last, screen);
         }
-        let more: usize = findings.iter().skip(shown).map(|(_, alike)| 1 + alike.len()).sum();
+        let more: usize = groups.iter().skip(shown).map(|group| 1 + group.others.len()).sum();
         if more > 0 {
             let words =
-                format!("{} of this check not shown; see the report or --verbose", quantity(more, "finding"));
+                format!("{} not shown; see the report or --verbose", quantity(more, "further finding"));
             text.push_str(&screen.labelled(Tone::Faint, "and", &words));
         }
     }
@@ -159,10 +157,10 @@ fn tone(outcome: &Outcome) -> Tone {
     }
 }
 
-/// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: one with a batch of as many
-/// distinct addresses as are allowed fits.
+/// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: a batch of hundreds of addresses would hide
+/// everything else.
 const MAX_FINDINGS_PER_CHECK: usize = 12;
-const MAX_COMMAND_BYTES: usize = 16 * 1024;
+const MAX_COMMAND_BYTES: usize = 2_000;
 
 fn heading(text: &mut String, report: &Report, result: &CheckResult, screen: &Screen) {
     let heading = format!("{} {}", result.outcome.name(), result.id);
@@ -172,20 +170,29 @@ fn heading(text: &mut String, report: &Report, result: &CheckResult, screen: &Sc
     }
 }
 
-/// One headline and one finding for a likely cause; its other findings fold, but in a verbose report.
-fn cause_text(text: &mut String, report: &Report, cause: &Cause<'_>, screen: &Screen) {
-    text.push('\n');
-    for (number, line) in headlines(cause.diagnosis).iter().enumerate() {
+/// The likely cause, if there is one, and a finding; the others fold, but in a verbose report. `last` is the check of the finding above.
+fn group_text<'a>(
+    text: &mut String,
+    report: &Report,
+    Group { diagnosis, example, others }: &Group<'a>,
+    last: &mut &'a str,
+    screen: &Screen,
+) {
+    for (number, line) in diagnosis.map(headlines).unwrap_or_default().iter().enumerate() {
         let label = if number == 0 { "likely cause" } else { "" };
+        text.push_str(if number == 0 { "\n" } else { "" });
         text.push_str(&screen.labelled(Tone::Strong, label, line));
     }
-    if let Some(folded) = folded(&cause.folded) {
-        text.push_str(&screen.labelled(Tone::Faint, "folded", &folded));
-    }
-    let folded = if screen.detail == Detail::Verbose { cause.folded.as_slice() } else { &[] };
-    for (result, finding) in std::iter::once(&cause.example).chain(folded) {
-        heading(text, report, result, screen);
+    let is_verbose = screen.detail == Detail::Verbose;
+    let shown = if is_verbose { others.as_slice() } else { &[] };
+    for (result, finding) in std::iter::once(example).chain(shown) {
+        if std::mem::replace(last, result.id) != result.id {
+            heading(text, report, result, screen);
+        }
         text.push_str(&finding_text(report, (result, finding), screen));
+    }
+    if !is_verbose {
+        text.extend(folded(others).map(|others| screen.labelled(Tone::Faint, "folded", &others)));
     }
 }
 
@@ -208,12 +215,13 @@ fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &S
     for index in &finding.exchanges {
         let known = result.exchanges.iter().find(|exchange| exchange.index == *index);
         let Some(exchange) = known else { continue };
-        // Commands are copied, so they are not wrapped. One that fills the screen would hide everything else.
+        // Commands are copied, so they are not wrapped.
         let mut command = curl::command(&report.target, &report.curl_options, exchange);
         if command.len() > MAX_COMMAND_BYTES && screen.detail != Detail::Verbose {
-            let size = quantity(command.len(), "byte");
-            command =
-                format!("# a command of {size}, which the reports, --verbose and conformance replay show");
+            let (size, whole) = (quantity(command.len(), "byte"), evidence_command(result, finding));
+            command = format!(
+                "# a command of {size}, whole with --verbose, or with --report json=report.json and then {whole}"
+            );
         }
         let label = screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce"));
         let _ = writeln!(text, "{label} {}", plain(&command));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cause::{causes, folded_alike};
+use super::cause::groups;
 use super::curl;
 use super::quantity;
 use crate::check::{Finding, Outcome};
@@ -153,9 +153,7 @@ pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String
 /// The command that writes the first finding that a screen shows as one file, from the JSON report at `path`.
 #[must_use]
 pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
-    let shown = causes(report).into_iter().map(|cause| cause.example);
-    let (check, finding) =
-        shown.chain(folded_alike(report, true).into_iter().map(|(finding, _)| finding)).next()?;
+    let (check, finding) = groups(report, true).first()?.example;
     let path = curl::word(path);
     Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
@@ -164,7 +162,11 @@ pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
 pub(super) fn cost(report: &Report) -> String {
     let Usage { requests, gateways, .. } = report.usage;
     let (requests, gateways) = (quantity(requests, "request"), quantity(gateways, "gateway"));
-    format!("{requests}, {gateways}, {:.2} s", seconds(report.elapsed_ms))
+    let renewed = match report.token_renewals {
+        0 => String::new(),
+        count => format!(", {}", quantity(count, "token renewal")),
+    };
+    format!("{requests}, {gateways}, {:.2} s{renewed}", seconds(report.elapsed_ms))
 }
 
 /// Suite and contract, with their versions.

@@ -1,3 +1,5 @@
+//! Names the known faults that a service may have: those that the run noticed in the very cases in which they were recorded.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
@@ -6,21 +8,29 @@ use serde::Serialize;
 use super::CheckResult;
 use crate::check::{Finding, Severity};
 use crate::contract::Clause;
-use crate::detection::{Cases, Cause, FailingCase, Matrix, Suspect, diagnose};
+use crate::detection::{Cases, KnownFault, MAX_DETECTORS, Matrix};
 
-/// Findings with one likely cause: a known fault that the same cases notice. Nothing is named unless it fits well; see
-/// [`crate::detection::MIN_FIT`].
+/// Maximum number of diagnoses of a run.
+const MAX_CAUSES: usize = 3;
+
+/// Maximum number of known faults that are named for one diagnosis, and that may fit: the cases do not tell more of them apart.
+const MAX_NAMED: usize = 2;
+const MAX_FITTING: usize = 6;
+
+/// Findings with one likely cause: a known fault that the same cases notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Diagnosis {
-    /// The known faults that fit, the most likely one first; at most three.
+    /// The known faults that fit; at most two.
     pub faults: Vec<LikelyFault>,
-    /// Further known faults that fit as well as the last one of these.
+    /// Further known faults that fit as well.
     pub alike: usize,
-    /// The findings that the first fault explains. Those that cite its clause come first.
+    /// The failing cases, which are those in which each of these faults was noticed before.
+    pub cases: usize,
+    /// The findings of these cases. Those that cite the clause of the faults come first.
     pub findings: Vec<FindingReference>,
 }
 
-/// A known fault, and how well the failing cases of the run fit it.
+/// A known fault that fits the failing cases of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LikelyFault {
     /// Unique among the known faults.
@@ -29,12 +39,6 @@ pub struct LikelyFault {
     pub clause: Clause,
     /// What a service with this fault does wrong, in a sentence.
     pub breaks: String,
-    /// Failing cases that agree with it.
-    pub agreeing: usize,
-    /// Failing cases of checks that are known to notice it or to pass despite it.
-    pub failing: usize,
-    /// Cases that should have failed with this fault but did not.
-    pub missed: usize,
 }
 
 /// Identifies a finding of a report.
@@ -46,58 +50,118 @@ pub struct FindingReference {
     pub finding: usize,
 }
 
+/// Cases by the check with the finding, each by its number in the matrix; None stands for those that it does not list.
+type CasesByJudge<'a> = BTreeMap<&'a str, BTreeSet<Option<usize>>>;
+
 impl Diagnosis {
-    /// The likely causes of the failing cases of a run. Each finding belongs to at most one diagnosis.
+    /// The likely causes of the failing cases of a run, the one that explains most of them first. Each finding belongs to at most one.
     pub(super) fn from_results(results: &[CheckResult], ran: &Cases<'_>, matrix: &Matrix) -> Vec<Self> {
-        let clauses: BTreeMap<&str, &[Clause]> =
-            results.iter().map(|result| (result.id, result.clauses)).collect();
-        let failing = results.iter().flat_map(CheckResult::failing_cases);
-        let failing = failing.map(|(judge, check, label)| FailingCase { judge, check, label });
-        let cites = |judge: &str, clause| clauses.get(judge).is_some_and(|cited| cited.contains(&clause));
-        let shows = |case: &FailingCase<'_>, clause: Clause| {
-            let results = results.iter().filter(|result| result.id == case.judge);
-            let mut findings = results.flat_map(|result| &result.findings);
-            findings.any(|finding| finding.clause == clause && is_of_case(finding, case))
-        };
-        let causes = diagnose(matrix, ran, failing, cites, shows);
-        let mut taken = BTreeSet::new();
-        let mut diagnoses = Vec::new();
-        for cause in &causes {
-            let mut findings = findings(results, cause);
-            findings.retain(|reference| taken.insert(*reference));
-            if !findings.is_empty() {
-                let Cause { suspects, alike, .. } = cause;
-                let faults = suspects.iter().map(LikelyFault::new).collect();
-                diagnoses.push(Self { faults, alike: *alike, findings });
+        let mut failing = CasesByJudge::new();
+        for (judge, check, label) in results.iter().flat_map(CheckResult::failing_cases) {
+            // Faults are not recorded with the random cases of an exploration.
+            if ran.knows(check, label) {
+                failing.entry(judge).or_default().insert(matrix.number(check, label));
             }
         }
+        let mut fitting: BTreeMap<(Clause, CasesByJudge<'_>), Vec<&KnownFault>> = BTreeMap::new();
+        for fault in matrix.faults() {
+            if let Some(cases) = explained(results, fault, &failing, ran, matrix) {
+                fitting.entry((fault.clause, cases)).or_default().push(fault);
+            }
+        }
+        let count = |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().count();
+        let mut fitting: Vec<_> = fitting.into_iter().collect();
+        fitting.sort_by_key(|((_, cases), _)| std::cmp::Reverse(count(cases)));
+        let (mut diagnoses, mut taken) = (Vec::new(), BTreeSet::new());
+        for ((clause, cases), mut faults) in fitting {
+            // The two records have many faults in common, in other words.
+            if faults.iter().any(|fault| fault.is_of_lab()) {
+                faults.retain(|fault| fault.is_of_lab());
+            }
+            let mut findings = findings(results, clause, &cases, matrix);
+            findings.retain(|reference| taken.insert(*reference));
+            if !findings.is_empty() && faults.len() <= MAX_FITTING {
+                let named = faults.iter().take(MAX_NAMED).map(|fault| LikelyFault {
+                    id: fault.id.clone(),
+                    clause,
+                    breaks: fault.breaks.clone(),
+                });
+                let alike = faults.len().saturating_sub(MAX_NAMED);
+                diagnoses.push(Self { faults: named.collect(), alike, cases: count(&cases), findings });
+            }
+        }
+        diagnoses.truncate(MAX_CAUSES);
         diagnoses
     }
 }
 
-impl LikelyFault {
-    fn new(suspect: &Suspect<'_>) -> Self {
-        let Suspect { fault, agreeing, contradicting, missed, .. } = *suspect;
-        Self {
-            id: fault.id.clone(),
-            clause: fault.clause,
-            breaks: fault.breaks.clone(),
-            agreeing,
-            failing: agreeing + contradicting,
-            missed,
+/// The failing cases that a fault explains. A recording runs the checks that cite the clause of its fault, and keeps the cheapest cases of
+/// each. None when a recorded case ran and did not fail, when one of these checks failed in another case although not all of its cases are
+/// kept, or when no finding cites the clause.
+fn explained<'a>(
+    results: &[CheckResult],
+    fault: &KnownFault,
+    failing: &CasesByJudge<'a>,
+    ran: &Cases<'_>,
+    matrix: &Matrix,
+) -> Option<CasesByJudge<'a>> {
+    let has_failed = |judge: &str, case| failing.get(judge).is_some_and(|cases| cases.contains(&Some(case)));
+    // Most faults end here.
+    if !fault.noticed_by.iter().any(|detector| has_failed(&detector.judge, detector.case)) {
+        return None;
+    }
+    let mut recorded = CasesByJudge::new();
+    for detector in &fault.noticed_by {
+        let is_failing = has_failed(&detector.judge, detector.case);
+        if !is_failing && ran.has_result(matrix, detector) {
+            return None;
+        }
+        recorded.entry(&*detector.judge).or_default().insert(Some(detector.case));
+    }
+    let mut explained = CasesByJudge::new();
+    for (judge, cases) in failing {
+        let cites = || results.iter().any(|it| it.id == *judge && it.clauses.contains(&fault.clause));
+        match recorded.get(judge) {
+            Some(noticed) if noticed.len() >= MAX_DETECTORS || cases.is_subset(noticed) => {
+                explained.insert(*judge, cases.clone());
+            }
+            None if !cites() => {}
+            _ => return None,
         }
     }
+    let shown = findings(results, fault.clause, &explained, matrix);
+    let first = shown.first().and_then(|first| finding(results, *first));
+    first.is_some_and(|first| first.clause == fault.clause).then_some(explained)
 }
 
-/// The findings of the cases of a cause.
-fn findings(results: &[CheckResult], cause: &Cause<'_>) -> Vec<FindingReference> {
-    let judges: BTreeSet<&str> = cause.cases.iter().map(|case| case.judge).collect();
+fn finding(results: &[CheckResult], reference: FindingReference) -> Option<&Finding> {
+    results.iter().find(|result| result.id == reference.check)?.findings.get(reference.finding)
+}
+
+/// The failures of these cases; those that cite the clause come first.
+fn findings(
+    results: &[CheckResult],
+    clause: Clause,
+    cases: &CasesByJudge<'_>,
+    matrix: &Matrix,
+) -> Vec<FindingReference> {
     let mut found: Vec<(bool, FindingReference)> = Vec::new();
-    for result in results.iter().filter(|result| judges.contains(result.id)) {
+    for result in results {
+        let Some(cases) = cases.get(result.id) else { continue };
+        let names = || cases.iter().flatten().map(|case| &matrix.cases()[*case]);
+        let is_of_case = |finding: &Finding| match finding.seen_in.is_empty() {
+            true => names().any(|case| finding.is_of(&case.label)),
+            false => names().any(|case| {
+                finding
+                    .seen_in
+                    .iter()
+                    .any(|(check, label)| (&**check, &**label) == (&*case.check, &*case.label))
+            }),
+        };
         for (number, finding) in result.findings.iter().enumerate() {
-            if finding.severity == Severity::Fail && is_of_cause(result.id, finding, cause) {
-                let cites = cause.suspects.first().is_some_and(|first| first.fault.clause == finding.clause);
-                found.push((!cites, FindingReference { check: result.id, finding: number }));
+            if finding.severity == Severity::Fail && is_of_case(finding) {
+                found
+                    .push((finding.clause != clause, FindingReference { check: result.id, finding: number }));
             }
         }
     }
@@ -105,14 +169,87 @@ fn findings(results: &[CheckResult], cause: &Cause<'_>) -> Vec<FindingReference>
     found.into_iter().map(|(_, reference)| reference).collect()
 }
 
-fn is_of_cause(judge: &str, finding: &Finding, cause: &Cause<'_>) -> bool {
-    cause.cases.iter().any(|case| case.judge == judge && is_of_case(finding, case))
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// Whether a finding of the judge of a case is of that case.
-fn is_of_case(finding: &Finding, case: &FailingCase<'_>) -> bool {
-    match finding.seen_in.is_empty() {
-        true => case.judge == case.check && finding.is_of(case.label),
-        false => finding.seen_in.iter().any(|(check, label)| check == case.check && label == case.label),
+    use super::*;
+    use crate::check::{CaseResult, Outcome};
+    use crate::checks::registry;
+    use crate::detection::Detector;
+
+    /// The cases of [`CHECK`] in the matrix; `-` is one that the matrix does not list, and `?` a random one. Capitals are cases of [`OTHER`].
+    const LABELS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+    const CHECK: &str = "search.page.boundaries";
+    const OTHER: &str = "search.total.filters";
+
+    fn check_of(label: char) -> &'static str {
+        if label.is_uppercase() { OTHER } else { CHECK }
+    }
+
+    /// The diagnoses of a run in which these cases failed, with a known fault for each of the lists of labels.
+    fn named(known: &[&str], failing: &str, clause: Clause) -> Vec<(Vec<String>, usize)> {
+        let (mut matrix, mut ran) = (Matrix::default(), Cases::default());
+        let labels: Vec<String> = LABELS.chars().chain("A-".chars()).map(String::from).collect();
+        for (label, of) in labels.iter().zip(LABELS.chars().chain("A-".chars()).map(check_of)) {
+            ran.add(of, label, None);
+            if label != "-" {
+                matrix.add_case(of, label);
+            }
+        }
+        for id in known {
+            let labels = id.trim_start_matches("independent/").split('+').next().unwrap_or_default();
+            let detector = |label: char| {
+                let (check, label) = (check_of(label), label.to_string());
+                Detector { judge: check.into(), case: matrix.add_case(check, &label) }
+            };
+            let noticed_by = labels.chars().map(detector).collect();
+            let clause = if labels == "A" { Clause::SearchTotal } else { Clause::SearchPage };
+            let (id, breaks) = ((*id).to_owned(), "Is wrong.".to_owned());
+            matrix.add_fault(KnownFault { id, clause, breaks, noticed_by });
+        }
+        let result = |(of, clause): (&str, Clause)| {
+            let check = registry().into_iter().find(|check| check.id == of).expect("the check");
+            let mut result = CheckResult::not_run(check, Outcome::Failed);
+            for label in failing.chars().filter(|label| check_of(*label) == of).map(String::from) {
+                let failed = CaseResult { outcome: Outcome::Failed, ..CaseResult::skipped(&label, "") };
+                result.cases.push(failed);
+                let finding = json!({"clause": clause.id(), "requirement": "", "expected": "", "actual": "",
+                                     "severity": "fail", "exchanges": [], "case": label});
+                result.findings.push(serde_json::from_value(finding).expect("a finding"));
+            }
+            result
+        };
+        let results = [(CHECK, clause), (OTHER, Clause::SearchTotal)].map(result);
+        let found = Diagnosis::from_results(&results, &ran, &matrix);
+        let ids = |one: &Diagnosis| one.faults.iter().map(|fault| fault.id.clone()).collect();
+        found.iter().map(|one| (ids(one), one.alike)).collect()
+    }
+
+    #[test]
+    fn the_faults_that_fit_are_named_and_others_are_not() {
+        let (page, full) = (Clause::SearchPage, &LABELS[..MAX_DETECTORS]);
+        for (known, failing, expected) in [
+            (&["abc", "abcdef", "e", ""][..], "abc", &[("abc", 0)][..]),
+            (&["abc"], "", &[]),
+            // Fewer cases than those of a fault, or others.
+            (&["abc"], "ab", &[]),
+            (&["abc"], "abcd", &[]),
+            (&["abc"], "abc-", &[]),
+            (&["abc"], "abc?", &[("abc", 0)]),
+            // Failures beside a full list, of a check of another clause, and of another fault.
+            (&[full], LABELS, &[(full, 0)]),
+            (&["abc"], "abcA", &[("abc", 0)]),
+            (&["ab", "A"], "abA", &[("ab", 0), ("A", 0)]),
+            (&["ab+1", "ab+2", "ab+3"], "ab", &[("ab+1 ab+2", 1)]),
+            (&["ab+1", "ab+2", "ab+3", "ab+4", "ab+5", "ab+6", "ab+7"], "ab", &[]),
+            (&["ab", "independent/ab"], "ab", &[("ab", 0)]),
+        ] {
+            let found = named(known, failing, page);
+            let found: Vec<_> = found.iter().map(|(ids, alike)| (ids.join(" "), *alike)).collect();
+            let found: Vec<_> = found.iter().map(|(ids, alike)| (ids.as_str(), *alike)).collect();
+            assert_eq!(found, expected, "{known:?} {failing}");
+        }
+        assert!(named(&["abc"], "abc", Clause::SearchTotal).is_empty(), "the findings cite another clause");
     }
 }

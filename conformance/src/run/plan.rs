@@ -186,28 +186,11 @@ mod tests {
         labels.iter().map(|label| Case::from_closure(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
     }
 
-    const TEMPLATE: Check = Check {
-        id: "",
-        title: "",
-        why: "",
-        operation: None,
-        clauses: &[],
-        needs: &[],
-        run: Run::Cases(|_| Vec::new()),
-    };
-
     static CHEAP: Check = Check {
         id: "extract.a.a",
         clauses: &[Clause::ExtractCount],
         run: Run::Cases(|_| nothing(Cost::extraction(1, 2), &["one", "two", "three"])),
-        ..TEMPLATE
-    };
-
-    static EXPENSIVE: Check = Check {
-        id: "extract.b.b",
-        clauses: &[Clause::ExtractPartial],
-        run: Run::Cases(|_| nothing(Cost::extraction(1, 5), &["one", "two"])),
-        ..TEMPLATE
+        ..Check::TEMPLATE
     };
 
     static SHARING: Check = Check {
@@ -218,7 +201,7 @@ mod tests {
             let shared = cases.into_iter().map(|case| case.sharing("plain", Cost::extraction(1, 1)));
             shared.map(|case| case.sharing_in_run("run", Cost::extraction(1, 1))).collect()
         }),
-        ..TEMPLATE
+        ..Check::TEMPLATE
     };
 
     static SHARING_TOO: Check = Check { id: "extract.d.d", ..SHARING };
@@ -227,7 +210,7 @@ mod tests {
         id: "extract.e.e",
         clauses: &[Clause::ExtractPartial],
         run: Run::Cases(|_| nothing(Cost::extraction(3, 2), &["one", "two"])),
-        ..TEMPLATE
+        ..Check::TEMPLATE
     };
 
     #[test]
@@ -238,18 +221,6 @@ mod tests {
         let both = plan(&[&SHARING, &SHARING_TOO], 100);
         assert_eq!(both.cost(), PlannedCost { requests: 7, gateways: 3 });
         assert_eq!(plan(&[&SHARING], 1).cost(), PlannedCost::default());
-    }
-
-    #[test]
-    fn each_clause_gets_a_case_before_one_gets_all_of_its() {
-        let plan = plan(&[&CHEAP, &EXPENSIVE], 10);
-        let running = |index: usize| -> Vec<_> {
-            plan.planned()[index].running().map(|case| case.label().to_owned()).collect()
-        };
-        assert_eq!(
-            (running(0), running(1)),
-            (vec!["one".to_owned(), "two".to_owned()], vec!["one".to_owned()])
-        );
     }
 
     /// A fault that one case notices.

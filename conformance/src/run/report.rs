@@ -56,6 +56,8 @@ pub struct Report {
     pub usage: Usage,
     /// Whether the target throttled, and what the suite did about it.
     pub throttling: Throttling,
+    /// How often the command of the token gave another one because the service rejected the last.
+    pub token_renewals: u64,
     /// Facts that the tester did not supply and the run found out by itself.
     pub discovered: Vec<DiscoveredFact>,
     /// Inconclusive checks that were run again at the end, alone.
@@ -123,6 +125,7 @@ impl Report {
             totals: Totals::from_results(&checks),
             usage: Usage::default(),
             throttling: Throttling::default(),
+            token_renewals: 0,
             discovered: Vec::new(),
             run_again: Rerun::default(),
             explored: None,

@@ -186,21 +186,3 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
         cases.property("search", property, &good);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::target::{Facts, Secret};
-
-    #[test]
-    fn cases_are_made_from_the_document() {
-        let contract = Contract::embedded().expect("contract");
-        let facts = Facts { empty_region: Some("ATA".into()), ..Facts::default() };
-        let target = Target::new("http://127.0.0.1:1", Secret::new("API_KEY", "token"), facts, false);
-        let cases = cases(contract, &target.expect("a target"));
-        assert!(cases.len() > 60, "{} cases", cases.len());
-        let country = cases.iter().find(|case| case.name.ends_with("unknown-country")).expect("a case");
-        let members = country.request.body_members().expect("an object");
-        assert_eq!(members.get(&contract.search.country_code.name), Some(&json!("ZZZ")));
-    }
-}

@@ -31,45 +31,27 @@ const EXCLUSIVE: [(Fact, Fact); 20] = [
     (Fact::ScarceRegion, Fact::EmptyRegion),
 ];
 
-/// Something that a fact is about.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Subject {
-    Address(IpAddr),
-    Order(String),
-    Group(i64),
-    Region(String),
-    Token(String),
-}
-
-impl Subject {
-    fn shown(&self) -> String {
-        match self {
-            Self::Address(address) => address.to_string(),
-            Self::Order(text) | Self::Region(text) => text.clone(),
-            Self::Group(group) => group.to_string(),
-            Self::Token(_) => "one token".to_owned(),
-        }
-    }
-}
-
 /// The contradictions, one sentence each.
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     let mut wrong = Vec::new();
     addresses(facts, &mut wrong);
     protocols(facts, &mut wrong);
     regions(facts, &mut wrong);
-    let own = Subject::Token(token.expose().to_owned());
-    for fact in Fact::ALL.into_iter().filter(|fact| subjects(facts, *fact).contains(&own)) {
+    let has_own_token = |fact: &Fact| {
+        *fact != Fact::Canaries && facts.secrets_of(*fact).any(|other| other.expose() == token.expose())
+    };
+    for fact in Fact::ALL.into_iter().filter(has_own_token) {
         let (variable, description) = (fact.variable(), fact.description());
         wrong.push(format!("{variable} has the account's own token: expected {description}"));
     }
     for (one, other) in EXCLUSIVE {
+        let is_secret = facts.secrets_of(one).next().is_some();
         for subject in subjects(facts, one).intersection(&subjects(facts, other)) {
             wrong.push(format!(
                 "{} and {} can't both hold for {}: the first is {}, the second {}",
                 one.variable(),
                 other.variable(),
-                subject.shown(),
+                if is_secret { "one token" } else { subject.as_str() },
                 one.description(),
                 other.description()
             ));
@@ -78,33 +60,31 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     wrong
 }
 
-/// What a fact is about.
-fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<Subject> {
+/// What a fact is about: addresses, numbers of orders or groups, regions or tokens.
+fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<String> {
     let addresses = |texts: &[String]| {
-        texts.iter().filter_map(|text| host(text)).map(Subject::Address).collect::<BTreeSet<_>>()
+        texts.iter().filter_map(|text| host(text)).map(|host| host.to_string()).collect::<BTreeSet<_>>()
     };
-    let region = |region: &Option<String>| region.iter().cloned().map(Subject::Region).collect();
     match fact {
         Fact::OwnAddresses => addresses(&facts.own_addresses),
         Fact::ForeignAddresses => addresses(&facts.foreign_addresses),
         Fact::SharedAddress => addresses(facts.shared_address.as_slice()),
         Fact::Orders => {
-            let numbers = facts.orders.iter().map(|order| Subject::Order(order.number.clone()));
+            let numbers = facts.orders.iter().map(|order| order.number.clone());
             numbers.chain(facts.orders.iter().flat_map(|order| addresses(&order.addresses))).collect()
         }
         Fact::KnownInstances => {
             let known = || facts.known_instances.iter();
-            let orders = known().filter_map(|instance| instance.order.clone()).map(Subject::Order);
-            orders.chain(known().map(|instance| Subject::Address(instance.ip.to_canonical()))).collect()
+            let orders = known().filter_map(|instance| instance.order.clone());
+            orders.chain(known().map(|instance| instance.ip.to_canonical().to_string())).collect()
         }
-        Fact::ForeignOrder => facts.foreign_order.iter().cloned().map(Subject::Order).collect(),
-        Fact::ForeignGroup => facts.foreign_group.into_iter().map(Subject::Group).collect(),
-        Fact::OwnGroups => facts.own_groups.iter().copied().map(Subject::Group).collect(),
-        Fact::PlentifulRegion => region(&facts.plentiful_region),
-        Fact::ScarceRegion => region(&facts.scarce_region),
-        Fact::EmptyRegion => region(&facts.empty_region),
-        Fact::Canaries => BTreeSet::new(),
-        tokens => facts.secrets_of(tokens).map(|token| Subject::Token(token.expose().to_owned())).collect(),
+        Fact::ForeignOrder => facts.foreign_order.iter().cloned().collect(),
+        Fact::ForeignGroup => facts.foreign_group.iter().map(i64::to_string).collect(),
+        Fact::OwnGroups => facts.own_groups.iter().map(i64::to_string).collect(),
+        Fact::PlentifulRegion => facts.plentiful_region.iter().cloned().collect(),
+        Fact::ScarceRegion => facts.scarce_region.iter().cloned().collect(),
+        Fact::EmptyRegion => facts.empty_region.iter().cloned().collect(),
+        tokens => facts.secrets_of(tokens).map(|token| token.expose().to_owned()).collect(),
     }
 }
 

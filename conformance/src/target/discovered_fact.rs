@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Fact, Facts};
+use super::{Fact, Facts, quoted};
 
 /// A fact that the tester did not supply and a run found out by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -15,12 +15,23 @@ pub struct DiscoveredFact {
 }
 
 impl DiscoveredFact {
-    /// Every fact among these. Secrets are never discovered, so none is shown.
+    /// Every fact among these that a run can discover.
     pub(crate) fn all(facts: &Facts) -> Vec<Self> {
-        let discovered = |fact: Fact| {
-            let value = facts.toml(fact)?;
-            Some(Self { variable: fact.variable(), description: fact.description(), value })
+        let list = |texts: &[String]| texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+        let region = |region: &Option<String>| quoted(region.as_deref().unwrap_or_default());
+        let values = [
+            (Fact::OwnAddresses, format!("[{}]", list(&facts.own_addresses))),
+            (Fact::ScarceRegion, region(&facts.scarce_region)),
+            (Fact::EmptyRegion, region(&facts.empty_region)),
+            (Fact::EntitledProtocols, format!("[{}]", list(&facts.entitled_protocols))),
+        ];
+        let discovered = |(fact, value): (Fact, String)| {
+            facts.has(fact).then(|| Self {
+                variable: fact.variable(),
+                description: fact.description(),
+                value,
+            })
         };
-        Fact::ALL.into_iter().filter_map(discovered).collect()
+        values.into_iter().filter_map(discovered).collect()
     }
 }

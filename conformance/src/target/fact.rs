@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::fact_form::{FactValue, Source};
+use super::fact_form::{FactItem, Source};
 use super::{KnownInstance, RejectedToken, Secret};
 
 /// The table of facts. Each entry has the name, the field with its type and the method of [`Source`] that reads it, the
@@ -48,29 +48,27 @@ macro_rules! facts {
         impl Facts {
             /// Whether a fact was supplied.
             pub fn has(&self, fact: Fact) -> bool {
-                match fact { $(Fact::$fact => self.$field.is_supplied(),)+ }
+                match fact { $(Fact::$fact => self.$field.iter().any(|_| true),)+ }
             }
 
             /// Every secret among the facts.
             pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
-                [$(self.$field.secrets()),+].into_iter().flatten()
+                Fact::ALL.into_iter().flat_map(move |fact| self.secrets_of(fact))
             }
 
             /// Every secret of a fact.
             pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
-                let secrets = match fact { $(Fact::$fact => self.$field.secrets(),)+ };
+                let secrets: Vec<&Secret> = match fact {
+                    $(Fact::$fact => self.$field.iter().filter_map(FactItem::secret).collect(),)+
+                };
                 secrets.into_iter()
             }
 
             /// These facts, and those of `under` that are missing here.
             #[must_use]
             pub fn over(self, under: Self) -> Self {
-                Self { $($field: if self.$field.is_supplied() { self.$field } else { under.$field },)+ }
-            }
-
-            /// A fact in the configuration; none for one that was not supplied, is secret or is in a file of its own.
-            pub fn toml(&self, fact: Fact) -> Option<String> {
-                match fact { $(Fact::$fact => FactValue::toml(&self.$field),)+ }
+                let has = Fact::ALL.map(|fact| self.has(fact));
+                Self { $($field: if has[Fact::$fact as usize] { self.$field } else { under.$field },)+ }
             }
 
             /// Reads a fact.
@@ -247,19 +245,5 @@ impl fmt::Display for KnownGateway {
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.description(), self.variable())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_unique_and_nothing_is_known_at_first() {
-        let mut variables: Vec<_> = Fact::ALL.iter().map(|fact| fact.variable()).collect();
-        variables.sort_unstable();
-        variables.dedup();
-        assert_eq!(variables.len(), Fact::ALL.len());
-        assert!(Fact::ALL.iter().all(|fact| !Facts::default().has(*fact)));
     }
 }

@@ -1,6 +1,5 @@
 //! How facts are read, and how the configuration writes them.
 
-use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
 use super::{GatewayPool, KnownInstance, KnownOrder, RejectedToken, Secret};
@@ -37,61 +36,14 @@ pub(crate) trait Source {
     fn secrets(&self) -> Result<Vec<Secret>, Self::Error>;
 }
 
-/// The value of a fact: optional, or a list.
-pub(crate) trait FactValue {
-    fn is_supplied(&self) -> bool;
-
-    fn secrets(&self) -> Vec<&Secret>;
-
-    /// The value in the configuration; none if it is missing, secret or in a file of its own.
-    fn toml(&self) -> Option<String>;
-}
-
-/// A single value, or an item of a list.
+/// A single value of a fact, or an item of a list.
 pub(crate) trait FactItem {
     fn secret(&self) -> Option<&Secret> {
         None
     }
-
-    fn toml(&self) -> Option<String> {
-        None
-    }
 }
 
-impl<T: FactItem> FactValue for Option<T> {
-    fn is_supplied(&self) -> bool {
-        self.is_some()
-    }
-
-    fn secrets(&self) -> Vec<&Secret> {
-        self.iter().filter_map(FactItem::secret).collect()
-    }
-
-    fn toml(&self) -> Option<String> {
-        self.as_ref()?.toml()
-    }
-}
-
-impl<T: FactItem> FactValue for Vec<T> {
-    fn is_supplied(&self) -> bool {
-        !self.is_empty()
-    }
-
-    fn secrets(&self) -> Vec<&Secret> {
-        self.iter().filter_map(FactItem::secret).collect()
-    }
-
-    fn toml(&self) -> Option<String> {
-        let items: Option<Vec<String>> = self.iter().map(FactItem::toml).collect();
-        items.filter(|items| !items.is_empty()).map(|items| format!("[{}]", items.join(", ")))
-    }
-}
-
-impl FactItem for String {
-    fn toml(&self) -> Option<String> {
-        Some(quoted(self))
-    }
-}
+impl FactItem for String {}
 
 impl FactItem for i64 {}
 
@@ -115,21 +67,7 @@ impl FactItem for Secret {
     }
 }
 
-/// A TOML string.
+/// A TOML string. It is that of JSON, but for one control character.
 pub fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => {
-                quoted.push('\\');
-                quoted.push(c);
-            }
-            c if c.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
+    serde_json::Value::from(text).to_string().replace('\u{7f}', r"\u007f")
 }

@@ -177,13 +177,21 @@ impl WatchFolder {
         files::replace(&path, |file| file.write_all(&text)).map_err(wrong(&path))
     }
 
-    /// Keeps the report of a run, in JSON, and removes the oldest ones beyond the latest `most`. Returns its path.
+    /// Keeps the report of a run, in JSON. Returns its path.
     ///
     /// # Errors
-    /// When it can't be written, or an old one can't be removed.
-    pub fn keep_report(&self, begun: Timestamp, json: &str, most: usize) -> Result<PathBuf, WatchError> {
+    /// When it can't be written.
+    pub fn keep_report(&self, begun: Timestamp, json: &str) -> Result<PathBuf, WatchError> {
         let path = self.path.join(begun.strftime(REPORT).to_string());
         files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(wrong(&path))?;
+        Ok(path)
+    }
+
+    /// Removes the oldest reports beyond the latest `most`.
+    ///
+    /// # Errors
+    /// When the folder can't be read, or a report can't be removed.
+    pub fn prune_reports(&self, most: usize) -> Result<(), WatchError> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(&self.path).map_err(wrong(&self.path))? {
             let name = entry.map_err(wrong(&self.path))?.file_name();
@@ -194,7 +202,7 @@ impl WatchFolder {
             let old = self.path.join(name);
             std::fs::remove_file(&old).map_err(wrong(&old))?;
         }
-        Ok(path)
+        Ok(())
     }
 }
 
@@ -202,64 +210,4 @@ impl WatchFolder {
 fn wrong(path: &Path) -> impl FnOnce(io::Error) -> WatchError + use<> {
     let path = path.display().to_string();
     move |error| WatchError::File { path, error }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(text: &str) -> Timestamp {
-        text.parse().expect("a time")
-    }
-
-    #[test]
-    fn a_folder_has_one_program_and_one_target_and_its_state_must_be_readable() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let place = folder.path().join("a/b");
-        let mut watch = WatchFolder::open(&place).expect("a folder");
-        watch.expect_target("https://b.invalid/").expect("no run yet");
-        watch.state.target = "https://a.invalid/".to_owned();
-        watch.state.clauses = [("groups.order".to_owned(), true)].into();
-        watch.save().expect("written");
-        assert!(matches!(WatchFolder::open(&place), Err(WatchError::Locked(_))));
-        drop(watch);
-        let watch = reopened(&place).expect("a folder");
-        assert!(watch.state.clauses["groups.order"]);
-        watch.expect_target("https://a.invalid/").expect("the same target");
-        let other = watch.expect_target("https://b.invalid/").expect_err("another target").to_string();
-        assert!(other.contains("expected the runs of https://b.invalid/, found those of https://a.invalid/"));
-        drop(watch);
-        std::fs::write(place.join(STATE), "{").expect("written");
-        assert!(matches!(reopened(&place), Err(WatchError::File { .. })));
-    }
-
-    /// A process that another test starts holds the lock of this one until it runs its own program.
-    fn reopened(place: &Path) -> Result<WatchFolder, WatchError> {
-        let is_locked = |folder: &Result<_, _>| matches!(folder, Err(WatchError::Locked(_)));
-        for _ in 0..200 {
-            let folder = WatchFolder::open(place);
-            if !is_locked(&folder) {
-                return folder;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
-        }
-        WatchFolder::open(place)
-    }
-
-    #[test]
-    fn the_latest_reports_are_kept() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mine = folder.path().join("report-of-mine.json");
-        std::fs::write(&mine, "{}").expect("written");
-        let watch = WatchFolder::open(folder.path()).expect("a folder");
-        let keep = |hour: u8| {
-            let begun = at(&format!("2026-03-10T{hour}:00:00Z"));
-            watch.keep_report(begun, &format!("{{\"hour\": {hour}}}"), 2).expect("kept")
-        };
-        let paths: Vec<PathBuf> = (10..14).map(keep).collect();
-        assert_eq!(paths.iter().map(|path| path.exists()).collect::<Vec<_>>(), [false, false, true, true]);
-        assert_eq!(paths[3], folder.path().join("report-2026-03-10T13-00-00Z.json"));
-        assert_eq!(std::fs::read_to_string(&paths[3]).expect("a report"), "{\"hour\": 13}");
-        assert!(mine.exists());
-    }
 }

@@ -392,24 +392,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn returned_gateways_count_and_exceeding_the_limit_ends_the_run() {
-        let meter = meter(9, 25, Duration::from_secs(60));
-        let first = meter.reserve(GatewayCost::UpTo(100)).await.expect("all that is left is reserved");
-        assert_eq!(first.reserved, 25);
-        first.settle(GatewayCount::Counted(1));
-        let held = meter.reserve(GatewayCost::Exactly(4)).await.expect("within the budget");
-        let rest = meter.reserve(GatewayCost::UpTo(100)).await.expect("the rest");
-        assert_eq!(rest.reserved, 20);
-        held.settle(GatewayCount::Counted(4_000));
-        rest.settle(GatewayCount::Unknown);
-        for cost in [GatewayCost::Nothing, GatewayCost::Exactly(1)] {
-            let error = meter.reserve(cost).await.expect_err("exceeded");
-            assert_eq!(error, BudgetError::Overdrawn { limit: 25, taken: 4_021 });
-            assert!(error.ends_the_run());
-        }
-    }
-
-    #[tokio::test]
     async fn concurrent_extractions_are_bounded() {
         let meter = meter(9, 25, Duration::from_secs(60));
         let held =

@@ -1,6 +1,7 @@
 // Durations, counts and sizes come from the target here.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,7 +17,8 @@ use super::options::{ExtraHeader, PRODUCT, WireOptions};
 use super::pace::DEFAULT_WAIT;
 use super::problem::{self, causes, with_causes};
 use super::{
-    Exchange, FailureKind, Meter, Redactor, Request, Response, RetryAfter, TransientFailure, WireFailure,
+    Exchange, FailureKind, Meter, Redactor, Request, Response, RetryAfter, TokenRenewal, TransientFailure,
+    WireFailure,
 };
 
 /// What to do with a response 429 or 503.
@@ -59,6 +61,8 @@ pub struct Wire {
     run: String,
     /// Number of requests that were sent.
     sent: AtomicU64,
+    /// How often the token was renewed before, by other runs of a watch.
+    renewals_before: u64,
     /// Read by concurrent exchanges, and written by one that runs alone, because the target did not serve it beside others.
     exclusivity: RwLock<()>,
 }
@@ -96,6 +100,7 @@ impl Wire {
         redactor: Arc<Redactor>,
     ) -> Result<Self, WireError> {
         let client = options.client(&base)?;
+        let renewals_before = options.renewal.as_ref().map_or(0, TokenRenewal::count);
         Ok(Self {
             client,
             without_reuse: OnceCell::new(),
@@ -107,6 +112,7 @@ impl Wire {
             redactor,
             run: format!("{:06x}", fastrand::u32(..1 << 24)),
             sent: AtomicU64::new(0),
+            renewals_before,
             exclusivity: RwLock::default(),
         })
     }
@@ -140,18 +146,31 @@ impl Wire {
         mut record: impl FnMut(&mut Exchange) -> GatewayCount + Send,
     ) -> Result<Exchange, WireError> {
         let request = self.with_extra_headers(request);
-        let Some(renewal) = &self.options.renewal else {
+        let Some(renewal) = self.options.renewal.as_ref().filter(|renewal| renewal.concerns(&request)) else {
             return self.send_until_served(case, &request, cost, policy, &mut record).await;
         };
         let token = renewal.current();
-        let current = renewal.applied(&request, &token);
-        let exchange = self.send_until_served(case, &current, cost, policy, &mut record).await?;
-        let is_rejected = exchange.result.as_ref().is_ok_and(|response| response.status == UNAUTHORIZED);
-        if !is_rejected || !renewal.renew(&request, &token, &self.redactor).await {
+        let exchange = self.send_until_served(case, &request, cost, policy, &mut record).await?;
+        match &exchange.result {
+            Ok(response) if response.status == UNAUTHORIZED => {}
+            Ok(response) => {
+                // What is throttled or forbidden, or fails, may not have come as far as the token.
+                if (200..300).contains(&response.status) {
+                    renewal.note_accepted(&token);
+                }
+                return Ok(exchange);
+            }
+            Err(_) => return Ok(exchange),
+        }
+        if !renewal.renew(&token, &self.redactor).await {
             return Ok(exchange);
         }
-        let renewed = renewal.applied(&request, &renewal.current());
-        self.send_until_served(case, &renewed, cost, policy, &mut record).await
+        self.send_until_served(case, &request, cost, policy, &mut record).await
+    }
+
+    /// How often the account's token was renewed in this run.
+    pub(crate) fn token_renewals(&self) -> u64 {
+        self.options.renewal.as_ref().map_or(0, TokenRenewal::count).saturating_sub(self.renewals_before)
     }
 
     async fn send_until_served(
@@ -182,7 +201,7 @@ impl Wire {
             let (begun, sent) = (Timestamp::now(), Instant::now());
             let request = self.fitting(request);
             let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
-            let result = self.exchange(&request, &user_agent, reuses).await?;
+            let result = self.exchange(&self.with_current_token(&request), &user_agent, reuses).await?;
             drop((alone, beside_others));
             let mut exchange =
                 Exchange { index: 0, request, result, begun, elapsed: sent.elapsed(), user_agent };
@@ -252,10 +271,19 @@ impl Wire {
         self.client.execute(built).await.map(|response| response.status().as_u16()).map_err(failure)
     }
 
-    fn with_extra_headers(&self, request: &Request) -> Request {
+    /// The request as it is sent, and kept but for a renewed token.
+    pub(crate) fn with_extra_headers(&self, request: &Request) -> Request {
         let add =
             |request: Request, header: &ExtraHeader| request.header(&header.name, header.value.expose());
         self.options.headers.iter().fold(request.clone(), add)
+    }
+
+    /// The request with the token that was given last. Recordings keep the first one, so that a renewal makes no other request of it.
+    fn with_current_token<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
+        match &self.options.renewal {
+            Some(renewal) => Cow::Owned(renewal.applied(request.clone(), &renewal.current())),
+            None => Cow::Borrowed(request),
+        }
     }
 
     /// The request as the target's version of HTTP allows it. HTTP/2 forbids white space around the value of a header (RFC 9113,
@@ -290,8 +318,7 @@ impl Wire {
         let client = match reuses {
             true => &self.client,
             false => {
-                let new =
-                    async || self.options.client_with(&self.base, |client| client.pool_max_idle_per_host(0));
+                let new = async || self.options.client_keeping(&self.base, 0);
                 self.without_reuse.get_or_try_init(new).await?
             }
         };
@@ -321,7 +348,7 @@ impl Wire {
         let limit = self.options.value_limit;
         Ok(received.and_then(|ReceivedResponse { status, headers, body }| {
             if json_values(&body) > limit {
-                return Err(too_large(format!("has more than {limit} JSON values")));
+                return Err(too_large(format!("may have more than {limit} JSON values")));
             }
             let header =
                 |(name, value): (&HeaderName, &HeaderValue)| (name.to_string(), value.as_bytes().to_vec());
@@ -373,23 +400,13 @@ pub(crate) fn is_small_enough(body: &[u8]) -> bool {
     body.len() <= body_limit && json_values(body) <= value_limit
 }
 
-/// Upper bound of the number of values in a JSON body. They are counted before parsing, because a parsed value takes about a
-/// hundred bytes: a body with a value every two bytes would take fifty times its length in memory.
+/// Upper bound of the number of values in a JSON body, which counts those in texts too. They are counted before parsing, because a
+/// parsed value takes about a hundred bytes: a body with a value every two bytes would take fifty times its length in memory.
 fn json_values(body: &[u8]) -> usize {
-    if !matches!(body.trim_ascii_start().first(), Some(b'{' | b'[')) {
-        return 0;
+    match body.trim_ascii_start() {
+        [b'{' | b'[', ..] => body.iter().filter(|byte| b",[{".contains(byte)).count(),
+        _ => 0,
     }
-    let (mut values, mut in_string, mut escaped) = (1_usize, false, false);
-    for byte in body {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values = values.saturating_add(1),
-            _ => {}
-        }
-    }
-    values
 }
 
 /// The wait that a response 429 or 503 asks for, or a default.
@@ -452,17 +469,4 @@ fn is_refused(error: &reqwest::Error) -> bool {
 
 fn h2_error(error: &reqwest::Error) -> Option<&h2::Error> {
     causes(error).find_map(|cause| cause.downcast_ref())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_counted_without_parsing() {
-        let count = |text: &str| json_values(text.as_bytes());
-        assert_eq!(count("[0,0,0]"), 4);
-        assert_eq!(count(r#" {"a": [1, {"b,[{": "x\",,"}], "c": 2}"#), 6);
-        assert_eq!(count("a, b, c, [text]"), 0);
-    }
 }

@@ -1,47 +1,65 @@
 //! Reads what URLs, JSON and HTML make of characters.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text with its percent-encoding, escapes of JSON and character references of HTML resolved. It is searched beside the text itself,
-/// because writers differ in what they encode.
-pub(crate) struct Decoded {
-    bytes: Vec<u8>,
-    /// Where each of the bytes comes from in the text, and where the text ends.
-    places: Vec<usize>,
+/// A text, perhaps with one of the encodings resolved, or with one of them resolved in what another one left: writers nest them, such as
+/// JSON in a URL.
+pub(crate) struct Decoded<'a> {
+    bytes: Cow<'a, [u8]>,
+    /// Where each of the bytes comes from in the text, and where the text ends; none for the text itself.
+    places: Option<Vec<usize>>,
 }
 
-impl Decoded {
-    /// The text with all three resolved; and if a secret may itself hold what looks like one of them, such as `%42`, with each alone
-    /// resolved as well. Nothing where the text has nothing that begins like one.
-    pub(crate) fn readings(text: &[u8], may_secrets_hold_escapes: bool) -> Vec<Self> {
-        let present: Vec<u8> = BEGINNINGS.into_iter().filter(|beginning| text.contains(beginning)).collect();
-        let alone = present.chunks(1).filter(|_| may_secrets_hold_escapes);
-        let alone = alone.map(|one| Self::new(text, one, one == [b'\\']));
-        let all = (!present.is_empty()).then(|| Self::new(text, &present, false));
-        all.into_iter().chain(alone).collect()
+/// What begins a character in percent-encoding, in JSON and in HTML.
+const ENCODINGS: [u8; 3] = [b'%', b'\\', b'&'];
+
+/// How many encodings around one another are resolved: HTML in JSON in a URL.
+const DEPTH: usize = 3;
+
+/// The most bytes in which a character is written.
+const LONGEST: usize = 16;
+
+impl<'a> Decoded<'a> {
+    /// Passes each reading of a text to `read`, the text itself first. Each encoding is resolved by itself, because a text, such as a
+    /// token, may hold what looks like another one.
+    pub(crate) fn visit_readings(text: &'a [u8], read: &mut impl FnMut(&Decoded<'_>)) {
+        let text = Self { bytes: Cow::Borrowed(text), places: None };
+        read(&text);
+        text.visit_resolved(DEPTH, read);
     }
 
-    /// In JSON alone a backslash may stand for the next character; in a text of several encodings it is part of a spelling.
-    fn new(text: &[u8], resolved: &[u8], is_json: bool) -> Self {
-        let (mut bytes, mut places, mut at) = (Vec::new(), Vec::new(), 0);
-        while let Some(byte) = text.get(at) {
-            let length = match &text[at..] {
-                [b'\\', escaped @ (b'\\' | b'"' | b'/'), ..] if is_json => {
-                    bytes.push(*escaped);
-                    Some(2)
-                }
-                rest if resolved.contains(byte) => resolve(rest, &mut bytes),
-                _ => None,
-            };
-            let length = length.unwrap_or_else(|| {
-                bytes.push(*byte);
-                1
-            });
-            places.resize(bytes.len(), at);
-            at += length;
+    fn visit_resolved(&self, depth: usize, read: &mut impl FnMut(&Decoded<'_>)) {
+        for decoded in ENCODINGS.into_iter().filter_map(|encoding| self.resolved(encoding)) {
+            read(&decoded);
+            if depth > 1 {
+                decoded.visit_resolved(depth - 1, read);
+            }
         }
-        places.push(at);
-        Self { bytes, places }
+    }
+
+    /// None if it has nothing in that encoding.
+    fn resolved(&self, encoding: u8) -> Option<Decoded<'static>> {
+        let first = self.bytes.iter().position(|byte| *byte == encoding)?;
+        let mut bytes = self.bytes[..first].to_vec();
+        let mut places: Vec<usize> = (0..first).map(|at| self.place_of(at)).collect();
+        let mut at = first;
+        while let Some(byte) = self.bytes.get(at) {
+            let encoded = if *byte == encoding { resolve(&self.bytes[at..], &mut bytes) } else { None };
+            if encoded.is_none() {
+                bytes.push(*byte);
+            }
+            places.resize(bytes.len(), self.place_of(at));
+            at += encoded.unwrap_or(1);
+        }
+        places.push(self.place_of(at));
+        (bytes.len() < self.bytes.len()).then_some(Decoded { bytes: bytes.into(), places: Some(places) })
+    }
+
+    /// Where the last part of a text begins that may hold the beginning of a secret of so many bytes, if the text was cut. Within each
+    /// encoding, a character that was cut stays as it is, and the text may end in one that is replaced.
+    pub(crate) fn place_of_end(&self, longest: usize) -> usize {
+        self.place_of(self.bytes.len().saturating_sub(longest.saturating_add(LONGEST * (DEPTH + 1))))
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -50,80 +68,67 @@ impl Decoded {
 
     /// Where a part of the bytes stands in the text.
     pub(crate) fn place(&self, part: &Range<usize>) -> Range<usize> {
-        self.places[part.start]..self.places[part.end]
+        self.place_of(part.start)..self.place_of(part.end)
     }
-}
 
-/// Whether a text has what begins like one of them.
-pub(super) fn may_hold_escapes(text: &str) -> bool {
-    text.bytes().any(|byte| BEGINNINGS.contains(&byte))
-}
-
-const BEGINNINGS: [u8; 3] = [b'%', b'\\', b'&'];
-
-/// The most bytes in which one is written.
-const LONGEST: usize = 16;
-
-/// Where the last one begins that may continue beyond the end of a text, which was cut.
-pub(crate) fn cut_escape(text: &[u8]) -> Option<usize> {
-    let first = text.len().saturating_sub(LONGEST - 1);
-    (first..text.len()).find(|at| {
-        let may_continue = |byte: &u8| byte.is_ascii_alphanumeric() || b"#\\".contains(byte);
-        let rest = &text[*at..];
-        BEGINNINGS.contains(&rest[0])
-            && rest[1..].iter().all(may_continue)
-            && resolve(rest, &mut Vec::new()).is_none()
-    })
+    fn place_of(&self, at: usize) -> usize {
+        self.places.as_ref().map_or(at, |places| places[at])
+    }
 }
 
 /// Adds what the beginning of a text stands for, if that is encoded, and returns the length of the encoded form.
 fn resolve(text: &[u8], resolved: &mut Vec<u8>) -> Option<usize> {
-    let digits = |at: Range<usize>| {
-        let digits = text.get(at).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
-        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    let number = |at: Range<usize>, radix| {
+        let digits = std::str::from_utf8(text.get(at)?).ok()?;
+        let number = u32::from_str_radix(digits, radix).ok();
+        number.filter(|_| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
     };
+    let end_at = |end: u8| text.iter().take(LONGEST).position(|byte| *byte == end);
     let (length, character) = match text {
         [b'%', ..] => {
-            resolved.push(u8::try_from(digits(1..3)?).ok()?);
+            resolved.push(u8::try_from(number(1..3, 16)?).ok()?);
             return Some(3);
         }
+        [b'\\', escaped @ (b'\\' | b'"' | b'/' | b'\''), ..] => (2, char::from(*escaped)),
+        [b'\\', b'0', ..] => (2, '\0'),
+        [b'\\', b'b', ..] => (2, '\u{8}'),
+        [b'\\', b'f', ..] => (2, '\u{c}'),
+        [b'\\', b'n', ..] => (2, '\n'),
+        [b'\\', b'r', ..] => (2, '\r'),
+        [b'\\', b't', ..] => (2, '\t'),
+        // As Rust and JavaScript write it.
+        [b'\\', b'u', b'{', ..] => {
+            let end = end_at(b'}')?;
+            (end + 1, char::from_u32(number(3..end, 16)?)?)
+        }
         [b'\\', b'u', ..] => {
-            let unit = digits(2..6)?;
+            let unit = number(2..6, 16)?;
             match char::from_u32(unit) {
                 Some(character) => (6, character),
                 None => {
                     // Characters beyond 16 bits are written as two units.
-                    let second = digits(8..12).filter(|_| text[6..].starts_with(b"\\u"))?;
+                    let second = number(8..12, 16).filter(|_| text[6..].starts_with(b"\\u"))?;
                     let units = [u16::try_from(unit).ok()?, u16::try_from(second).ok()?];
                     (12, char::decode_utf16(units).next()?.ok()?)
                 }
             }
         }
         [b'&', ..] => {
-            let end = text.iter().take(LONGEST).position(|byte| *byte == b';')?;
-            (end + 1, referred(std::str::from_utf8(&text[1..end]).ok()?)?)
+            let end = end_at(b';')?;
+            let character = match &text[1..end] {
+                b"quot" => '"',
+                b"amp" => '&',
+                b"apos" => '\'',
+                b"lt" => '<',
+                b"gt" => '>',
+                [b'#', b'x' | b'X', ..] => char::from_u32(number(3..end, 16)?)?,
+                [b'#', ..] => char::from_u32(number(2..end, 10)?)?,
+                _ => return None,
+            };
+            (end + 1, character)
         }
         _ => return None,
     };
     resolved.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     Some(length)
-}
-
-/// The character that a name or number in HTML refers to. The names are those of the characters that HTML must escape.
-fn referred(name: &str) -> Option<char> {
-    Some(match name {
-        "quot" => '"',
-        "amp" => '&',
-        "apos" => '\'',
-        "lt" => '<',
-        "gt" => '>',
-        _ => {
-            let number = name.strip_prefix('#')?;
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => number.parse(),
-            };
-            char::from_u32(code.ok()?)?
-        }
-    })
 }

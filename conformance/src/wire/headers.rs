@@ -39,16 +39,19 @@ pub(crate) fn masked(name: &str, value: &str) -> String {
     }
 }
 
-/// Whether a header or a parameter with this name holds a credential, however its words are joined: `X-Auth-Token`,
-/// `accessToken`, `X-CSRFToken`, `appkey`.
+/// Whether a header or a parameter with this name holds a credential, however its words are joined: `X-Auth-Token`, `accessToken`,
+/// `X-CSRFToken`, `appkey`.
 pub(crate) fn is_credential(name: &str) -> bool {
+    if !password::may_contain_one(name.as_bytes()) {
+        return false;
+    }
     let words = words(name);
     words.iter().any(|word| is_ending(word) || is_among(word, SHORT_CREDENTIALS))
         || is_ending(&words.concat())
 }
 
-/// The same for a member of a body, where only the end of the name counts: `tokenType` is no credential.
-pub(crate) fn is_credential_member(name: &str) -> bool {
+/// The same for a member of a response, where only the end of the name counts: `tokenType` is no credential.
+pub(super) fn is_credential_member(name: &str) -> bool {
     if !password::may_contain_one(name.as_bytes()) {
         return false;
     }
@@ -107,36 +110,21 @@ fn scheme(value: &str) -> String {
     }
 }
 
-/// Masks users and the values of queries and fragments in all URLs of a text.
+/// Masks users, queries and fragments in all URLs of a text.
 fn url(value: &str) -> String {
-    let mut shown = String::with_capacity(value.len());
     let ends = |c: char| c.is_whitespace() || "<>\"',".contains(c);
-    for piece in value.split_inclusive(ends) {
-        let end = piece.chars().next_back().filter(|c| ends(*c));
-        let piece = end.map_or(piece, |end| &piece[..piece.len() - end.len_utf8()]);
-        let (place, rest) = piece.split_at(piece.find(['?', '#']).unwrap_or(piece.len()));
-        match place.split_once("//") {
-            Some((scheme, rest)) => {
-                let authority = rest.split('/').next().unwrap_or_default();
-                let (user, _) = authority.rsplit_once('@').unwrap_or_default();
-                let hidden = if user.is_empty() { "" } else { HIDDEN };
-                shown.push_str(&format!("{scheme}//{hidden}{}", &rest[user.len()..]));
-            }
-            None => shown.push_str(place),
-        }
-        for pair in rest.split_inclusive(['?', '#', '&', ';']) {
-            let separator = pair.chars().next_back().filter(|c| "?#&;".contains(*c));
-            let text = separator.map_or(pair, |separator| &pair[..pair.len() - separator.len_utf8()]);
-            match text.split_once('=') {
-                Some((name, _)) => shown.push_str(&format!("{name}={HIDDEN}")),
-                None if text.is_empty() => {}
-                None => shown.push_str(HIDDEN),
-            }
-            shown.extend(separator);
-        }
-        shown.extend(end);
-    }
-    shown
+    let masked = value.split_inclusive(ends).map(|piece| {
+        let end = piece.strip_suffix(ends).map_or(piece.len(), str::len);
+        let (piece, end) = piece.split_at(end);
+        let (place, rest) = piece.split_at(piece.find(['?', '#']).map_or(piece.len(), |at| at + 1));
+        let rest = if rest.is_empty() { "" } else { HIDDEN };
+        let masked = place.split_once("//").and_then(|(scheme, authority)| {
+            let (user, _) = authority.split('/').next()?.rsplit_once('@')?;
+            Some(format!("{scheme}//{HIDDEN}{}", &authority[user.len()..]))
+        });
+        format!("{}{rest}{end}", masked.as_deref().unwrap_or(place))
+    });
+    masked.collect()
 }
 
 #[cfg(test)]
@@ -166,18 +154,14 @@ mod tests {
             ("X-CSRF-Token", "", ""),
             ("X-CSRFToken", "s3cret", "$HIDDEN"),
             ("ApiKey2", "s3cret", "$HIDDEN"),
-            (
-                "Location",
-                "https://u:s3cret@host/a?b=s3cret&s3cret#s3cret",
-                "https://$HIDDEN@host/a?b=$HIDDEN&$HIDDEN#$HIDDEN",
-            ),
+            ("Location", "https://u:s3cret@host/a?b=s3cret&s3cret#s3cret", "https://$HIDDEN@host/a?$HIDDEN"),
             ("Location", "/a/b", "/a/b"),
             (
                 "Link",
                 "<https://host/a?k=s3cret>; rel=next, </b?c>; rel=prev",
-                "<https://host/a?k=$HIDDEN>; rel=next, </b?$HIDDEN>; rel=prev",
+                "<https://host/a?$HIDDEN>; rel=next, </b?$HIDDEN>; rel=prev",
             ),
-            ("Refresh", "0; url=/a?token=s3cret", "0; url=/a?token=$HIDDEN"),
+            ("Refresh", "0; url=/a?token=s3cret", "0; url=/a?$HIDDEN"),
             ("Cache-Control", "no-store", "no-store"),
             ("X-Request-Id", "r-1", "r-1"),
         ];
@@ -199,6 +183,10 @@ mod tests {
             assert!(!is_credential(name), "{name}");
         }
         assert!(is_credential_member("refresh_token") && is_credential_member("appkey"));
-        assert!(!is_credential_member("tokenType") && !is_credential_member("customCredentialsAllowed"));
+        for name in
+            ["tokenType", "passwordUpdatedAt", "tokenExpiresAt", "sessionRegion", "customCredentialsAllowed"]
+        {
+            assert!(!is_credential_member(name), "{name}");
+        }
     }
 }

@@ -112,14 +112,11 @@ impl WireOptions {
 
     /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
     pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
-        self.client_with(base, |builder| builder)
+        self.client_keeping(base, usize::MAX)
     }
 
-    pub(super) fn client_with(
-        &self,
-        base: &Url,
-        change: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
-    ) -> Result<reqwest::Client, WireError> {
+    /// The same, with so many connections that are kept for further requests.
+    pub(super) fn client_keeping(&self, base: &Url, idle: usize) -> Result<reqwest::Client, WireError> {
         let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
         let mut builder = reqwest::Client::builder()
             // Whatever other crates of a build enable in reqwest: rustls, and no coding.
@@ -133,6 +130,7 @@ impl WireOptions {
             .referer(false)
             .retry(reqwest::retry::never())
             .timeout(self.timeout)
+            .pool_max_idle_per_host(idle)
             .user_agent(PRODUCT);
         if !self.authorities.is_empty() {
             let authorities = reqwest::Certificate::from_pem_bundle(&self.authorities).ok();
@@ -164,7 +162,7 @@ impl WireOptions {
             // No TLS is used, and reading all authorities of the system takes longer than many checks.
             builder = builder.tls_certs_only([]);
         }
-        change(builder).build().map_err(|error| {
+        builder.build().map_err(|error| {
             let known = problem::of_connection(&error).map(|(_, words)| words);
             WireError::Setup(known.unwrap_or_else(|| problem::with_causes(&error.without_url())))
         })

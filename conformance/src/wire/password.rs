@@ -1,10 +1,12 @@
 //! Finds and masks passwords in responses, as JSON and as text, and masks other credentials in their JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -13,41 +15,11 @@ use super::headers::{HIDDEN, is_credential_member};
 /// The name that replaces a password in reports.
 pub(super) const PASSWORD: &str = "PASSWORD";
 
-/// A member that contains a password, judged by its name and value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PasswordMember<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) value: &'a str,
-}
-
-/// Calls `found` with the names above each such member, where `*` is an item of a list, and the member.
-pub(crate) fn visit<'a>(body: &'a Value, found: &mut impl FnMut(&[&'a str], PasswordMember<'a>)) {
-    walk(body, &mut Vec::new(), found);
-}
-
-fn walk<'a>(
-    value: &'a Value,
-    above: &mut Vec<&'a str>,
-    found: &mut impl FnMut(&[&'a str], PasswordMember<'a>),
-) {
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                if let Some(value) = member.as_str().and_then(|value| in_member(Name::of(name), value)) {
-                    found(above, PasswordMember { name, value });
-                }
-                above.push(name);
-                walk(member, above, found);
-                above.pop();
-            }
-        }
-        Value::Array(items) => {
-            above.push("*");
-            items.iter().for_each(|item| walk(item, above, found));
-            above.pop();
-        }
-        _ => {}
-    }
+/// The names of the members of JSON that contain a password, judged by name and value.
+pub(crate) fn names(json: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let found = texts(json).filter(|text| in_member(text.name, &text.value).is_some());
+    let places: BTreeSet<(usize, usize)> = found.map(|text| text.name.place).collect();
+    places.into_iter().map(|(begin, end)| unescaped(&json[begin..end]))
 }
 
 /// The body with its passwords and other credentials replaced; none if it contains none. JSON may be cut or malformed.
@@ -98,6 +70,7 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
                 && has(char::is_alphabetic)
                 && has(char::is_numeric)
                 && !has(char::is_whitespace)
+                && value.parse::<Timestamp>().is_err()
         };
         match in_member(name, &value) {
             Some(found) => password(found),
@@ -111,15 +84,18 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
 /// have it.
 #[derive(Clone, Copy, Default)]
 struct Name {
+    /// With its quotes.
+    place: (usize, usize),
     is_password: bool,
     is_address: bool,
     is_credential: bool,
 }
 
 impl Name {
-    fn of(name: &str) -> Self {
+    fn of(name: &str, place: (usize, usize)) -> Self {
         const ADDRESSES: [&str; 6] = ["ip", "host", "address", "endpoint", "gateway", "proxy"];
         Self {
+            place,
             is_password: names_password(name),
             is_address: ADDRESSES.contains(&name),
             is_credential: is_credential_member(name),
@@ -140,31 +116,23 @@ struct Text<'a> {
 /// parsing the whole, which may be cut or not quite JSON. There are none in what does not begin like an object or a list.
 fn texts(json: &str) -> impl Iterator<Item = Text<'_>> {
     let bytes = if begins_as_json(json) { json.as_bytes() } else { &[] };
-    let mut names = vec![Name::default()];
-    let mut at = 0;
+    let (mut name, mut at) = (Name::default(), 0);
     std::iter::from_fn(move || {
         loop {
-            match bytes.get(at)? {
-                b'{' => names.push(Name::default()),
-                b'[' => names.push(names.last().copied().unwrap_or_default()),
-                b'}' | b']' if names.len() > 1 => drop(names.pop()),
+            let begin = at;
+            at += 1;
+            match bytes.get(begin)? {
+                b'{' | b'}' => name = Name::default(),
                 b'"' => {
-                    let begin = at;
                     at = end_of_text(bytes, begin);
                     let value = unescaped(&json[begin..at]);
-                    let is_name = bytes[at..].trim_ascii_start().first() == Some(&b':');
-                    match names.last_mut() {
-                        Some(name) if is_name => *name = Name::of(&value),
-                        name => {
-                            let name = name.map_or_else(Name::default, |name| *name);
-                            return Some(Text { name, value, place: begin..at });
-                        }
+                    if bytes[at..].trim_ascii_start().first() != Some(&b':') {
+                        return Some(Text { name, value, place: begin..at });
                     }
-                    continue;
+                    name = Name::of(&value, (begin, at));
                 }
                 _ => {}
             }
-            at += 1;
         }
     })
 }
@@ -295,29 +263,17 @@ fn names_password(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
     fn passwords_are_found_by_name_at_any_depth() {
-        let body = json!({"data": {"items": [{"proxy_password": "a"}, {"proxy_password": "b"}, {"PassWd": "c"}]},
+        let body = serde_json::json!({"data": {"items": [{"proxy_password": "a"}, {"proxy_password": "b"}, {"PassWd": "c"}]},
                           "ip": "http://user:d@gw.example.net", "host": "user@gw.example.net", "message": "to: a:b@example.net",
                           "customCredentials": true, "passwordSet": true, "pwd": "***", "password": "",
                           "passwordRequired": "no", "passwordUpdatedAt": "2026-01-01T00:00:00Z"});
-        let mut found = Vec::new();
-        visit(&body, &mut |above, shown| {
-            found.push(format!("{} {}={}", above.join("/"), shown.name, shown.value))
-        });
-        assert_eq!(
-            found,
-            [
-                "data/items/* proxy_password=a",
-                "data/items/* proxy_password=b",
-                "data/items/* PassWd=c",
-                " ip=d"
-            ]
-        );
+        let body = body.to_string();
+        let found: Vec<_> = names(&body).collect();
+        assert_eq!(found, ["proxy_password", "proxy_password", "PassWd", "ip"]);
     }
 
     fn shown(body: &str) -> Option<String> {
@@ -367,6 +323,14 @@ mod tests {
         // The user contains the password, and a byte is no UTF-8.
         let masked = masked_lossy(b"abc:b@gw.example.net:80 \xff");
         assert_eq!(masked.as_deref(), Some("abc:$PASSWORD@gw.example.net:80 \u{fffd}"));
+    }
+
+    #[test]
+    fn only_what_looks_like_a_secret_is_learned() {
+        let body = r#"{"secret":"2026-01-01T00:00:00Z","tokenExpires":"s3cret-value-1","key":"countryCode","token":"s3cret-value-2"}"#;
+        let mut found = Vec::new();
+        reveal(body, |_| {}, |credential| found.push(credential.to_owned()));
+        assert_eq!(found, ["s3cret-value-2"]);
     }
 
     /// A name for each list and each text would take hundreds of gigabytes and days.

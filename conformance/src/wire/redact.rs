@@ -1,39 +1,29 @@
 use std::borrow::Borrow;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::Secret;
-use super::decoded::{Decoded, cut_escape, may_hold_escapes};
+use super::decoded::Decoded;
 use super::password::PASSWORD;
+use crate::lock::lock;
 
 const SHORTEST: usize = Secret::SHORTEST;
 
-/// Maximum number of patterns of passwords and other credentials from responses. A service that shows one with each of thousands of
-/// instances has been reported by then.
-const MAX_LEARNED: usize = 2_000;
-
-/// Patterns of a group of learned ones.
-const GROUP: usize = 64;
+/// Maximum number of passwords and other credentials that are learned from responses. A service that shows one with each of thousands
+/// of instances has been reported by then.
+const MAX_LEARNED: usize = 200;
 
 /// Maximum length of a password that is searched for in other texts, in bytes.
 const MAX_LEARNED_LENGTH: usize = 256;
 
-/// Replaces every known secret by its name, in each of its [`spellings`].
-pub struct Redactor {
-    known: Patterns,
-    /// Passwords and other credentials found in responses, in groups, since a group is built anew for each that it gets.
-    learned: RwLock<Vec<Patterns>>,
-    /// Whether one of them holds what looks like an escape.
-    hold_escapes: AtomicBool,
-}
+/// Replaces every known secret by its name, in each of its [`spellings`] and as [`Decoded`] reads them.
+pub struct Redactor(Mutex<Secrets>);
 
 /// A secret that is too short to be hidden in reports.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,14 +49,28 @@ fn source(name: &'static str) -> (&'static str, &'static str) {
     }
 }
 
-/// Texts with what replaces each of them. Letters count in either case.
-struct Patterns {
-    texts: Vec<(String, String)>,
-    search: AhoCorasick,
+/// The spellings of all secrets, with what replaces each of them.
+#[derive(Default)]
+struct Secrets {
+    spellings: BTreeMap<String, String>,
+    /// How many were learned from responses.
+    learned: usize,
+    /// None until a text is searched for the present ones.
+    search: Option<Arc<Search>>,
 }
 
-/// A place in a text, what replaces it, and whether its letters have the case of the pattern.
-type Match<'a> = (Range<usize>, &'a str, bool);
+/// Searches a text for all of them at once. Letters count in either case.
+struct Search {
+    /// What is searched for, and what replaces it.
+    patterns: Vec<(String, String)>,
+    automaton: AhoCorasick,
+    /// Length of the longest spelling, in bytes.
+    longest: usize,
+}
+
+/// A part of a text that is a secret: where it begins and ends, whether its case differs, whether it is only nearly the secret of a
+/// tester, and what replaces it. Of those that begin at one place, the first one in this order counts.
+type Hidden<'a> = (usize, Reverse<usize>, bool, bool, &'a str);
 
 impl std::fmt::Debug for Redactor {
     /// The patterns are the secrets.
@@ -77,28 +81,25 @@ impl std::fmt::Debug for Redactor {
 
 impl Redactor {
     /// Bytes of a text that are searched for each byte that is shown, because a secret may be longer than its name.
-    const WINDOW: usize = 4;
+    pub(super) const WINDOW: usize = 4;
 
     /// A redactor for these secrets. Empty ones are ignored.
     ///
     /// # Errors
     /// When one is so short that ordinary words may contain it.
     pub fn new(secrets: impl IntoIterator<Item = impl Borrow<Secret>>) -> Result<Self, ShortSecret> {
-        let (mut patterns, mut hold_escapes) = (Vec::new(), false);
+        let mut known = Secrets::default();
         for secret in secrets {
             let secret = secret.borrow();
             let length = secret.expose().chars().count();
             if (1..SHORTEST).contains(&length) {
                 return Err(ShortSecret { name: secret.name(), length });
             }
-            hold_escapes |= may_hold_escapes(secret.expose());
             // What is shorter than the shortest secret is not one.
             let texts = if length > SHORTEST { 4 } else { 1 };
-            let texts = secret.shown().into_iter().take(texts);
-            patterns.extend(texts.flat_map(|(shown, text)| replaced(&text, &shown)));
+            secret.shown().into_iter().take(texts).for_each(|(shown, text)| known.add(&text, &shown));
         }
-        let hold_escapes = AtomicBool::new(hold_escapes);
-        Ok(Self { known: Patterns::new(patterns), learned: RwLock::default(), hold_escapes })
+        Ok(Self(Mutex::new(known)))
     }
 
     /// Treats a password from a response as a secret from now on. A very short one occurs anywhere, so it is only hidden where it
@@ -107,44 +108,34 @@ impl Redactor {
         self.learn_as(password, PASSWORD);
     }
 
-    /// The same for another credential, which `name` replaces. They leave half of the patterns to passwords.
+    /// The same for another credential, which `name` replaces. They leave half of what can be learned to passwords.
     pub(super) fn learn_as(&self, password: &str, name: &str) {
+        let mut secrets = lock(&self.0);
         let most = if name == PASSWORD { MAX_LEARNED } else { MAX_LEARNED / 2 };
-        let is_full = || self.learned().iter().map(|group| group.texts.len()).sum::<usize>() >= most;
-        if !(SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
-            || is_full()
-            || self.redact(password) != password
-        {
-            return;
+        let is_learned = (SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
+            && secrets.learned < most
+            && !secrets.spellings.contains_key(password);
+        if is_learned {
+            secrets.learned += 1;
+            secrets.add(password, &format!("${name}"));
         }
-        self.hold_escapes.fetch_or(may_hold_escapes(password), Ordering::Relaxed);
-        let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
-        let last = learned.pop_if(|group| group.texts.len() < GROUP);
-        let mut texts = last.map(|group| group.texts).unwrap_or_default();
-        texts.extend(replaced(password, &format!("${name}")));
-        learned.push(Patterns::new(texts));
     }
 
     /// Treats a secret that was not known before as one of [`Redactor::new`] from now on. False, and nothing changes, if it is too short.
     pub(super) fn hide(&self, secret: &Secret) -> bool {
         let is_long_enough = secret.expose().chars().count() > SHORTEST;
         if is_long_enough {
-            self.hold_escapes.fetch_or(may_hold_escapes(secret.expose()), Ordering::Relaxed);
-            let patterns = secret.shown().into_iter().flat_map(|(shown, text)| replaced(&text, &shown));
-            let mut learned = self.learned.write().unwrap_or_else(PoisonError::into_inner);
-            learned.insert(0, Patterns::new(patterns.collect()));
+            let mut secrets = lock(&self.0);
+            secret.shown().into_iter().for_each(|(shown, text)| secrets.add(&text, &shown));
         }
         is_long_enough
-    }
-
-    fn learned(&self) -> RwLockReadGuard<'_, Vec<Patterns>> {
-        self.learned.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The text without secrets. The whole text is searched; use [`Redactor::redact_bytes`] for a text of the target, which may be
     /// very long.
     pub fn redact(&self, text: &str) -> String {
-        self.redact_part(text, false)
+        let search = lock(&self.0).search();
+        search.redact(text, false)
     }
 
     /// The bytes as text without secrets, cut to about `limit` bytes after redaction.
@@ -154,166 +145,128 @@ impl Redactor {
 
     /// Redacts the beginning of a text of `length` bytes; also returns whether it was cut.
     pub(super) fn redact_beginning(&self, bytes: &[u8], length: usize, limit: usize) -> (String, bool) {
-        let searched = &bytes[..bytes.len().min(Self::window(limit))];
+        let search = lock(&self.0).search();
+        let searched = &bytes[..bytes.len().min(search.window(limit))];
         let whole = searched.len() == length;
-        let mut text = self.redact_part(&String::from_utf8_lossy(searched), !whole);
+        let mut text = search.redact(&String::from_utf8_lossy(searched), !whole);
         let is_cut = text.len() > limit || !whole;
         if is_cut {
-            let mut cut = text.len().min(limit);
-            while !text.is_char_boundary(cut) {
-                cut -= 1;
-            }
-            text.truncate(cut);
+            text.truncate(text.floor_char_boundary(limit));
             text.push_str(&format!("… ({length} bytes in all)"));
         }
         (text, is_cut)
     }
 
-    /// Number of bytes to search for secrets in order to show `limit` of them.
-    pub(super) const fn window(limit: usize) -> usize {
-        limit * Self::WINDOW
-    }
-
     /// Up to `max` characters of a text, on one line and without secrets. The text is redacted before it is cut, because half of
     /// a secret would not be recognised.
     pub(crate) fn excerpt(&self, text: &str, max: usize) -> String {
+        let search = lock(&self.0).search();
         // A character takes up to four bytes.
-        let searched = text.floor_char_boundary(Self::window(4 * max));
+        let searched = text.floor_char_boundary(search.window(4 * max));
         let is_cut = searched < text.len();
-        let shown = self.redact_part(&text[..searched], is_cut);
+        let shown = search.redact(&text[..searched], is_cut);
         let line: String = shown.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();
         if is_cut || shown.chars().count() > max { format!("{line}…") } else { line }
     }
-
-    /// The text without secrets and, if it was cut, without what may be the beginning of one at its end.
-    fn redact_part(&self, text: &str, is_cut: bool) -> String {
-        let learned = self.learned();
-        let groups = || std::iter::once(&self.known).chain(&*learned);
-        // The last character may be cut, and what stands for one.
-        let bytes = text.trim_end_matches('\u{fffd}').as_bytes();
-        let escape = Some(bytes).filter(|_| is_cut).and_then(cut_escape);
-        let complete = &bytes[..escape.unwrap_or(bytes.len())];
-        let decoded = Decoded::readings(complete, self.hold_escapes.load(Ordering::Relaxed));
-        let open = groups().filter(|_| is_cut).flat_map(|group| {
-            let in_decoded = decoded.iter().filter_map(|decoded| {
-                let begin = group.open(decoded.bytes())?;
-                Some(decoded.place(&(begin..begin)).start)
-            });
-            let in_text = [group.open(bytes), group.open(complete)].into_iter().flatten();
-            in_text.chain(in_decoded).collect::<Vec<_>>()
-        });
-        let end = open.chain(escape).min().unwrap_or(text.len());
-        let in_decoded = decoded.iter().flat_map(|decoded| {
-            let found = groups().flat_map(|group| group.find(decoded.bytes()));
-            found.map(|(place, replacement, is_same_case)| (decoded.place(&place), replacement, is_same_case))
-        });
-        let found = groups().flat_map(|group| group.find(text.as_bytes())).chain(in_decoded);
-        let mut found: Vec<Match<'_>> = found.filter(|(place, ..)| place.start < end).collect();
-        // Of secrets that differ in their case only, the one that the text spells counts.
-        found.sort_by_key(|(place, replacement, is_same_case)| {
-            (place.start, Reverse(place.end), !is_same_case, replacement.starts_with("${"))
-        });
-        let mut shown = String::with_capacity(end);
-        let mut kept = 0;
-        for (place, replacement, _) in found {
-            // Of two overlapping secrets, the rest of the second one is hidden too.
-            if place.start >= kept {
-                shown.push_str(text.get(kept..place.start).unwrap_or_default());
-                shown.push_str(replacement);
-            }
-            kept = kept.max(place.end);
-        }
-        shown.push_str(text.get(kept..end).unwrap_or_default());
-        shown
-    }
 }
 
-impl Patterns {
+impl Secrets {
+    fn add(&mut self, text: &str, shown: &str) {
+        for spelling in spellings(text) {
+            let replacement = self.spellings.entry(spelling).or_insert_with(|| shown.to_owned());
+            // What is nearly one secret may be another one.
+            if replacement.starts_with("${") {
+                shown.clone_into(replacement);
+            }
+        }
+        self.search = None;
+    }
+
     #[expect(
         clippy::expect_used,
         reason = "secrets of arguments, files and 256 bytes each are no gigabytes of patterns"
     )]
-    fn new(mut texts: Vec<(String, String)>) -> Self {
-        texts.sort_unstable();
-        texts.dedup();
-        // A table of all transitions takes some 500 times the memory of the patterns, which the target controls in part.
-        let search = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(texts.iter().map(|(text, _)| text))
-            .expect("a search");
-        Self { texts, search }
-    }
-
-    /// Every place of a pattern, with what replaces it; they may overlap.
-    fn find<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Match<'a>> {
-        self.search.find_overlapping_iter(text).map(move |found| {
-            let (pattern, replacement) = &self.texts[found.pattern().as_usize()];
-            let is_same_case = text[found.range()] == *pattern.as_bytes();
-            (found.range(), replacement.as_str(), is_same_case)
-        })
-    }
-
-    /// Where a pattern begins that may continue beyond the end of a text that was cut.
-    fn open(&self, text: &[u8]) -> Option<usize> {
-        let longest = self.texts.iter().map(|(pattern, _)| pattern.len()).max()?;
-        let begins = |rest: &[u8]| {
-            let mut beginnings =
-                self.texts.iter().filter_map(|(pattern, _)| pattern.as_bytes().get(..rest.len()));
-            beginnings.any(|beginning| beginning.eq_ignore_ascii_case(rest))
+    fn search(&mut self) -> Arc<Search> {
+        let new = || {
+            let patterns: Vec<(String, String)> = self.spellings.clone().into_iter().collect();
+            // A table of all transitions takes some 500 times the memory of the patterns, which the target controls in part.
+            let automaton = AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .kind(Some(AhoCorasickKind::ContiguousNFA))
+                .build(patterns.iter().map(|(text, _)| text))
+                .expect("a search");
+            let longest = patterns.iter().map(|(text, _)| text.len()).max().unwrap_or_default();
+            Arc::new(Search { patterns, automaton, longest })
         };
-        (text.len().saturating_sub(longest)..text.len()).find(|at| begins(&text[*at..]))
+        Arc::clone(self.search.get_or_insert_with(new))
     }
 }
 
-/// The spellings of a secret, with what replaces them.
-fn replaced(secret: &str, replacement: &str) -> impl Iterator<Item = (String, String)> + use<> {
-    let replacement = replacement.to_owned();
-    spellings(secret).into_iter().map(move |spelling| (spelling, replacement.clone()))
+impl Search {
+    /// Number of bytes to search for secrets in order to show `limit` of them.
+    fn window(&self, limit: usize) -> usize {
+        limit.saturating_add(self.longest).saturating_mul(Redactor::WINDOW)
+    }
+
+    /// The text without secrets and, if it was cut, without its end, which may be the beginning of one.
+    fn redact(&self, text: &str, is_cut: bool) -> String {
+        let (mut found, mut end) = (BTreeSet::new(), text.len());
+        Decoded::visit_readings(text.as_bytes(), &mut |decoded| {
+            let parts = self.find(decoded.bytes()).into_iter();
+            found.extend(parts.map(|((begin, _, is_other_case, is_near, replacement), end)| {
+                let place = decoded.place(&(begin..end));
+                (place.start, Reverse(place.end), is_other_case, is_near, replacement)
+            }));
+            if is_cut {
+                end = end.min(decoded.place_of_end(self.longest));
+            }
+        });
+        let end = text.floor_char_boundary(end);
+        let mut shown = String::with_capacity(end);
+        let mut kept = 0;
+        for (begin, Reverse(until), .., replacement) in found.into_iter().filter(|(begin, ..)| *begin < end) {
+            // Of two overlapping secrets, the rest of the second one is hidden too.
+            if begin >= kept {
+                shown.push_str(text.get(kept..begin).unwrap_or_default());
+                shown.push_str(replacement);
+            }
+            kept = kept.max(until);
+        }
+        shown.push_str(text.get(kept..end).unwrap_or_default());
+        shown
+    }
+
+    /// The first of secrets that overlap, and where the last of them ends. They are joined as they are found, because a text of one
+    /// letter may hold hundreds at each place.
+    fn find(&self, text: &[u8]) -> Vec<(Hidden<'_>, usize)> {
+        let mut found: Vec<(Hidden<'_>, usize)> = Vec::new();
+        for part in self.automaton.find_overlapping_iter(text) {
+            let (pattern, replacement) = &self.patterns[part.pattern().as_usize()];
+            let is_other_case = text[part.range()] != *pattern.as_bytes();
+            let is_near = replacement.starts_with("${");
+            let mut first: Hidden<'_> =
+                (part.start(), Reverse(part.end()), is_other_case, is_near, replacement);
+            // They come in the order of their ends.
+            while let Some((before, _)) = found.pop_if(|(_, end)| *end > part.start()) {
+                first = first.min(before);
+            }
+            found.push((first, part.end()));
+        }
+        found
+    }
 }
 
-/// What URLs, JSON, logs and authentication make of a text, beside what [`Decoded`] resolves. Encodings around one another are found
-/// where programs nest them: any of these in a text of JSON, and each of them once more as `Decoded` reads it, such as a URL as a
-/// parameter of another one.
+/// What authentication and logs make of a text, beside what [`Decoded`] resolves.
 pub(crate) fn spellings(text: &str) -> BTreeSet<String> {
-    /// What RFC 3986 calls unreserved stays as it is.
-    const URL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    /// As `encodeURIComponent` of browsers.
-    const COMPONENT: &AsciiSet = &URL.remove(b'!').remove(b'*').remove(b'\'').remove(b'(').remove(b')');
-    /// A query that was parsed and written again.
+    /// A query that was parsed and written again, where percent signs of the text stay.
     const QUERY: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'#').add(b'\'').add(b'<').add(b'>');
-    /// A segment of a path.
-    const SEGMENT: &AsciiSet =
-        &QUERY.remove(b'\'').add(b'/').add(b'%').add(b'?').add(b'`').add(b'{').add(b'}');
-    let percent = |text: &str, kept| utf8_percent_encode(text, kept).to_string();
-    let json = |text: &str| {
-        let quoted = serde_json::Value::from(text).to_string();
-        quoted[1..quoted.len() - 1].to_owned()
-    };
-    // `Decoded` does not resolve one encoding within another of a secret that itself holds what looks like one, such as `&amp;`.
-    let html = |apostrophe: &str| {
-        let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        text.replace('"', "&quot;").replace('\'', apostrophe)
-    };
-    let sets = [NON_ALPHANUMERIC, URL, COMPONENT, QUERY, SEGMENT];
-    let encoded = sets.map(|kept| percent(text, kept));
     let mut spellings: BTreeSet<String> = base64_forms(text.as_bytes()).into_iter().collect();
-    spellings.extend(encoded.iter().map(|encoded| encoded.replace("%20", "+")));
-    spellings.extend(encoded);
     spellings.extend([
         text.to_owned(),
         text.replace(' ', "+"),
+        utf8_percent_encode(text, QUERY).to_string(),
         text.bytes().map(|byte| format!("{byte:02x}")).collect(),
-        json(text),
-        json(text).replace('/', "\\/"),
-        text.escape_debug().to_string(),
-        text.escape_default().to_string(),
-        html("&#39;"),
-        html("&#x27;"),
-        html("&#x27;").replace('/', "&#x2f;"),
     ]);
-    // Each of them may stand in a text of a JSON body.
-    spellings.extend(spellings.iter().map(|spelling| json(spelling)).collect::<Vec<_>>());
     spellings.retain(|spelling| !spelling.is_empty());
     spellings
 }
@@ -336,6 +289,8 @@ pub(crate) fn base64_forms(secret: &[u8]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use percent_encoding::NON_ALPHANUMERIC;
+
     use super::*;
 
     const TOKEN: &str = "s3cr\"et/+ k\u{e9}y=42'<";
@@ -392,8 +347,6 @@ mod tests {
                     "before $API_KEY after",
                     "{text}"
                 );
-                let cut = redactor.redact_part(&text[..text.len() - 1], true);
-                assert!(cut.is_empty(), "{text}: {cut}");
             }
         }
     }
@@ -425,6 +378,8 @@ mod tests {
                 .replace('\'', r"\u0027")
                 .replace('<', r"\u003c"),
             TOKEN.replace('"', "&quot;").replace('\'', "&#39;").replace('<', "&lt;"),
+            // HTML in JSON in a URL.
+            url(&TOKEN.replace('"', "&quot;").replace('<', "&lt;").replace('&', r"\u0026")),
         ] {
             let shown = redactor().redact(&format!("before {spelling} after"));
             assert!(shown.starts_with("before ") && shown.ends_with(" after"), "{shown}");
@@ -443,15 +398,6 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_across_the_cut_leaves_no_rest() {
-        let text = format!("{}{TOKEN}", "x".repeat(10));
-        for limit in 0..text.len() {
-            let shown = redactor().redact_bytes(text.as_bytes(), limit);
-            assert!(!shown.contains("s3cr"), "{limit}: {shown}");
-        }
-    }
-
-    #[test]
     fn a_password_found_in_a_response_is_hidden_from_then_on() {
         let redactor = redactor();
         assert_eq!(redactor.redact("a hunter2hunter2 b"), "a hunter2hunter2 b");
@@ -459,6 +405,11 @@ mod tests {
         (0..MAX_LEARNED).for_each(|number| redactor.learn_as(&format!("credential-{number:04}"), "HIDDEN"));
         redactor.learn("hunter2hunter2");
         redactor.learn("short");
+        let password = "abc\n\r\u{8}\u{c}\0def-123";
+        redactor.learn(password);
+        for text in [serde_json::Value::from(password).to_string(), format!("{password:?}")] {
+            assert_eq!(redactor.redact(&text), "\"$PASSWORD\"", "{text}");
+        }
         for form in ["hunter2hunter2", &STANDARD.encode("user:hunter2hunter2")] {
             let shown = redactor.redact(&format!("a {form} short"));
             assert!(shown.contains("$PASSWORD") && shown.ends_with(" short"), "{shown}");
@@ -486,14 +437,17 @@ mod tests {
     }
 
     #[test]
-    fn a_spelling_across_the_cut_leaves_no_rest() {
+    fn a_secret_across_the_cut_leaves_no_rest() {
         let redactor = redactor();
-        for spelling in spellings(TOKEN).into_iter().chain(encoded()) {
-            let text = format!("<{spelling}");
-            for cut in 0..text.len() {
-                let bytes = text.as_bytes()[..cut].to_vec();
-                let shown = redactor.redact_part(&String::from_utf8_lossy(&bytes), true);
-                assert!("<".starts_with(&shown), "{}: {shown}", String::from_utf8_lossy(&bytes));
+        let before = "x".repeat(2_000);
+        let whole = |text: String| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let twice = encoded().pop().map(whole);
+        for spelling in spellings(TOKEN).into_iter().chain(encoded()).chain(twice) {
+            let text = format!("{before}{spelling}");
+            for cut in before.len()..text.len() {
+                let (shown, _) = redactor.redact_beginning(&text.as_bytes()[..cut], text.len(), text.len());
+                let (shown, _) = shown.split_once('…').expect("it was cut");
+                assert!(shown.len() > 1_000 && before.starts_with(shown), "{spelling}: {shown}");
             }
         }
     }

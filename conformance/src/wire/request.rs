@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -31,15 +31,9 @@ pub struct Request {
 #[derive(Clone, PartialEq)]
 enum Body {
     None,
-    Fields(Fields),
+    /// Members of a JSON object. Requests are copied for every recording and a batch may be long, so copies share them.
+    Fields(Arc<Map<String, Value>>),
     Bytes(Bytes),
-}
-
-/// Members of a JSON object. Requests are copied for every recording and a batch may be long, so copies share members and text.
-#[derive(Clone, Default)]
-struct Fields {
-    members: Arc<Map<String, Value>>,
-    text: Arc<OnceLock<Bytes>>,
 }
 
 /// How the pairs of a query are written. All three mean the same (RFC 3986, 2.1 and 6.2.2.2).
@@ -165,9 +159,9 @@ impl Request {
     pub fn field(mut self, name: &str, value: impl Into<Value>) -> Self {
         let mut fields = match self.body {
             Body::Fields(fields) => fields,
-            Body::None | Body::Bytes(_) => Fields::default(),
+            Body::None | Body::Bytes(_) => Arc::default(),
         };
-        fields.edit(|members| drop(members.insert(name.to_owned(), value.into())));
+        Arc::make_mut(&mut fields).insert(name.to_owned(), value.into());
         self.body = Body::Fields(fields);
         self.content_type("application/json")
     }
@@ -175,7 +169,7 @@ impl Request {
     /// Removes a member of the JSON body.
     pub fn without_field(mut self, name: &str) -> Self {
         if let Body::Fields(fields) = &mut self.body {
-            fields.edit(|members| drop(members.shift_remove(name)));
+            Arc::make_mut(fields).shift_remove(name);
         }
         self
     }
@@ -298,9 +292,9 @@ impl Request {
         if let Body::Fields(fields) = &mut request.body {
             let new =
                 |(name, value): (&String, &Value)| Some((name.clone(), renewed(value.as_str()?)?.into()));
-            let new: Vec<(String, Value)> = fields.members.iter().filter_map(new).collect();
+            let new: Vec<(String, Value)> = fields.iter().filter_map(new).collect();
             if !new.is_empty() {
-                fields.edit(|members| members.extend(new));
+                Arc::make_mut(fields).extend(new);
             }
         }
         request
@@ -310,7 +304,7 @@ impl Request {
     pub fn body_bytes(&self) -> Option<Bytes> {
         match &self.body {
             Body::None => None,
-            Body::Fields(fields) => Some(fields.text()),
+            Body::Fields(fields) => Some(serde_json::to_vec(&**fields).unwrap_or_default().into()),
             Body::Bytes(bytes) => Some(bytes.clone()),
         }
     }
@@ -325,7 +319,7 @@ impl Request {
     pub fn body_members(&self) -> Option<Cow<'_, Map<String, Value>>> {
         match &self.body {
             Body::None => None,
-            Body::Fields(fields) => Some(Cow::Borrowed(&*fields.members)),
+            Body::Fields(fields) => Some(Cow::Borrowed(&**fields)),
             Body::Bytes(bytes) => serde_json::from_slice(bytes).ok().map(Cow::Owned),
         }
     }
@@ -360,24 +354,6 @@ pub(crate) fn percent_encoded(text: &str) -> String {
 /// Whether the value of a header is a token, perhaps behind the name of a scheme.
 fn is_token(value: &[u8], token: &str) -> bool {
     value.strip_suffix(token.as_bytes()).is_some_and(|scheme| scheme.is_empty() || scheme.ends_with(b" "))
-}
-
-impl Fields {
-    fn edit(&mut self, change: impl FnOnce(&mut Map<String, Value>)) {
-        change(Arc::make_mut(&mut self.members));
-        self.text = Arc::default();
-    }
-
-    fn text(&self) -> Bytes {
-        let write = || serde_json::to_vec(&*self.members).unwrap_or_default().into();
-        self.text.get_or_init(write).clone()
-    }
-}
-
-impl PartialEq for Fields {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.members, &other.members) || self.members == other.members
-    }
 }
 
 impl fmt::Debug for Request {

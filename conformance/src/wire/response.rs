@@ -24,7 +24,7 @@ impl Response {
     /// may receive.
     pub(super) const BODY_LIMIT: usize = 512 * 1024;
     /// Bytes of a body that are kept, to redact that part.
-    const KEPT: usize = Redactor::window(Self::BODY_LIMIT);
+    const KEPT: usize = Redactor::WINDOW * Self::BODY_LIMIT;
 
     pub(crate) fn new(status: u16, headers: Vec<(String, Vec<u8>)>, body: Bytes) -> Self {
         let json = serde_json::from_slice(&body).ok().map(|mut value| {

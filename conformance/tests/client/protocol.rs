@@ -146,6 +146,7 @@ fn missing() -> Result<(), Failed> {
     let report = run(shell("exit 2"), &["client.both-codes.*"])?;
     let all_errors = report.cases.iter().all(|case| matches!(case.outcome, Outcome::Error(_)));
     ensure(report.verdict == Verdict::Incomplete && all_errors, &report)?;
+    ensure(report.text().contains("in none of them did the command send"), &report)?;
     let command = vec![OsString::from("/no/such/program")];
     match run(command, &["client.limited-retries.groups-500"]) {
         Err(_) => Ok(()),

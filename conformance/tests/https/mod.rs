@@ -51,22 +51,6 @@ async fn it_conforms_behind_nginx() {
     reference.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_judged_behind_a_certificate_that_nobody_trusts() {
-    let pair = Pair::new();
-    let config = Config { tls: Some(pair.identity()), ..config() };
-    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
-    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), Options::default());
-    let report = suite.expect("a suite").run(&SilentObserver).await;
-    reference.close().await;
-    assert_eq!(report.verdict, Verdict::Unreachable);
-    let reason = report.stopped.expect("a reason");
-    assert!(
-        reason.contains("its certificate is not trusted, because its authority is unknown here"),
-        "{reason}"
-    );
-}
-
 /// Every clause that can be looked at is, and none is broken.
 async fn assert_conforms(reference: &Reference, pair: &Pair) {
     assert_eq!(reference.target().base().scheme(), "https");

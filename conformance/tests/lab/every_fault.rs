@@ -21,12 +21,13 @@ async fn no_request_makes_one_panic() {
     let contract = Contract::embedded().expect("the contract");
     let backend = Backend::new(contract, reference.target()).expect("a client");
     let requests = requests(reference.target().token.expose(), &reference.target().facts.own_addresses);
-    let panicked = panics_of_all(&backend, &requests).await;
+    let panicked = panics_of_all(&backend, |_| requests.iter().collect()).await;
     reference.close().await;
     assert!(panicked.is_empty(), "{panicked:#?}");
 }
 
-/// An upstream may be anybody's, and some day send anything.
+/// An upstream may be anybody's, and some day send anything. Each fault meets each response to a quarter of the requests, its neighbour to
+/// another quarter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_response_of_an_upstream_makes_one_panic() {
     let bodies = [
@@ -53,11 +54,11 @@ async fn no_response_of_an_upstream_makes_one_panic() {
     let requests = requests(target.token.expose(), &target.facts.own_addresses);
     let known = Backend::new(contract, target).expect("a client");
     let mut panicked = Vec::new();
-    for body in bodies {
+    for (at, body) in bodies.into_iter().enumerate() {
         let backend = Arc::new(Backend { upstream: Upstream::new(Always(body)), ..Backend::clone(&known) });
-        panicked.extend(
-            panics_of_all(&backend, &requests).await.into_iter().map(|what| format!("{what}: {body}")),
-        );
+        let quarter = |number| requests.iter().skip((at + number) % 4).step_by(4).collect();
+        let panics = panics_of_all(&backend, quarter).await;
+        panicked.extend(panics.into_iter().map(|what| format!("{what}: {body}")));
     }
     reference.close().await;
     assert!(panicked.is_empty(), "{panicked:#?}");
@@ -105,8 +106,12 @@ impl Handler for Always {
     }
 }
 
-/// A lab would catch a panic and respond, and compare what goes in and out, which takes longer than all else.
-async fn panics_of_all(backend: &Arc<Backend>, requests: &[(&str, ProxiedRequest)]) -> Vec<String> {
+/// A lab would catch a panic and respond, and compare what goes in and out, which takes longer than all else. `sent` gives the requests
+/// for a fault or variation with that number.
+async fn panics_of_all<'r>(
+    backend: &Arc<Backend>,
+    sent: impl Fn(usize) -> Vec<&'r (&'static str, ProxiedRequest)>,
+) -> Vec<String> {
     let faults = lab::faults().into_iter().map(|fault| {
         let (id, fault, context) = (fault.id, Arc::new(fault), Context::new(backend));
         (id, Upstream::new(FaultyServer { fault, context }))
@@ -115,12 +120,13 @@ async fn panics_of_all(backend: &Arc<Backend>, requests: &[(&str, ProxiedRequest
         let (id, variation, context) = (variation.id, Arc::new(variation), Context::new(backend));
         (id, Upstream::new(VariedServer { variation, context }))
     });
-    let trials = faults.chain(variations).map(|(id, upstream)| panics(id, upstream, requests));
+    let all = faults.chain(variations).enumerate();
+    let trials = all.map(|(number, (id, upstream))| panics(id, upstream, sent(number)));
     futures::stream::iter(trials).buffer_unordered(8).concat().await
 }
 
 /// The requests whose handling panics.
-async fn panics(id: &str, upstream: Upstream, requests: &[(&str, ProxiedRequest)]) -> Vec<String> {
+async fn panics(id: &str, upstream: Upstream, requests: Vec<&(&str, ProxiedRequest)>) -> Vec<String> {
     let mut panicked = Vec::new();
     for (what, request) in requests {
         let handled = AssertUnwindSafe(upstream.call(request)).catch_unwind();

@@ -19,7 +19,6 @@ fn faults_are_listed_by_pattern_and_clause() {
     }
     let of_clause = text(&run(&["faults", "--clause", "groups.order"]));
     assert!(of_clause.lines().all(|line| line.starts_with("groups.order/") && line.ends_with("[groups]")));
-    run(&["variations", "http.*"]).assert(0, &["http.pretty-json  JSON is indented"]);
     let variations: Vec<Value> =
         serde_json::from_slice(&run(&["variations", "--json"]).stdout).expect("JSON");
     for variation in &variations {
@@ -27,39 +26,6 @@ fn faults_are_listed_by_pattern_and_clause() {
         assert!(sentence.ends_with('.') && sentence.len() > 20, "{variation}");
     }
     assert_eq!(variations.len(), lab::variations().len());
-}
-
-#[test]
-fn mistakes_end_it_with_a_suggestion() {
-    for (arguments, expected) in [
-        (["faults", "nothing.*"].as_slice(), "matches no fault"),
-        (&["faults", "--clause", "groups.ordr"], "did you mean `groups.order`?"),
-        (&["variations", "x*"], "matches no variation"),
-        (&["proxy"], "--upstream <URL>|--embedded"),
-        (
-            &["proxy", "--embedded", "--fault", "search.paging/overlp"],
-            "did you mean `search.paging/overlap`?",
-        ),
-        (&["proxy", "--embedded", "--variation", "http.pretty-jsn"], "did you mean `http.pretty-json`?"),
-        (&["proxy", "--embedded", "--scenario", "/no/such/file"], "/no/such/file: cannot be read"),
-        (&["proxy", "--embedded", "--control", "0.0.0.0:0"], "expected an address of the loopback interface"),
-        (&["proxy", "--upstream", "http://service.invalid"], "plain http"),
-        (&["proxy", "--embedded", "--seed", "1"], "--pedantic"),
-        (&["proxy", "--upstream", "http://127.0.0.1:1", "--sandbox-tokens", "fixed"], "cannot be used with"),
-        (&["proxy", "--embedded", "--sandbox-tokens", "some"], "expected `random`, `fixed`, or a seed"),
-        (&["proxy", "--embedded", "--config", "c.toml"], "cannot be used with"),
-        (&["proxy", "--config", "/no/such/file"], "/no/such/file: cannot be read"),
-        (&["client", "--only", "client.nothing", "--", "true"], "matches no case"),
-        (&["client", "--report", "har=x.har", "--", "true"], "expected json=FILE, junit=FILE"),
-        (&["client"], "<COMMAND>"),
-    ] {
-        run(arguments).assert(2, &[expected]);
-    }
-}
-
-#[test]
-fn duties_of_callers_are_explained() {
-    run(&["explain", "client.both-codes"]).assert(0, &["client.both-codes.extract-code-200"]);
 }
 
 /// The program while it serves.
@@ -155,8 +121,6 @@ fn programs_read_json_and_may_know_the_tokens() {
     let again = Serving::start_until(&arguments, "baseUrl");
     assert_eq!(started(&again)["token"], first["token"]);
     again.stop();
-    run(&["proxy", "--upstream", "http://127.0.0.1:1", "--sandbox-tokens", "fixed"])
-        .assert(2, &["--embedded"]);
 }
 
 #[tokio::test]

@@ -147,13 +147,13 @@ impl Judge {
 
     /// Nothing may fail on the variations that are tested together, neither in a run nor in its recorded traffic. When something
     /// does, each is tested alone.
-    pub fn variations(&self, together: &Varied) -> Result<(), Failed> {
-        let problems = self.problems(together)?;
+    pub fn variations(&self, together: &Varied, is_observed: bool) -> Result<(), Failed> {
+        let problems = self.problems(together, is_observed)?;
         if problems.is_empty() {
             return Ok(());
         }
         for alone in together.each() {
-            let of_one = self.problems(&alone)?;
+            let of_one = self.problems(&alone, is_observed)?;
             if !of_one.is_empty() {
                 return Err(Failed::from(format!("{}\n{}", alone.name(), of_one.join("\n"))));
             }
@@ -162,16 +162,20 @@ impl Judge {
         Err(Failed::from(format!("{advice}\n{}", problems.join("\n"))))
     }
 
-    fn problems(&self, varied: &Varied) -> Result<Vec<String>, Failed> {
+    fn problems(&self, varied: &Varied, is_observed: bool) -> Result<Vec<String>, Failed> {
         let report = self.block_on(async {
             let backend = self.lab.world.backend();
             let proxy = proxy(varied.upstream(backend), varied.has_capitals()).await;
             let target = (varied.target)(backend, &proxy.base_url());
             // What comes once in a while may come again when a case is run once more, and hardly each time.
             let retries = u32::from(varied.name() == "http.error-at-times");
-            run(&target, Options { retries, keep_exchanges: true, ..enough() }).await
+            run(&target, Options { retries, keep_exchanges: is_observed, ..enough() }).await
         });
-        problems(&report, &varied.name())
+        let mut problems = problems(&report, &varied.name());
+        if is_observed {
+            problems.extend(observed(&report)?);
+        }
+        Ok(problems)
     }
 
     /// The same for a variation of the independent server.
@@ -181,7 +185,8 @@ impl Judge {
             let proxy = proxy(backend.upstream.clone(), variation.has_capitals()).await;
             run(&target(&backend, &proxy.base_url()), Options { keep_exchanges: true, ..enough() }).await
         });
-        let problems = problems(&report, variation.id)?;
+        let mut problems = problems(&report, variation.id);
+        problems.extend(observed(&report)?);
         if problems.is_empty() { Ok(()) } else { Err(Failed::from(problems.join("\n"))) }
     }
 }
@@ -193,7 +198,7 @@ fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
 }
 
 /// What a run against a conforming server should not have shown.
-fn problems(report: &Report, name: &str) -> Result<Vec<String>, Failed> {
+fn problems(report: &Report, name: &str) -> Vec<String> {
     let mut problems = Vec::new();
     for check in &report.checks {
         match &check.outcome {
@@ -218,8 +223,7 @@ fn problems(report: &Report, name: &str) -> Result<Vec<String>, Failed> {
     if report.totals.passed == 0 {
         problems.push(format!("nothing passed: {:?}", report.stopped));
     }
-    problems.extend(observed(report)?);
-    Ok(problems)
+    problems
 }
 
 /// What `observe` says against the traffic of a run. A conforming service conforms there too.

@@ -106,9 +106,11 @@ fn main() -> ExitCode {
     for (name, work) in whole {
         trial(name.to_owned(), Box::new(work), true);
     }
+    let is_night = arguments.include_ignored || arguments.ignored;
     for together in variations::together() {
+        let is_observed = is_night || together.is_observed();
         let (name, is_daily) = (format!("variation::{}", together.name()), together.is_daily());
-        trial(name, Box::new(move |judge| judge.variations(&together)), is_daily);
+        trial(name, Box::new(move |judge| judge.variations(&together, is_observed)), is_daily);
     }
     for variation in independent::variations() {
         let name = format!("variation::{}{}", independent::PREFIX, variation.id);

@@ -24,111 +24,47 @@ pub struct TestedVariation {
 
 type TargetOf = fn(&Backend, &str) -> Target;
 
-/// What a variation concerns. In one server each is decided otherwise by one variation at most, so that none hides another. The
-/// later ones are nearer to the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Aspect {
-    RejectionStatus,
-    RejectionBody,
-    Tokens,
-    /// The parameters of an extraction that are accepted.
-    Parameters,
-    /// The fields of a search that are accepted.
-    Fields,
-    /// The items of a search that are accepted.
-    Items,
-    UnknownRegions,
-    /// Which gateways come, in which order.
-    Gateways,
-    /// Partial results and shortages.
-    Shortages,
-    InstanceOrder,
-    PagesPastEnd,
-    UnknownFilters,
-    Times,
-    Spelling,
-    StaticMembers,
-    ExtractMembers,
-    Text,
-    /// The success codes: what is nearer to the caller no longer finds a success.
-    StaticCode,
-    ExtractCode,
-    JsonText,
-    Headers,
-    Framing,
-}
+/// What variations concern. In one server each is decided otherwise by one variation at most, so that none hides another. The later
+/// ones are nearer to the caller: what is nearer than a success code no longer finds a success.
+const ORDER: &str = "rejection-status rejection-body tokens parameters fields items unknown-regions gateways shortages \
+    instance-order pages-past-end unknown-filters times spelling static-members extract-members text \
+    static-code extract-code json-text headers framing";
 
-/// The aspects of the variations whose ids begin so. A variation without a row is tested alone.
-const ASPECTS: &[(&str, &[Aspect])] = {
-    use Aspect::*;
-    &[
-        ("accounts.ids-counted-in-each", &[Tokens, InstanceOrder]),
-        ("accounts.static-operations-check-access", &[Tokens]),
-        ("addresses.in-", &[Spelling]),
-        ("addresses.", &[Items]),
-        // Its text of no gateways has the media type of a shortage, so that a separator in it would make it neither.
-        ("extract.always-partial", &[Shortages, Text]),
-        ("extract.code-with-fraction", &[ExtractCode]),
-        ("extract.default-region-by-pools", &[UnknownRegions, Gateways]),
-        ("extract.empty-msg", &[ExtractMembers]),
-        ("extract.empty-parameters-ignored", &[Parameters]),
-        ("extract.entries-with-", &[ExtractMembers]),
-        ("extract.first-answer-of-a-request-id", &[RejectionStatus, Gateways]),
-        ("extract.first-of-repeated-parameters", &[Parameters]),
-        ("extract.flag-", &[Shortages]),
-        ("extract.full-result-without-headers", &[Shortages]),
-        ("extract.gateways-lent", &[Gateways, Shortages]),
-        ("extract.link-credential-by-header-alone", &[Tokens]),
-        ("extract.more-fields", &[ExtractMembers]),
-        ("extract.one-gateway-for-all", &[Gateways]),
-        ("extract.other-order-each-time", &[Gateways]),
-        // Of texts in UTF-16 `observe` does not see that the same gateways came in another order.
-        ("extract.replay-in-another-order", &[Gateways, Text]),
-        ("extract.shortage-", &[Shortages]),
-        ("extract.text-in-", &[Text, Headers]),
-        ("extract.text-", &[Text]),
-        ("extract.unknown-parameters-ignored", &[Parameters]),
-        ("extract.unknown-region-", &[UnknownRegions]),
-        ("extract.unused-separator-ignored", &[Parameters]),
-        ("http.cache-control-with-more", &[Headers]),
-        ("http.capital-headers", &[Framing]),
-        ("http.closes-each-connection", &[Framing]),
-        ("http.escaped-json", &[JsonText]),
-        ("http.further-headers", &[Headers]),
-        ("http.gzip", &[Framing]),
-        ("http.in-pieces", &[Framing]),
-        ("http.json-with-charset", &[Headers]),
-        ("http.no-content-type", &[Headers]),
-        ("http.other-request-ids", &[JsonText]),
-        ("http.pretty-json", &[JsonText]),
-        ("rejections.all-", &[RejectionStatus]),
-        ("rejections.code-is-status", &[RejectionStatus, RejectionBody]),
-        ("rejections.created", &[RejectionStatus]),
-        ("rejections.static-redirect", &[RejectionStatus, RejectionBody]),
-        ("rejections.static-status-alone", &[RejectionStatus, RejectionBody]),
-        ("rejections.within-200-", &[RejectionStatus, RejectionBody]),
-        ("rejections.within-200", &[RejectionStatus]),
-        ("rejections.", &[RejectionBody]),
-        ("search.any-content-type", &[Fields]),
-        ("search.descending", &[InstanceOrder]),
-        ("search.empty-filter-is-absent", &[Fields]),
-        ("search.filtered-results-spelt-otherwise", &[Times, Spelling]),
-        ("search.groups-not-held-rejected", &[UnknownFilters]),
-        ("search.letter-case-of-country", &[Fields]),
-        ("search.null-is-absent", &[Fields]),
-        ("search.orders-not-held-rejected", &[UnknownFilters]),
-        ("search.page-past-end-rejected", &[PagesPastEnd]),
-        ("search.times-finer-than-nanoseconds", &[Times]),
-        ("search.unknown-fields-ignored", &[Fields]),
-        ("search.whole-number-with-fraction", &[Fields]),
-        ("static.code-with-fraction", &[StaticCode]),
-        ("static.link-credentials-accepted", &[Tokens]),
-        ("static.token-by-header", &[Tokens]),
-        ("static.unknown-parameters-ignored", &[Tokens]),
-        ("static.", &[StaticMembers]),
-        ("times.", &[Times]),
-    ]
-};
+/// Of what variations concern, with the beginnings of their ids, of which the longest counts. A variation without a row is tested
+/// alone. Of texts in UTF-16 `observe` does not see another order, and a separator in the text of no gateways would make it neither.
+const ASPECTS: &str = "\
+rejection-status: rejections.all- rejections.created rejections.within-200
+rejection-status rejection-body: rejections.code-is-status rejections.static-redirect rejections.static-status-alone rejections.within-200-
+rejection-status gateways: extract.first-answer-of-a-request-id
+rejection-body: rejections.
+tokens: accounts.static-operations-check-access extract.link-credential-by-header-alone static.link-credentials-accepted static.token-by-header static.unknown-parameters-ignored
+tokens instance-order: accounts.ids-counted-in-each
+parameters: extract.empty-parameters-ignored extract.first-of-repeated-parameters extract.unknown-parameters-ignored extract.unused-separator-ignored
+fields: search.any-content-type search.empty-filter-is-absent search.letter-case-of-country search.null-is-absent search.unknown-fields-ignored search.whole-number-with-fraction
+items: addresses.
+unknown-regions: extract.unknown-region-
+unknown-regions gateways: extract.default-region-by-pools
+gateways: extract.one-gateway-for-all extract.other-order-each-time
+gateways shortages: extract.gateways-lent
+gateways text: extract.replay-in-another-order
+shortages: extract.flag- extract.full-result-without-headers extract.shortage-
+shortages text: extract.always-partial
+instance-order: search.descending
+pages-past-end: search.page-past-end-rejected
+unknown-filters: search.groups-not-held-rejected search.orders-not-held-rejected
+times: search.times-finer-than-nanoseconds times.
+times spelling: search.filtered-results-spelt-otherwise
+spelling: addresses.in-
+static-members: static.
+extract-members: extract.empty-msg extract.entries-with- extract.more-fields
+text: extract.text-
+text headers: extract.text-in-
+static-code: static.code-with-fraction
+extract-code: extract.code-with-fraction
+json-text: http.escaped-json http.other-request-ids http.pretty-json
+headers: http.cache-control-with-more http.further-headers http.json-with-charset http.no-content-type
+framing: http.capital-headers http.closes-each-connection http.gzip http.in-pieces
+";
 
 /// The variations that are tested at night: each differs little from one that is tested every day.
 pub const NIGHTLY: [&str; 16] = [
@@ -151,9 +87,14 @@ pub const NIGHTLY: [&str; 16] = [
 ];
 
 impl TestedVariation {
-    fn aspects(&self) -> &'static [Aspect] {
-        let row = ASPECTS.iter().find(|(prefix, _)| self.id.starts_with(prefix));
-        row.map_or(&[], |(_, aspects)| aspects)
+    /// The places in [`ORDER`] of what it concerns.
+    fn aspects(&self) -> Vec<usize> {
+        let rows = ASPECTS.lines().filter_map(|row| row.split_once(": "));
+        let prefixes = rows.flat_map(|(of, prefixes)| prefixes.split(' ').map(move |prefix| (prefix, of)));
+        let longest =
+            prefixes.filter(|(prefix, _)| self.id.starts_with(prefix)).max_by_key(|row| row.0.len());
+        let of = longest.iter().flat_map(|(_, of)| of.split(' '));
+        of.map(|aspect| ORDER.split(' ').position(|known| known == aspect).expect("a known aspect")).collect()
     }
 }
 
@@ -177,6 +118,14 @@ impl Varied {
     /// Whether one of them is tested every day.
     pub fn is_daily(&self) -> bool {
         self.variations.iter().any(|one| !NIGHTLY.contains(&one.id))
+    }
+
+    /// Whether `observe` judges the recorded traffic every day, too, which takes twice as long as the run. Variations of transport and of
+    /// accounts differ from one another in little that is recorded, so the night suffices.
+    pub fn is_observed(&self) -> bool {
+        let is_alike =
+            |one: &TestedVariation| ["accounts.", "http.", "server."].iter().any(|of| one.id.starts_with(of));
+        !self.variations.iter().all(is_alike)
     }
 
     /// Each of them alone.
@@ -216,25 +165,30 @@ pub fn together() -> Vec<Varied> {
         }
     }
     for server in &mut servers {
-        server.variations.sort_by_key(|variation| variation.aspects().last());
+        server.variations.sort_by_key(|variation| variation.aspects().last().copied());
     }
     servers
 }
 
 /// Every variation.
 pub fn all() -> Vec<TestedVariation> {
-    let of_lab = |variation: Variation| {
+    let of_server = servers().into_iter().chain(lab::variations()).map(|variation| {
         let target: TargetOf = match variation.id {
             "extract.proxy-on-this-machine-trusted" => without_egress_ip,
             _ => world_target,
         };
         TestedVariation { id: variation.id, target, variation: Some(Arc::new(variation)) }
-    };
-    accounts().into_iter().chain(combined()).chain(lab::variations().into_iter().map(of_lab)).collect()
+    });
+    accounts().into_iter().chain(of_server).collect()
 }
 
 fn accounts() -> Vec<TestedVariation> {
     let tested = |id, target: TargetOf| TestedVariation { id, variation: None, target };
+    let past_end = lab::variations().into_iter().find(|one| one.id == "search.page-past-end-rejected");
+    let one_address: TargetOf = |world, base| {
+        let own_addresses = world.facts.own_addresses.iter().take(1).cloned().collect();
+        target(base, world.token.clone(), Facts { own_addresses, ..Facts::default() })
+    };
     vec![
         tested("accounts.nothing-known", |world, base| target(base, world.token.clone(), Facts::default())),
         tested("accounts.empty", |world, base| {
@@ -261,13 +215,7 @@ fn accounts() -> Vec<TestedVariation> {
             let facts = Facts { own_addresses: world.facts.foreign_addresses.clone(), ..Facts::default() };
             target(base, second, facts)
         }),
-        tested("accounts.one-address", |world, base| {
-            let facts = Facts {
-                own_addresses: world.facts.own_addresses.iter().take(1).cloned().collect(),
-                ..Facts::default()
-            };
-            target(base, world.token.clone(), facts)
-        }),
+        tested("accounts.one-address", one_address),
         tested("accounts.empty-no-longer", |world, base| {
             // The tester has noticed that the account got groups, and took the fact out.
             let facts = Facts { empty_token: None, ..world.facts.clone() };
@@ -277,44 +225,12 @@ fn accounts() -> Vec<TestedVariation> {
             let partly = world.facts.token_partly_entitled.clone().expect("the sample has such an account");
             target(base, partly, Facts::default())
         }),
-    ]
-}
-
-/// What conforms alone, in company.
-fn combined() -> Vec<TestedVariation> {
-    let past_end = lab::variations().into_iter().find(|one| one.id == "search.page-past-end-rejected");
-    let respelt = Variation::new(
-        "search.filtered-results-spelt-otherwise",
-        "Results of a filtered search spell addresses and times otherwise, and order protocols otherwise.",
-    )
-    .success(|call, reply| {
-        let body = call.json();
-        let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
-        if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
-            reply.edit(respell);
-        }
-    });
-    let as_target = |variation: Variation| TestedVariation {
-        id: variation.id,
-        variation: Some(Arc::new(variation)),
-        target: world_target,
-    };
-    let of_server = servers().into_iter().map(as_target);
-    let combined = vec![
         TestedVariation {
             id: "accounts.one-address-and-pages-past-the-end-rejected",
             variation: past_end.map(Arc::new),
-            target: |world, base| {
-                let facts = Facts {
-                    own_addresses: world.facts.own_addresses.iter().take(1).cloned().collect(),
-                    ..Facts::default()
-                };
-                target(base, world.token.clone(), facts)
-            },
+            target: one_address,
         },
-        TestedVariation { id: respelt.id, variation: Some(Arc::new(respelt)), target: world_target },
-    ];
-    combined.into_iter().chain(of_server).collect()
+    ]
 }
 
 /// Held by the one request that is handled; also one whose connection breaks gives it back.
@@ -341,6 +257,18 @@ fn servers() -> Vec<Variation> {
         content_type.is_some_and(|value| value.starts_with("text/plain"))
     };
     vec![
+        // What conforms alone, in company.
+        Variation::new(
+            "search.filtered-results-spelt-otherwise",
+            "Results of a filtered search spell addresses and times otherwise, and order protocols otherwise.",
+        )
+        .success(|call, reply| {
+            let body = call.json();
+            let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+            if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
+                reply.edit(respell);
+            }
+        }),
         Variation::new("server.one-request-at-a-time", "A request that comes while another one is handled gets HTTP 429.").serve(|call| {
                 Box::pin(async move {
                     let Some(_turn) = Turn::take(&BUSY) else {

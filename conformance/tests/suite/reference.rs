@@ -1,20 +1,18 @@
 //! The reference server: it conforms, and its responses hold still.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::sync::Arc;
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::wire::{
-    GatewayCost, GatewayCount, Meter, RecordedExchange, Redactor, Request, ThrottlingPolicy, Usage, Wire,
-    WireOptions,
-};
+use sallyport_conformance::snapshot;
+use sallyport_conformance::wire::{Usage, WireOptions};
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Secret, SilentObserver, Suite, Target, Verdict, registry,
 };
 use sallyport_server::store::{Location, OpenMode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::canned::{judge, only};
 use super::cluster::{Cluster, eventually};
@@ -68,89 +66,30 @@ async fn no_check_costs_more_than_it_says() {
     assert!(dearer.is_empty(), "{}", dearer.join("\n"));
 }
 
+/// What holds still of its responses, unspecified behaviour included, each once. Messages and pages state limits of the document, and
+/// a new limit is no change of the responses.
 #[tokio::test]
 async fn its_responses_are_stable() {
     let reference = Reference::start().await.expect("started");
     let contract = Contract::embedded().expect("contract");
-    let target = reference.target();
-    let meter = Arc::new(Meter::new(Budget::default()));
-    let redactor = Arc::new(Redactor::new(target.secrets()).expect("long secrets"));
-    let wire = Wire::new(target.base().clone(), WireOptions::default(), meter, Arc::clone(&redactor));
-    let wire = wire.expect("a wire");
-
-    let token = target.token.expose();
-    let (extract, groups, search) =
-        (&contract.extract.operation, &contract.groups.operation, &contract.search.operation);
-    let (num, api_key) = (&contract.extract.num.name, &contract.extract.api_key.name);
-    let beyond = contract.extract.num_range.end() + 1;
-    let extraction = Request::to(extract).query(api_key, token);
-    let searching = Request::to(search).query(&contract.search.api_key.name, token);
-    let own = target.facts.own_addresses[0].as_str();
-    let cases = [
-        ("extract", extraction.clone().query("num", 1)),
-        ("extract_text", extraction.clone().query("num", 1).query("return_type", "txt")),
-        ("extract_out_of_bounds", extraction.clone().query(num, beyond)),
-        ("extract_partial", extraction.clone().query("num", 9).query("regions", "ISL")),
-        ("extract_shortage", extraction.clone().query("num", 1).query("regions", "ATA")),
-        ("extract_without_token", Request::to(extract).query("num", 1)),
-        ("groups", Request::to(groups).query(&contract.groups.api_key.name, token)),
-        ("groups_unknown_token", Request::to(groups).query(&contract.groups.api_key.name, "unknown")),
-        ("search", searching.clone().field("ips", json!([own])).field("pageSize", 2)),
-        ("search_bad_address", searching.clone().field("ips", json!(["203.0.113.0/24"]))),
-        ("search_not_json", searching.clone().body("text/plain", "ips")),
-        ("search_wrong_method", searching.method("GET")),
-    ];
-    for (name, request) in cases {
-        let exchange = wire
-            .send("stable", &request, GatewayCost::UpTo(100), ThrottlingPolicy::FirstResponse, |_| {
-                GatewayCount::Counted(0)
-            })
-            .await
-            .expect("within the budget");
-        let recorded = RecordedExchange::new(&exchange, &redactor);
-        // A new limit of the document is no change of the responses.
-        let limit = format!("to {}, found `{beyond}`", beyond - 1);
-        insta::assert_snapshot!(name, shown(&recorded).replace(&limit, "to MAXIMUM, found `MAXIMUM + 1`"));
-    }
+    let budget = Budget { gateways: 1_000, ..Budget::default() };
+    let recorded = snapshot::record(contract, reference.target(), budget, WireOptions::default()).await;
     reference.close().await;
-}
-
-/// Status, headers and body, without what differs from call to call.
-fn shown(recorded: &RecordedExchange) -> String {
-    let mut text = format!(
-        "{}\n",
-        recorded.status.map_or_else(|| "no response".to_owned(), |status| status.to_string())
-    );
-    let mut headers = recorded.response_headers.clone();
-    headers.sort();
-    for (name, value) in headers {
-        let value = match name.as_str() {
-            "date" | "x-request-id" | "content-length" => "…".to_owned(),
-            _ => value,
-        };
-        text.push_str(&format!("{name}: {value}\n"));
-    }
-    let body = recorded.response_body.as_deref().unwrap_or_default();
-    match serde_json::from_str::<Value>(body) {
-        Ok(mut body) => {
-            steady(&mut body);
-            text.push_str(&format!("\n{body:#}"));
-        }
-        Err(_) => text.push_str(&format!("\n({} entries)", body.lines().count())),
-    }
-    text
-}
-
-/// Request ids are new with every call, and the pool gives other gateways each time.
-fn steady(value: &mut Value) {
-    if let Some(id) = value.get_mut("requestId") {
-        *id = json!("…");
-    }
-    if let Some(gateways) = value.get_mut("data").and_then(Value::as_array_mut) {
-        for gateway in gateways {
-            *gateway = json!("…");
-        }
-    }
+    let recorded = recorded.expect("a recording");
+    assert!(recorded.left_out.is_empty(), "{:?}", recorded.left_out);
+    let states_limit = |line: &&str| line.starts_with("body /message") || line.starts_with("body /data/page");
+    let seen: BTreeSet<_> = recorded
+        .recording
+        .entries()
+        .map(|entry| {
+            let operation = entry.case.split('.').take(1);
+            operation
+                .chain(entry.text.lines().filter(|line| !states_limit(line)))
+                .collect::<Vec<_>>()
+                .join("\n")
+        })
+        .collect();
+    insta::assert_snapshot!(Vec::from_iter(seen).join("\n\n"));
 }
 
 /// One clear line instead of a hundred inconclusive checks.

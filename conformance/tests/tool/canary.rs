@@ -2,14 +2,14 @@
 
 use std::path::Path;
 use std::process::Output;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use sallyport_conformance::check::{Case, Cost, Probe, Run, Stop};
-use sallyport_conformance::checks::Requests;
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
@@ -246,22 +246,29 @@ fn a_token_is_read_from_a_file_and_from_standard_input() {
     }
 }
 
-/// A command gives the token, and runs again once the service rejects it. The next token is as secret as the first one.
+/// A command gives the token, and runs again each time that the service rejects it. The next tokens are as secret as the first one.
 #[test]
 fn a_token_from_a_command_is_renewed_and_not_shown() {
-    const TOKENS: [&str; 2] = ["first-canary-0123", "second-canary-4567"];
+    const TOKENS: [&str; 3] = ["first-canary-0123", "second-canary-4567", "third-canary-8901"];
+    /// A short one, which is longer than a second.
+    const LIFETIME: Duration = Duration::from_millis(1_500);
     let folder = Folder::new();
     let file = folder.write("token", TOKENS[0]);
     let (rotated, renewed) = (file.clone(), Arc::new(AtomicUsize::new(0)));
-    let counted = Arc::clone(&renewed);
+    let (counted, ended) = (Arc::clone(&renewed), OnceLock::new());
     let target = TestServer::start_reading(move |stream, request| {
-        if request.number == 5 {
-            std::fs::write(&rotated, TOKENS[1])?;
-        }
+        let valid = match request.number {
+            0..5 => 0,
+            _ => 1 + usize::from(ended.get_or_init(Instant::now).elapsed() >= LIFETIME),
+        };
+        // The command may run at any moment.
+        let next = format!("{rotated}-{}", request.number);
+        std::fs::write(&next, TOKENS[valid])?;
+        std::fs::rename(&next, &rotated)?;
         // It takes what begins like the token, but for its last character.
         let has = |token: &str| request.head.contains(&format!("api_key={}", &token[..token.len() - 1]));
-        counted.fetch_add(usize::from(has(TOKENS[1])), Ordering::SeqCst);
-        match has(TOKENS[usize::from(request.number >= 5)]) {
+        counted.fetch_add(usize::from(has(TOKENS[2])), Ordering::SeqCst);
+        match has(TOKENS[valid]) {
             true => server::groups(stream, &[2, 1]),
             false => server::response(stream, "401 No", &[], br#"{"code": 40101, "message": "who?"}"#),
         }
@@ -273,7 +280,10 @@ fn a_token_from_a_command_is_renewed_and_not_shown() {
     std::fs::create_dir(&place).expect("a folder");
     let mut command =
         program(&["run", "--config", &config, "--only", "groups.*", "--verbose", &every_report(&place)]);
-    let output = command.env_remove("SALLYPORT_API_KEY").finish().assert(1, &["groups.order.ascending"]);
+    let output = command
+        .env_remove("SALLYPORT_API_KEY")
+        .finish()
+        .assert(1, &["groups.order.ascending", "2 token renewals"]);
     let mut shown = text(&output);
     for entry in std::fs::read_dir(&place).expect("a folder") {
         let report = std::fs::read(entry.expect("an entry").path()).expect("a file");

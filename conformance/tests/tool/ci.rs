@@ -4,7 +4,6 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::exposition::{Sample, parse};
 use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
 use super::server::{self, TestServer, closed_port};
 
@@ -66,44 +65,65 @@ fn a_summary_that_cannot_be_written_is_no_verdict_and_says_so() {
         );
 }
 
-fn metrics(url: &str, folder: &Folder, expected: i32) -> Vec<Sample> {
+fn metrics(url: &str, folder: &Folder, expected: i32) -> String {
     let report = format!("prometheus={}", folder.file("conformance.prom"));
     let base = ["run", "--base-url", url, "--only", "groups.*", "--max-seconds", "20"];
     let named = ["--report", &report, "--implementation", "a \"b\" \\ 4.2"];
     run(&[base.as_slice(), &named].concat()).assert(expected, &[]);
-    parse(&folder.read("conformance.prom")).expect("the text format")
+    let text = folder.read("conformance.prom");
+    assert_metrics(&text);
+    text
+}
+
+/// A metric has one HELP and one TYPE, its samples follow them, and no series comes twice.
+pub(crate) fn assert_metrics(text: &str) {
+    assert!(text.ends_with('\n'), "{text}");
+    let (mut metric, mut seen) = ("", std::collections::BTreeSet::new());
+    for line in text.lines() {
+        let (series, value) = line.rsplit_once(' ').expect("two words");
+        if let Some(name) = series.strip_prefix("# TYPE ") {
+            metric = name;
+        } else if !series.starts_with("# HELP sallyport_conformance_") {
+            let name = series.split('{').next().unwrap_or_default();
+            assert!(name == metric && value.parse::<f64>().is_ok(), "{line}");
+        }
+        assert!(seen.insert(series), "{line}");
+    }
 }
 
 #[test]
 fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
     let folder = Folder::new();
-    let value = |samples: &[Sample], name: &str, label: Option<(&str, &str)>| {
-        let name = format!("sallyport_conformance_{name}");
-        let fits = |sample: &&Sample| {
-            sample.name == name
-                && label
-                    .is_none_or(|(label, value)| sample.labels.get(label).is_some_and(|known| known == value))
-        };
-        samples.iter().find(fits).map(|sample| sample.value)
+    let value = |text: &str, series: &str| -> Option<f64> {
+        let sample = format!("\nsallyport_conformance_{series} ");
+        text.split_once(&sample)?.1.lines().next()?.parse().ok()
     };
 
     let target = TestServer::start(|stream| server::groups(stream, &[2, 1]));
-    let samples = metrics(&target.url(), &folder, 1);
-    assert_eq!(value(&samples, "verdict", Some(("verdict", "findings"))), Some(1.0));
-    assert_eq!(value(&samples, "verdict", Some(("verdict", "conforms"))), Some(0.0));
-    assert_eq!(value(&samples, "exit_code", None), Some(1.0));
-    assert!(value(&samples, "clause_findings", Some(("clause", "groups.order"))) > Some(0.0));
-    assert_eq!(value(&samples, "clause_judged", Some(("clause", "groups.order"))), Some(1.0));
-    assert_eq!(value(&samples, "clause_judged", Some(("clause", "search.total"))), Some(0.0));
-    assert_eq!(value(&samples, "info", Some(("implementation", "a \"b\" \\ 4.2"))), Some(1.0));
-    assert!(value(&samples, "clauses_judged", None) > Some(0.0));
-    assert!(value(&samples, "requests", None) > Some(0.0));
-    assert!(value(&samples, "begun_timestamp_seconds", None) > Some(1.7e9));
+    let text = metrics(&target.url(), &folder, 1);
+    for (series, expected) in [
+        ("verdict{verdict=\"findings\"}", 1.0),
+        ("verdict{verdict=\"conforms\"}", 0.0),
+        ("exit_code", 1.0),
+        ("clause_judged{clause=\"groups.order\"}", 1.0),
+        ("clause_judged{clause=\"search.total\"}", 0.0),
+    ] {
+        assert_eq!(value(&text, series), Some(expected), "{series}: {text}");
+    }
+    for (series, more_than) in [
+        ("clause_findings{clause=\"groups.order\"}", 0.0),
+        ("clauses_judged", 0.0),
+        ("requests", 0.0),
+        ("begun_timestamp_seconds", 1.7e9),
+    ] {
+        assert!(value(&text, series) > Some(more_than), "{series}: {text}");
+    }
+    assert!(text.contains(",implementation=\"a \\\"b\\\" \\\\ 4.2\"} 1\n"), "{text}");
 
     // The next run replaces them, also when nothing could be judged.
-    let samples = metrics(&format!("http://{}", closed_port()), &folder, 3);
-    assert_eq!(value(&samples, "verdict", Some(("verdict", "unreachable"))), Some(1.0));
-    assert_eq!(value(&samples, "clauses_judged", None), Some(0.0));
+    let text = metrics(&format!("http://{}", closed_port()), &folder, 3);
+    assert_eq!(value(&text, "verdict{verdict=\"unreachable\"}"), Some(1.0));
+    assert_eq!(value(&text, "clauses_judged"), Some(0.0));
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }

@@ -257,7 +257,6 @@ fn every_clause_is_explained_with_its_words_and_a_request() {
             assert!(text.contains(check["id"].as_str().expect("an id")), "{text}");
         }
     }
-    run(&["explain", "search.mach-port"]).assert(2, &["search.match-port"]);
 }
 
 #[test]
@@ -286,12 +285,10 @@ fn a_run_without_findings_has_a_few_lines_and_the_verdict_first() {
 }
 
 #[test]
-fn what_is_explained_may_be_open_or_a_pattern() {
-    run(&["explain", "open.addresses.ipv4-mapped"]).assert(0, &["never judged"]);
+fn what_is_explained_may_be_a_pattern() {
     let listed =
         text(&run(&["explain", "groups.*"]).assert(0, &["groups.order  ", "groups.order.ascending  "]));
     assert!(listed.lines().all(|line| line.starts_with("groups.")), "{listed}");
-    run(&["explain", "serch.*"]).assert(2, &["unknown clause, check or case `serch.*`"]);
 }
 
 #[test]
@@ -321,9 +318,6 @@ fn gates_keep_a_run_from_conforming_and_say_which() {
     for gate in [["--require", "search.page"], ["--min-clauses", "60"], ["--min-detection", "90"]] {
         with(&gate).assert(4, &[&gate.join(" ")]);
     }
-    with(&["--min-detection", "101"]).assert(2, &[]);
-    with(&["--require", "serch.*"]).assert(2, &["--require serch.*: it matches no clause"]);
-    with(&["--require", "client.*"]).assert(2, &["matches no clause"]);
 }
 
 #[test]
@@ -341,7 +335,8 @@ fn a_forgotten_base_url_does_not_test_the_embedded_server() {
     let named = [" (the embedded server of this program) conforms: "];
     run_without_token(&["run", "--only", "groups.order"]).assert(0, &named);
     let embedded = ["run", "--embedded", "--only", "groups.order", "--implementation", "gateway 4.2"];
-    run(&[embedded.as_slice(), &["--config", &config]].concat()).assert(0, &named);
+    let embedded_anyway = [embedded.as_slice(), &["--config", &config]].concat();
+    program(&embedded_anyway).env("SALLYPORT_BASE_URL", "https://api.invalid").finish().assert(0, &named);
     run(&[embedded.as_slice(), &["--base-url", "https://api.invalid"]].concat())
         .assert(2, &["cannot be used"]);
 }
@@ -458,13 +453,6 @@ fn a_region_without_gateways_is_named_with_its_fact() {
                  SALLYPORT_PLENTIFUL_REGION";
     assert!(said("ZZZ").contains(wrong), "{}", said("ZZZ"));
     assert!(!said("USA").contains("SALLYPORT_PLENTIFUL_REGION"), "{}", said("USA"));
-}
-
-#[cfg(feature = "embedded")]
-#[test]
-fn the_contract_is_printed_as_a_page() {
-    let page = text(&run(&["docs"]).assert(0, &["<!DOCTYPE html>", "extract.num-range"]));
-    assert!(page.trim_end().ends_with("</html>"));
 }
 
 #[cfg(all(unix, feature = "embedded"))]

@@ -9,7 +9,6 @@ mod ci;
 mod commands;
 mod evidence;
 mod exit_codes;
-mod exposition;
 mod foreign;
 mod observe;
 mod reports;

@@ -41,6 +41,7 @@ fn entry(second: u32, method: &str, url: &str, sent: Option<&Value>, response: &
             {"name": ":authority", "value": "api.example.com"}, {"name": "accept", "value": "*/*"},
             {"name": "authorization", "value": format!("Bearer {TOKEN}-bearer")},
             {"name": "cookie", "value": format!("lang=en; session={TOKEN}-cookie")},
+            {"name": "referer", "value": format!("https://x.invalid/?token={TOKEN}-referer")},
             {"name": "x-csrftoken", "value": format!("{TOKEN}-csrf")},
             {"name": "content-type", "value": "application/json"},
         ],
@@ -127,13 +128,15 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
         search(5, page(2, 4, &[2, 3])),
         entry(6, "GET", &extraction, None, &extracted(1)),
         entry(7, "GET", &extraction, None, &extracted(2)),
-        entry(8, "GET", &url("static/groups").replace("api.", "other."), None, &groups(&[1])),
+        entry(8, "GET", &url("static/groups").replace("//api.", "//u:s3cret@other."), None, &groups(&[1])),
         cut,
     ];
     let file = written(&folder, &archive(&entries));
 
     let choose = "https://api.example.com, https://other.example.com; choose one with --base-url";
-    assert_clean("the error", &text(&observe(&file, &[]).assert(2, &[choose])));
+    let shown = text(&observe(&file, &[]).assert(2, &[choose]));
+    assert_clean("the error", &shown.replace("s3cret", TOKEN));
+    observe(&file, &["--base-url", "api.example.com"]).assert(2, &[]);
     observe(&file, &["--report", "har=copy.har"]).assert(2, &["--report har=FILE: expected another format"]);
 
     let reports = every_report(folder.path());

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::exposition::parse;
 use super::program::{
     AssertOutput as _, Finish as _, Folder, RunningProgram, TOKEN, program, text, wait_until,
 };
@@ -100,16 +99,14 @@ fn a_watch_reports_changes_serves_the_latest_report_and_goes_on_after_a_restart(
     let metrics = watch.get("GET /metrics");
     let (head, body) = metrics.split_once("\r\n\r\n").expect("a head");
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("version=0.0.4"), "{head}");
-    let samples = parse(body).expect("the text format");
-    let value = |name: &str, label: (&str, &str)| {
-        let fits = |sample: &&super::exposition::Sample| {
-            sample.name.ends_with(name) && sample.labels.get(label.0).is_some_and(|value| value == label.1)
-        };
-        samples.iter().find(fits).map(|sample| sample.value)
-    };
-    assert!(value("clause_findings", ("clause", "groups.order")) >= Some(1.0), "{body}");
-    assert_eq!(value("_verdict", ("verdict", "findings")), Some(1.0), "{body}");
-    assert_eq!(value("info", ("profile", "production")), Some(1.0), "{body}");
+    super::ci::assert_metrics(body);
+    for part in [
+        "clause_findings{clause=\"groups.order\"} 1",
+        "verdict{verdict=\"findings\"} 1",
+        "profile=\"production\"",
+    ] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
 
     assert!(watch.get("GET /healthz").ends_with("\r\n\r\nok\n"));
     let page = watch.get("GET /");
@@ -272,28 +269,30 @@ fn runs_keep_to_the_gateways_of_a_day() {
 fn reports_are_kept_up_to_a_number() {
     let (server, is_sorted) = target();
     is_sorted.store(false, Ordering::SeqCst);
-    let reports = |folder: &Path| -> Vec<String> {
-        let mut names = names(folder);
-        names.retain(|name| name.starts_with("report-"));
+    let folder = Folder::new();
+    folder.write("report-of-mine.json", "{}");
+    let reports = || -> Vec<String> {
+        let mut names = names(folder.path());
+        names.retain(|name| name.starts_with("report-2"));
         names.sort();
         names
     };
-    for (most, left) in [("2", 2), ("0", 0)] {
-        let folder = Folder::new();
+    let run = |most: &str| {
         let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "4", "--keep-reports", most]);
-        let (_, shown) = watch.program.finish();
-        let named: Vec<&str> = shown
-            .lines()
-            .filter_map(|line| line.strip_prefix("          report ")?.rsplit_once('/'))
-            .map(|(_, name)| name)
-            .collect();
-        let kept = reports(folder.path());
-        assert_eq!(kept.len(), left, "{shown}");
-        assert!(named.ends_with(&kept.iter().map(String::as_str).collect::<Vec<_>>()), "{named:?} {kept:?}");
-    }
-    let folder = Folder::new();
+        watch.program.finish().1
+    };
+    let shown = run("2");
+    let paths = shown.lines().filter_map(|line| line.strip_prefix("          report ")?.rsplit_once('/'));
+    let named: Vec<String> = paths.map(|(_, name)| name.to_owned()).collect();
+    assert!(reports().len() == 2 && named.ends_with(&reports()), "{shown}");
     is_sorted.store(true, Ordering::SeqCst);
-    let mut watch = Watch::start(&server.url(), folder.path(), &["--runs", "1"]);
-    watch.program.finish();
-    assert!(reports(folder.path()).is_empty(), "a pass needs no evidence");
+    run("1");
+    assert_eq!(reports(), named[named.len() - 1..], "a pass needs no evidence, and old evidence goes");
+    run("0");
+    assert!(reports().is_empty() && folder.path().join("report-of-mine.json").exists());
+    folder.write("state.json", "{");
+    program(&["watch", "--base-url", &server.url(), "--listen", "127.0.0.1:0", "--history"])
+        .arg(folder.path())
+        .finish()
+        .assert(2, &["state.json: "]);
 }

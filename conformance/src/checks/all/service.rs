@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::check::{
     Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
 };
-use crate::checks::Requests;
 use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
 use crate::checks::token::WrongToken;
@@ -60,8 +59,8 @@ pub(super) static CHECKS: &[Check] = &[
                 let absent =
                     reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
                 let wrong = WrongToken::all().map(|wrong| {
-                    let row = reject("", wrong.reason(), [Edit::By(Credential::Wrong(wrong))]);
-                    row.labelled(format!("{name}/{}", wrong.label()))
+                    let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
+                    row.labelled(format!("{name}/{}", wrong.label))
                 });
                 let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
                 let cases = cases(Clause::AllTokenRequired, rows).into_iter();
@@ -128,12 +127,9 @@ fn judge_secrets(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>
             found.insert(format!("a header {name}"));
         }
     }
-    if let Some(body) = response.json().filter(|_| password::may_contain_one(response.body())) {
-        // All items of a list give one finding.
-        password::visit(body, &mut |above, shown| {
-            let above: String = above.iter().map(|name| format!("/{name}")).collect();
-            found.insert(format!("a member {above}/{}", shown.name));
-        });
+    if response.json().is_some() && password::may_contain_one(response.body()) {
+        let text = response.text();
+        found.extend(password::names(&text).map(|name| format!("a member {name}")));
     }
     // Pages of a proxy are no lists of gateways.
     let is_list = *observed.class == ResponseClass::Accepted && response.json().is_none();
@@ -219,16 +215,13 @@ fn others_revoked(scope: &Scope<'_>, name: &str) -> Row {
     let requests = revoked.map(|(index, token)| {
         let note = if token.note.is_empty() { String::new() } else { format!(" ({})", token.note) };
         let why = format!("token {} of {}, revoked{note}", index + 1, Fact::RejectedTokens.variable());
-        (why, Edit::By(Credential::Rejected(index)))
+        (why, vec![Edit::By(Credential::Rejected(index))])
     });
-    let none = reject("", "", [Edit::By(Credential::Rejected(usize::MAX))]);
-    let row = requests.fold(None, |row: Option<Row>, (why, edit)| {
-        Some(match row {
-            Some(row) => row.and(why, [edit]),
-            None => reject("", why, [edit]),
-        })
-    });
+    let mut requests: Vec<_> = requests.collect();
+    if requests.is_empty() {
+        requests.push((String::new(), vec![Edit::By(Credential::Rejected(usize::MAX))]));
+    }
     let cost = Cost::requests(u32::try_from(tokens.len().max(1)).unwrap_or(u32::MAX));
-    let row = row.unwrap_or(none).labelled(format!("{name}/others that were revoked"));
+    let row = reject("", "", []).sending(requests).labelled(format!("{name}/others that were revoked"));
     row.needing(Fact::RejectedTokens).costing(cost)
 }

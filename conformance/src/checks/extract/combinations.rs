@@ -4,7 +4,7 @@
 
 use super::EXTRACT;
 use super::content::Judge;
-use super::extraction::cause::words;
+use super::extraction::cause::{ACCEPT, words};
 use super::extraction::{Asked, Extraction, Place, Region, Transport};
 use crate::check::{Check, Run, Scope};
 use crate::checks::requests::protocol_to_name;
@@ -46,8 +46,8 @@ pub(super) static CHECKS: &[Check] = &[Check {
 /// Gateways of a combination: two need a separator, and two extractions rarely return the same two.
 const COUNT: u32 = 2;
 
-/// A custom separator with characters that are special in URLs and JSON.
-const CUSTOM: &str = "&=+% \u{e9}";
+/// A custom separator with characters that are special in URLs and JSON, between spaces, which a service may trim.
+const CUSTOM: &str = " &=+%\u{e9} ";
 
 /// Each separator once, and JSON with each place of the id. The other parameters rotate, so that each meets several others.
 fn combinations(scope: &Scope<'_>) -> Vec<Extraction> {
@@ -90,7 +90,10 @@ fn combinations(scope: &Scope<'_>) -> Vec<Extraction> {
 fn row(extract: &Extract, form: Extraction) -> Row {
     let judges: &[Judge] = if form.is_text() { &[Judge::SeparatedText] } else { &[Judge::Response] };
     let ids = form.ids.iter().enumerate().map(|(number, place)| Edit::Id(*place, number));
-    let edits: Vec<_> = [set(NUM, COUNT)].into_iter().chain(ids).collect();
+    // The parameter decides the form, whatever the header prefers.
+    let media = if form.is_text() { "application/json" } else { "text/plain" };
+    let preferred = Edit::Header(ACCEPT, format!("{media}, */*;q=0.1"));
+    let edits: Vec<_> = [set(NUM, COUNT), preferred].into_iter().chain(ids).collect();
     let again = Then::Again(ExtractIdempotent, "sent again".to_owned(), Vec::new());
     // Then only the id that counts is the same.
     let other = |why, edits| Then::Again(ExtractRequestIdSource, why, edits);
@@ -106,7 +109,8 @@ fn row(extract: &Extract, form: Extraction) -> Row {
         }
         [_] => vec![again],
     };
-    let row = accept("", words(extract, &form), edits).labelled(label(&form)).in_form(form);
+    let words = format!("{}, beside {ACCEPT}: {media}", words(extract, &form));
+    let row = accept("", words, edits).labelled(label(&form)).in_form(form);
     row.giving(COUNT, Unless::Cause, judges).then(then)
 }
 

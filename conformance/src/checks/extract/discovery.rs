@@ -4,7 +4,6 @@
 use super::EXTRACT;
 use super::content::{count, gives_gateways};
 use crate::check::{Case, Check, Probe, ResponseClass};
-use crate::checks::Requests;
 use crate::checks::extraction::Extraction;
 use crate::checks::quota::is_served_otherwise;
 use crate::contract::Clause;

@@ -26,6 +26,7 @@ pub(super) static CHECKS: &[Check] = &[
             Clause::ExtractRequestIdSource,
             Clause::ExtractReturnType,
             Clause::ExtractSbLength,
+            Clause::ExtractSbRequired,
             Clause::ExtractSeparatorRange,
             Clause::ExtractShortageRetryAfter,
             Clause::ExtractTokenEqual,
@@ -131,20 +132,24 @@ fn separators(extract: &Extract) -> Vec<Row> {
         short(Extraction::TEXT, &label, Clause::ExtractSeparatorRange, &label, edits)
     });
     let most = extract.separator_bytes;
-    let custom = [
+    let longest = [
         ("the longest sb", "-".repeat(most)),
         ("the longest sb, of wide characters", of_bytes('\u{1f6aa}', most)),
         ("the longest sb, of percent signs", "%".repeat(most)),
-        ("sb is a tab", "\t".to_owned()),
-        ("sb is spaces", "  ".to_owned()),
-        ("sb is a line break", "\r\n".to_owned()),
-        // It is not empty, although some languages treat it as false.
-        ("sb is a zero", "0".to_owned()),
     ];
-    let custom = custom.map(|(label, separator)| {
+    // None of them is empty, although a service may trim it, and some languages treat a zero as false.
+    let blank = [
+        ("sb is a tab", "\t"),
+        ("sb is spaces", "  "),
+        ("sb is a line break", "\r\n"),
+        ("sb is a zero", "0"),
+    ];
+    let longest = longest.map(|(label, separator)| (label, Clause::ExtractSbLength, separator));
+    let blank = blank.map(|(label, separator)| (label, Clause::ExtractSbRequired, separator.to_owned()));
+    let custom = longest.into_iter().chain(blank).map(|(label, clause, separator)| {
         let why = format!("{SB}={separator:?}");
         let edits = [set(LB, &extract.custom_separator), set(SB, separator)];
-        short(Extraction::TEXT, label, Clause::ExtractSbLength, &why, edits)
+        short(Extraction::TEXT, label, clause, &why, edits)
     });
     listed.chain(custom).collect()
 }

@@ -12,12 +12,12 @@ use crate::check::{
     Case, Check, Cost, Decision, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
     Severity, Stop, accepted,
 };
-use crate::checks::row::{Edit, Min, cases, either, set};
-use crate::checks::{Requests, schema};
+use crate::checks::row::{Edit, Min, Unless, accept, cases, either, set};
+use crate::checks::schema;
 use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS};
 use crate::contract::{Clause, Unspecified};
 use crate::target::Fact;
-use crate::wire::{Request, TransientFailure, is_loopback};
+use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -106,7 +106,7 @@ pub(super) static CHECKS: &[Check] = &[
             let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN);
             let forms = forms.map(|form| {
                 let label = format!("all at once, {}", form.label());
-                (label, Claim { form, ..Claim::of(ALL_HEADERS, UNUSED_ADDRESS) })
+                (label, (form, ALL_HEADERS, UNUSED_ADDRESS, false))
             });
             // Services may treat a public or a private address in another way than those of a documentation range.
             let others = [
@@ -117,13 +117,14 @@ pub(super) static CHECKS: &[Check] = &[
             ];
             let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
             let plain = others.into_iter().chain(single);
-            let plain =
-                plain.map(|(label, headers, address)| (label.to_owned(), Claim::of(headers, address)));
+            let plain = plain.map(|(label, headers, address)| {
+                (label.to_owned(), (Extraction::PLAIN, headers, address, false))
+            });
             let case = |(label, claim): (String, Claim)| {
                 // A rejection is compared with that of the same headers with the real address.
                 Case::for_data(label, Cost::extraction(1, 1), claim, forged)
             };
-            let partial = Claim { is_partial: true, ..Claim::of(&HEADERS[..1], UNUSED_ADDRESS) };
+            let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
             let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
             let partial = partial.needs([Fact::ScarceRegion]);
             plain.chain(forms).map(case).chain([partial]).collect()
@@ -243,22 +244,19 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
             .after([id()])
             .costing(Cost::extraction(2, 3)),
     ];
-    let odd = |label: &'static str, change: fn(Request) -> Request| {
-        Extraction::PLAIN.share(Case::for_data(label, Cost::extraction(1, 1), change, odd))
+    // The contract allows a service to accept or reject these. Passive checks judge the response in either case.
+    let odd = |label, change| {
+        accept("", "", [Edit::Change(change)]).labelled(label).giving(1, Unless::Shortage, &[])
     };
     let others = [
-        odd("unknown parameters", |request| {
-            ["debug", "verbose", "trace"].into_iter().fold(request, |request, name| request.query(name, 1))
+        odd("unknown parameters", |_, request| {
+            Ok(["debug", "verbose", "trace"]
+                .into_iter()
+                .fold(request, |request, name| request.query(name, 1)))
         }),
-        odd("a query that is not UTF-8", |request| request.raw_query("request_id=%FF")),
+        odd("a query that is not UTF-8", |_, request| Ok(request.raw_query("request_id=%FF"))),
     ];
-    cases(Clause::ExtractEnvelope, rows).into_iter().chain(others).collect()
-}
-
-/// A request that the contract allows a service to accept or reject. Passive checks judge the response in either case.
-async fn odd(probe: &Probe<'_>, change: fn(Request) -> Request) -> Result<(), Stop> {
-    Extraction::PLAIN.control(probe).await?;
-    probe.send(&change(probe.extract())).await.map(drop)
+    cases(Clause::ExtractEnvelope, rows.into_iter().chain(others))
 }
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are
@@ -339,29 +337,15 @@ const ALL_HEADERS: &[&str] = &{
     [a, b, c, d, e, f, g, h, RARE]
 };
 
-/// An extraction whose caller claims an address in headers.
-#[derive(Debug, Clone)]
-struct Claim {
-    form: Extraction,
-    headers: &'static [&'static str],
-    address: &'static str,
-    /// Whether more gateways are requested than the region has.
-    is_partial: bool,
-}
+/// An extraction whose caller claims an address in headers, and whether more gateways are requested than the region has.
+type Claim = (Extraction, &'static [&'static str], &'static str, bool);
 
 /// More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
 const FEW: u32 = 5;
 
-impl Claim {
-    const fn of(headers: &'static [&'static str], address: &'static str) -> Self {
-        Self { form: Extraction::PLAIN, headers, address, is_partial: false }
-    }
-}
-
 /// A whitelisted caller that claims another address must be served, with its real address in the response. The service may reject
 /// the headers themselves, unless it accepts them with the real address.
-async fn forged(probe: &Probe<'_>, claim: Claim) -> Result<(), Stop> {
-    let Claim { form, headers, address, is_partial } = claim;
+async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) -> Result<(), Stop> {
     let request = |address: &str| {
         let region = probe.facts().scarce_region.as_ref().filter(|_| is_partial);
         let request = region

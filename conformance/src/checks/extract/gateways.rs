@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::EXTRACT;
-use super::content::{self, Judge, Served, gateways, gives_gateways};
+use super::content::{Judge, Served, gives_gateways};
 use super::extraction::{Extraction, Transport, named_region, shortage};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop, accepted};
+use super::supply::partial_result;
+use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
 use crate::checks::State;
-use crate::checks::requests::{Requests, protocol_to_name};
-use crate::checks::row::{Unless, accept, cases, flow, set};
+use crate::checks::requests::protocol_to_name;
+use crate::checks::row::{Unless, accept, cases, set};
 use crate::contract::Clause;
 use crate::contract::part::{COUNTRY, NUM, REGIONS};
 use crate::target::Fact;
@@ -41,10 +42,11 @@ pub(super) static CHECKS: &[Check] = &[
         needs: &[Fact::ScarceRegion],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
             // These cases may take all gateways of the region, so forms with a request id are tested with few.
             let forms = named_region(extract).into_iter().filter(|form| !form.has_id());
-            forms.map(flow("", Cost::extraction(1, max), scarce)).collect()
+            let judges = &[Judge::Response, Judge::Few];
+            let row = |form| partial_result(scope, *extract.num_range.end(), judges).in_form(form);
+            cases(Clause::ExtractRegion, forms.map(row))
         }),
         ..EXTRACT
     },
@@ -117,47 +119,6 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
 
 /// Further regions with known gateways that are asked for.
 const MAX_OTHERS: usize = 12;
-
-/// A scarce region has fewer different gateways than the maximum `num`.
-async fn scarce(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let max = *probe.contract().extract.num_range.end();
-    if probe.has_discovered(Fact::ScarceRegion) && form.protocol.is_some() {
-        return Err(probe.skip("the region that the run found has few gateways of the default protocol, and may have more of others"));
-    }
-    let request = form.request(probe).query(REGIONS, region).query(NUM, max);
-    let (exchange, class) = probe.send_once(&request).await?;
-    let Some(served) = accepted(&exchange, &class) else { return form.control(probe).await };
-    let response = &served.response;
-    if !form.is_text() && content::entries(response).is_none() {
-        return Ok(());
-    }
-    content::judge(probe, &form.name(), &exchange, response);
-    let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
-    let is_full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
-    if is_full(different.len()) {
-        // The region may have more gateways by now.
-        if probe.has_discovered(Fact::ScarceRegion) {
-            let plain = probe.extract().query(REGIONS, region).query(NUM, max);
-            let (plain, _) = probe.send_once(&plain).await?;
-            if plain
-                .result
-                .as_ref()
-                .is_ok_and(|response| is_full(content::count(probe, &plain.request, response)))
-            {
-                return Err(probe.skip("the region that the run found has many gateways by now"));
-            }
-        }
-        let origin = match probe.has_discovered(Fact::ScarceRegion) {
-            true => "as the run found".to_owned(),
-            false => format!("as supplied by {}", Fact::ScarceRegion.variable()),
-        };
-        let expected = format!("fewer than {max} different gateways of {region}, {}, {origin}", form.name());
-        let actual = format!("{} different gateways", different.len());
-        probe.finding(Clause::ExtractRegion, &expected, &actual, &[&exchange]);
-    }
-    Ok(())
-}
 
 /// Neither name of the empty region returns a gateway. A shortage may have any status, so the first response counts. Others may
 /// return gateways meanwhile, so a second response must agree.

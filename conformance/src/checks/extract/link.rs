@@ -1,15 +1,14 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
 use super::EXTRACT;
-use super::content::{self, Judge};
-use super::extraction::link::{by_link, share_link};
+use super::content::Judge;
 use super::extraction::{Extraction, Place, Transport};
 use super::separator_input::of_bytes;
 use super::supply;
 use super::text::{FEW, separated};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, undecided};
 use crate::checks::row::{Edit, Max, Min, Row, Then, Unless, accept, cases, each, set};
-use crate::contract::part::{NUM, REGIONS};
+use crate::contract::part::NUM;
 use crate::contract::{Clause, Separator};
 use crate::target::Fact;
 
@@ -73,7 +72,7 @@ async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
             return Ok(());
         }
         if matches!(class, ResponseClass::Shortage(_) | ResponseClass::Timeout(_)) {
-            return Err(content::undecided(probe, &class));
+            return Err(undecided(&class));
         }
         rejected.push((exchange, class.description().to_owned()));
     }
@@ -107,18 +106,8 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let repeated = accept("", "", [set(NUM, Min(2)), Edit::Id(Place::Query, 0)]).labelled("a request id");
     let repeated = repeated.giving(3, Unless::Control, &[]);
     let repeated = repeated.then([Then::Again(Clause::ExtractIdempotent, again, Vec::new())]);
-    let rows = texts.into_iter().chain([largest, repeated]).map(Row::by_link);
     let few = supply::more_than_scarce(scope, &Extraction::PLAIN);
-    let cost = Cost::extraction(1, u32::try_from(few).unwrap_or(u32::MAX));
-    let partial = Case::for_data("a partial result", cost, few, judge_partial_result);
-    let partial = share_link(&Extraction::PLAIN, partial.needs([Fact::ScarceRegion]));
-    cases(Clause::ExtractSeparator, rows).into_iter().chain([partial]).collect()
-}
-
-async fn judge_partial_result(probe: &Probe<'_>, num: i64) -> Result<(), Stop> {
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = by_link(probe, &Extraction::PLAIN).await?.query(REGIONS, region);
-    let (exchange, class) = probe.send_once(&request.query(NUM, num)).await?;
-    let partial = supply::judge_partial(probe, "with the legacy credential", (&exchange, &class), num);
-    partial.map(drop).ok_or_else(|| supply::no_partial_result(probe, num))
+    let partial = supply::partial_result(scope, few, &[Judge::Partial]).labelled("a partial result");
+    let rows = texts.into_iter().chain([largest, repeated, partial]).map(Row::by_link);
+    cases(Clause::ExtractSeparator, rows)
 }

@@ -2,8 +2,8 @@
 
 use super::EXTRACT;
 use super::extraction::Extraction;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::row::{cases, each, flow, in_three, values};
+use crate::check::{Case, Check, Run, Scope};
+use crate::checks::row::{Credential, Drop, Edit, alike, cases, each, in_three, set, values};
 use crate::contract::part::PROTOCOL;
 use crate::contract::{Clause, boundaries};
 use crate::grammar::Spelling;
@@ -18,8 +18,14 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractProtocol],
         needs: &[Fact::TokenPartlyEntitled],
         run: Run::Cases(|scope| {
-            let forms = Extraction::all_without_protocol(&scope.contract.extract).into_iter();
-            forms.map(flow("", Cost::extraction(2, 2), default)).collect()
+            // The account is entitled to some protocols only, so one protocol is accepted and another is not. The valid extraction
+            // names a protocol if the account may not use the default one.
+            let extract = &scope.contract.extract;
+            let by = || Edit::By(Credential::Supplied(Fact::TokenPartlyEntitled));
+            let default = extract.protocol.default_text();
+            let named = (format!("{PROTOCOL}={default}"), vec![by(), set(PROTOCOL, default)]);
+            let row = alike("", [named, (format!("without {PROTOCOL}"), vec![by(), Drop(PROTOCOL)])]);
+            cases(Clause::ExtractProtocol, each(&Extraction::all_without_protocol(extract), [row]))
         }),
         ..EXTRACT
     },
@@ -33,26 +39,6 @@ pub(super) static CHECKS: &[Check] = &[
         ..EXTRACT
     },
 ];
-
-/// The account is entitled to some protocols only, so one protocol is accepted and another is not.
-async fn default(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let token = probe.secret(Fact::TokenPartlyEntitled, 0)?;
-    let protocol = &probe.contract().extract.protocol;
-    let default = protocol.default_text();
-    // The valid extraction of the account names its own protocol if it may not use the default one.
-    let unnamed = form.with_token(probe, token.expose()).without_query(&protocol.name);
-    let (unnamed, unnamed_passes) = probe.is_accepted(&unnamed).await?;
-    let named = form.with_token(probe, token.expose()).query(&protocol.name, &default);
-    let (named, named_passes) = probe.is_accepted(&named).await?;
-    if unnamed_passes != named_passes {
-        let word = |passes| if passes { "accepted" } else { "rejected" };
-        let expected =
-            format!("{}, as with {}={default}, {}", word(named_passes), protocol.name, form.name());
-        let actual = word(unnamed_passes);
-        probe.finding_beside(Clause::ExtractProtocol, &expected, actual, &[&unnamed], &[&named]);
-    }
-    Ok(())
-}
 
 /// Values that callers may try as protocols, between spaces; proxy URLs have them.
 const NEAR: &str = "HTTPS socks socks4 socks4a socks5h sock5 socks6 ftp htt http2 httphttp any";

@@ -2,10 +2,10 @@
 
 use super::EXTRACT;
 use super::content::{self, THROTTLED, entries, gives_gateways, matching};
-use super::extraction::{Extraction, accepts_both, named_region, shortage};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
-use crate::checks::row::{Drop, Edit, accept, cases, each, flow, joined, reject, set};
-use crate::checks::{Requests, State};
+use super::extraction::{Extraction, named_region, shortage};
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted, undecided};
+use crate::checks::State;
+use crate::checks::row::{Drop, Edit, accept, alike, cases, each, flow, joined, reject, set};
 use crate::contract::Clause;
 use crate::contract::part::{COUNTRY, NUM, REGIONS};
 use crate::quantity::quantity;
@@ -61,11 +61,13 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractRegionsDefault],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let accepted = Extraction::all(extract).into_iter();
-            let accepted = accepted.map(flow("accepted", Cost::extraction(2, 2), both_accepted));
+            let default = extract.regions.default_text();
+            let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
+            let accepted = alike("accepted", [named, (format!("without {REGIONS}"), vec![Drop(REGIONS)])]);
+            let accepted = cases(Clause::ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
             let in_query = || named_region(extract).into_iter();
             let max = *extract.num_range.end();
-            let alike = |label: &'static str, num: i64| {
+            let counts = |label: &'static str, num: i64| {
                 let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
                 move |form: Extraction| {
                     Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
@@ -73,8 +75,8 @@ pub(super) static CHECKS: &[Check] = &[
             };
             // Where one country stands for all, it has fewer gateways than all of them.
             let simple = [Extraction::PLAIN, Extraction::TEXT];
-            let most = simple.clone().into_iter().map(alike("count of the largest num", max));
-            let few = in_query().map(alike("count", SEVERAL.min(max)));
+            let most = simple.clone().into_iter().map(counts("count of the largest num", max));
+            let few = in_query().map(counts("count", SEVERAL.min(max)));
             let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
             let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
             let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
@@ -82,7 +84,7 @@ pub(super) static CHECKS: &[Check] = &[
             let after = in_query().filter(Extraction::is_bare);
             let after = after.map(flow("after another region", cost, after_another));
             let after = after.map(|case| case.needs([Fact::KnownGateways]));
-            accepted.chain(few).chain(most).chain(after_empty).chain(after).collect()
+            accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
         }),
         ..EXTRACT
     },
@@ -109,10 +111,14 @@ async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
         );
     }
     if full(*many) {
-        // A shortage may have status 503, and so may any response of a busy service.
-        if matches!(class, ResponseClass::Throttled(_)) {
-            let named = || base.clone().query(REGIONS, region);
-            probe.confirm_unavailable(named, || probe.extract()).await?;
+        match class {
+            // A shortage may have status 503, and so may any response of a busy service.
+            ResponseClass::Throttled(_) => {
+                let named = || base.clone().query(REGIONS, region);
+                probe.confirm_unavailable(named, || probe.extract()).await?;
+            }
+            ResponseClass::Timeout(_) | ResponseClass::TooLarge(_) => return Err(undecided(class)),
+            _ => {}
         }
         let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
         let actual = quantity(*many, "entry");
@@ -175,16 +181,6 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
         .chain([equal_default])
         .chain(each(&two, [reject("country-first", why, swapped)]));
     cases(Clause::ExtractCountryEqual, rows)
-}
-
-async fn both_accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let default = probe.contract().extract.regions.default_text();
-    let named = form.request(probe).query(REGIONS, &default);
-    let absent = form.request(probe).without_query(REGIONS);
-    let why_named = format!("{REGIONS}={default}, {}", form.name());
-    let why_absent = format!("without {REGIONS}, {}", form.name());
-    let (named, absent) = ((&*why_named, &named), (&*why_absent, &absent));
-    accepts_both(probe, Clause::ExtractRegionsDefault, &form, named, absent).await
 }
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return

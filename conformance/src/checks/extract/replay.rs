@@ -6,7 +6,6 @@ use super::content;
 use super::extraction::{Extraction, Place, Transport};
 use super::request_id::SEVERAL;
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
 use crate::checks::row::{Credential, Edit, Row, Then, Unless, accept, cases, reject, set};
 use crate::checks::token::WrongToken;
 use crate::contract::Clause;
@@ -68,9 +67,8 @@ fn replays() -> Vec<Row> {
         reject(label, why, edits)
     };
     let absent = row("absent token", "the token is absent", vec![Edit::NoToken]);
-    let wrong = [WrongToken::Empty, WrongToken::Unknown, WrongToken::Altered];
-    let wrong =
-        wrong.map(|wrong| row(wrong.label(), wrong.reason(), vec![Edit::By(Credential::Wrong(wrong))]));
+    let wrong = [WrongToken::EMPTY, WrongToken::UNKNOWN, WrongToken::ALTERED];
+    let wrong = wrong.map(|wrong| row(wrong.label, wrong.reason, vec![Edit::By(Credential::Wrong(wrong))]));
     let lacking = [NO_WHITELIST, NO_VERIFICATION, NO_ENTITLEMENT].map(|lack| {
         let row = row(lack.label, lack.reason, vec![Edit::By(lack.credential())]);
         row.citing(lack.clause).needing(lack.fact)

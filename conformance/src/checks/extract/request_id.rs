@@ -1,13 +1,12 @@
 //! The request id: its source, and that it stands for one extraction.
 
 use super::EXTRACT;
-use super::content::{self, gateways, judge_repeated};
+use super::content::{self, Judge, gateways, judge_repeated};
 use super::extraction::{Extraction, Place};
 use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::Requests;
-use crate::checks::row::{Drop, Edit, Max, Then, Unless, accept, cases, each, set, with};
+use crate::checks::row::{Drop, Edit, Max, Min, Then, Unless, accept, cases, each, set, with};
 use crate::contract::Clause::{self, ExtractIdempotent, ExtractRequestIdSource};
-use crate::contract::part::{NUM, REQUEST_ID};
+use crate::contract::part::{NUM, REQUEST_ID, RETURN_TYPE};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::Exchange;
@@ -169,7 +168,19 @@ pub(super) static CHECKS: &[Check] = &[
         title: "an extraction without a request id is accepted, and is a new one each time",
         why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
         clauses: &[ExtractRequestIdSource],
-        run: Run::Cases(|_| Case::single(Cost::extraction(5, 7), absent)),
+        run: Run::Cases(|scope| {
+            // The control has an id, in case the service wrongly requires one. If a server gave all these calls the same id, they
+            // would stand for one extraction.
+            let text = || set(RETURN_TYPE, &scope.contract.extract.text);
+            let (one, two) = (|| set(NUM, Min(0)), || set(NUM, Min(1)));
+            let row = accept("", "no request id", [Drop(REQUEST_ID)])
+                .and("no request id, as text", [Drop(REQUEST_ID), one(), text()])
+                .and("no request id, one more gateway", [Drop(REQUEST_ID), two()])
+                .and("no request id, one more gateway, as text", [Drop(REQUEST_ID), two(), text()]);
+            let row = row.labelled("").changing("with a request id", [QUERY], 1);
+            let row = row.giving(6, Unless::Finding, &[Judge::Most(ExtractRequestIdSource)]);
+            cases(ExtractRequestIdSource, [row])
+        }),
         ..EXTRACT
     },
     Check {
@@ -246,31 +257,4 @@ async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> R
         }
     }
     judge_repeated(probe, ExtractIdempotent, "sent again by the first account", &before, &first).await
-}
-
-async fn absent(probe: &Probe<'_>) -> Result<(), Stop> {
-    // The control has an id, in case the service wrongly requires one.
-    probe.control_once(&probe.extract().query(REQUEST_ID, probe.fresh_request_id())).await?;
-    let min = *probe.contract().extract.num_range.start();
-    // If the server gave all these calls the same id, they would stand for one extraction.
-    let mut sent = Vec::new();
-    for num in [min, min + 1] {
-        for (form, name) in [(Extraction::PLAIN, "as JSON"), (Extraction::TEXT, "as text")] {
-            let request = form.request(probe).query(NUM, num);
-            let why = format!("no request id, {NUM}={num}, {name}");
-            let Some(served) = probe.accepts(ExtractRequestIdSource, &why, &request).await? else {
-                continue;
-            };
-            let count = i64::try_from(content::count(probe, &request, &served.response)).unwrap_or(i64::MAX);
-            sent.push(served.exchange);
-            if count > num {
-                let expected = format!("at most {}, {name}", quantity(num, "entry"));
-                let actual =
-                    format!("{}, as an earlier call without an id requested", quantity(count, "entry"));
-                let exchanges: Vec<_> = sent.iter().collect();
-                probe.finding(ExtractRequestIdSource, &expected, &actual, &exchanges);
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,14 +1,15 @@
 //! Too few gateways: partial results and shortages.
 
 use super::EXTRACT;
-use super::content::{self, DENIED, Served, gives_gateways, has_retry_after, retry_after};
+use super::content::{self, DENIED, Judge, Served, gives_gateways, has_retry_after, retry_after};
 use super::extraction::Extraction;
 use crate::check::{
     Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
     Severity, Stop,
 };
+use crate::checks::State;
+use crate::checks::row::{Row, Then, Unless, accept, cases, set};
 use crate::checks::token::rejected_alike;
-use crate::checks::{Requests, State};
 use crate::contract::part::{COUNTRY, NUM, REGIONS, RETURN_TYPE};
 use crate::contract::{Clause, Unspecified};
 use crate::response::request_ids;
@@ -67,21 +68,27 @@ pub(super) static CHECKS: &[Check] = &[
 /// with the maximum `num` get a partial result.
 const FEW: usize = 5;
 
+/// The headers of a response are compared with its own entries, so it needs no control.
 fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let extract = &scope.contract.extract;
-    let case = |(form, num, label): (Extraction, i64, &str)| {
-        let label = format!("{}/{NUM}={label}", form.label());
-        // A repetition returns the same gateways.
-        let is_repeated = form.has_id() && num != *extract.num_range.end();
-        let cost = Cost::extraction(1 + u32::from(is_repeated), u32::try_from(num).unwrap_or(u32::MAX));
-        Case::for_data(label, cost, (form, num, is_repeated), partial)
+    let max = *extract.num_range.end();
+    let row = |(form, num, label): (Extraction, i64, &str)| {
+        // A repetition is the same partial result.
+        let again = (form.has_id() && num != max).then_some(Then::Alike);
+        let row = partial_result(scope, num, &[Judge::Partial]).in_form(form);
+        row.named(format!("{NUM}={label}")).then(again.into_iter().collect::<Vec<_>>())
     };
-    let few = Extraction::all(extract).into_iter().map(|form| {
-        let num = more_than_scarce(scope, &form);
-        (form, num, "a few")
-    });
-    let all = Extraction::in_query(extract).into_iter();
-    few.chain(all.map(|form| (form, *extract.num_range.end(), "the largest"))).map(case).collect()
+    let few = Extraction::all(extract).into_iter().map(|form| (more_than_scarce(scope, &form), form));
+    let few = few.map(|(num, form)| (form, num, "a few"));
+    let all = Extraction::in_query(extract).into_iter().map(|form| (form, max, "the largest"));
+    cases(Clause::ExtractPartial, few.chain(all).map(row))
+}
+
+/// An extraction of so many gateways from the scarce region.
+pub(super) fn partial_result(scope: &Scope<'_>, num: i64, judges: &'static [Judge]) -> Row {
+    let region = scope.facts.scarce_region.clone().unwrap_or_default();
+    let row = accept("", "", [set(REGIONS, region), set(NUM, num)]).needing(Fact::ScarceRegion);
+    row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Scarce, judges)
 }
 
 /// One more than the known gateways of the scarce region and the protocol of a form, but at most the largest `num`; [`FEW`] if none
@@ -95,55 +102,6 @@ pub(super) fn more_than_scarce(scope: &Scope<'_>, form: &Extraction) -> i64 {
     let num = facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1);
     let max = *scope.contract.extract.num_range.end();
     i64::try_from(num).unwrap_or(max).min(max)
-}
-
-/// Compares the headers of the response with its own entries, so it needs no control.
-async fn partial(probe: &Probe<'_>, (form, num, is_repeated): (Extraction, i64, bool)) -> Result<(), Stop> {
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = form.request(probe).query(REGIONS, region).query(NUM, num);
-    let (exchange, class) = probe.send_once(&request).await?;
-    let none = || no_partial_result(probe, num);
-    if exchange.result.is_ok() && class != ResponseClass::Accepted {
-        // The form may be rejected for a reason of its own.
-        form.control(probe).await?;
-        probe.observe(Unspecified::ExtractShortRegion, &format!("a shortage, {}", form.name()));
-        return Err(none());
-    }
-    let response = judge_partial(probe, &form.name(), (&exchange, &class), num).ok_or_else(none)?;
-    if is_repeated {
-        // The repeated extraction is the same partial result.
-        let repeated = request.clone().giving_again(content::gateways(probe, &request, response));
-        let (again, class) = probe.send_once(&repeated).await?;
-        judge_partial(probe, &format!("{}, repeated", form.name()), (&again, &class), num);
-    }
-    Ok(())
-}
-
-pub(super) fn no_partial_result(probe: &Probe<'_>, num: i64) -> Stop {
-    let variable = Fact::ScarceRegion.variable();
-    probe.skip(&format!(
-        "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
-    ))
-}
-
-/// Judges the response to a request for `num` gateways, and returns it, if it has fewer.
-pub(super) fn judge_partial<'a>(
-    probe: &Probe<'_>,
-    form: &str,
-    (exchange, class): (&'a Exchange, &ResponseClass),
-    num: i64,
-) -> Option<&'a Response> {
-    let response = exchange.result.as_ref().ok().filter(|_| *class == ResponseClass::Accepted)?;
-    if i64::try_from(content::count(probe, &exchange.request, response)).unwrap_or(i64::MAX) >= num {
-        return None;
-    }
-    content::judge(probe, form, exchange, response);
-    let flag = response.header(&probe.contract().extract.partial_flag);
-    if let Some(flag) = flag.filter(|flag| !content::denies(flag)) {
-        let seen = format!("a partial result is flagged as {flag}");
-        probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
-    }
-    Some(response)
 }
 
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.

@@ -4,12 +4,12 @@
 use serde_json::json;
 
 use super::EXTRACT;
-use super::content::{Judge, Served, is_served_text, judge_separator};
-use super::extraction::{Asked, Extraction, accepts_both};
+use super::content::{Judge, Served, is_served_text};
+use super::extraction::{Asked, Extraction};
 use super::protocol::capitalized;
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted};
-use crate::checks::Requests;
-use crate::checks::row::{self, Edit, Max, Row, Unless, accept, cases, each, in_three, in_two, set};
+use super::supply;
+use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
+use crate::checks::row::{self, Edit, Max, Row, Unless, accept, alike, cases, each, in_three, in_two, set};
 use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
 use crate::contract::{Clause, Extract, Separator, boundaries};
 use crate::grammar::Spelling;
@@ -24,7 +24,10 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::ExtractReturnType],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
-            let json = Case::new("json", Cost::extraction(2, 2), in_json);
+            // A JSON success has the business code, so an accepted response has the right form.
+            let by_name = ("JSON is requested by name".to_owned(), vec![set(RETURN_TYPE, &extract.json)]);
+            let absent = ("no form is requested, so the response is JSON".to_owned(), Vec::new());
+            let json = alike("", [by_name, absent]).labelled("json");
             let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
                 let data = code.to_owned();
                 Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
@@ -50,8 +53,8 @@ pub(super) static CHECKS: &[Check] = &[
             };
             let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
             let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
-            let rows = cases(Clause::ExtractReturnType, texts.chain([partial]).chain(beside));
-            [json].into_iter().chain(lone).chain(rows).collect()
+            let rows = cases(Clause::ExtractReturnType, texts.chain([json, partial]).chain(beside));
+            lone.chain(rows).collect()
         }),
         ..EXTRACT
     },
@@ -134,17 +137,12 @@ pub(super) static CHECKS: &[Check] = &[
             let more = each(&[Extraction::TEXT], more.chain(largest));
             // A scarce region rarely has more.
             let partial = extract.separators.iter().map(|separator| {
-                let (label, num) = (format!("scarce-region/lb={}", separator.code), SEVERAL + 2);
-                let case = Case::for_data(
-                    label,
-                    Cost::extraction(2, num),
-                    (separator.clone(), num),
-                    partial_separator,
-                );
-                case.needs([Fact::ScarceRegion])
+                let row = supply::partial_result(scope, i64::from(SEVERAL) + 2, &[Judge::Separator]);
+                let form = Extraction { separator: Some(separator.clone()), ..Extraction::TEXT };
+                row.in_form(form).labelled(format!("scarce-region/lb={}", separator.code))
             });
             let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
-            cases(Clause::ExtractSeparator, rows).into_iter().chain(partial).collect()
+            cases(Clause::ExtractSeparator, rows.chain(partial))
         }),
         ..EXTRACT
     },
@@ -177,15 +175,6 @@ pub(super) static CHECKS: &[Check] = &[
         ..EXTRACT
     },
 ];
-
-/// A JSON success has the business code, so an accepted response has the right form.
-async fn in_json(probe: &Probe<'_>) -> Result<(), Stop> {
-    let absent = probe.extract();
-    let by_name = absent.clone().query(RETURN_TYPE, &probe.contract().extract.json);
-    let by_name = ("JSON is requested by name", &by_name);
-    let absent = ("no form is requested, so the response is JSON", &absent);
-    accepts_both(probe, Clause::ExtractReturnType, &Extraction::PLAIN, by_name, absent).await
-}
 
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
 async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
@@ -246,17 +235,4 @@ pub(super) fn separated(extract: &Extract, label: String, separator: &Separator,
     edits.extend(is_custom.then(|| set(SB, text)));
     let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
     accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, &[Judge::Separator])
-}
-
-/// A partial result has the requested separator, too. A shortage and a single entry have none.
-async fn partial_separator(probe: &Probe<'_>, (separator, num): (Separator, u32)) -> Result<(), Stop> {
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    let request = Extraction { separator: Some(separator), ..Extraction::TEXT }.request(probe);
-    let (exchange, class) = probe.send_once(&request.query(REGIONS, region).query(NUM, num)).await?;
-    let Some(served) = accepted(&exchange, &class) else { return Ok(()) };
-    let returned = served.response.header(&probe.contract().extract.returned_count);
-    if returned.and_then(|count| count.parse::<u64>().ok()).is_some_and(|returned| returned > 1) {
-        judge_separator(probe, &served).await?;
-    }
-    Ok(())
 }

@@ -74,14 +74,15 @@ pub(super) static CHECKS: &[Check] = &[
                 others.filter(|form| !json.contains(form)).partition(Extraction::is_combined);
             let each = |form: Extraction| {
                 let in_query = form.transport() == Transport::Query;
-                let wrong = WrongToken::in_header().chain(in_query.then_some(WrongToken::BehindNul));
+                let wrong =
+                    WrongToken::IN_HEADER.into_iter().chain(in_query.then_some(WrongToken::BEHIND_NUL));
                 wrong.map(|wrong| (form.clone(), wrong)).collect::<Vec<_>>()
             };
             let some = |form: Extraction| {
-                [WrongToken::Empty, WrongToken::Unknown].map(|wrong| (form.clone(), wrong))
+                [WrongToken::EMPTY, WrongToken::UNKNOWN].map(|wrong| (form.clone(), wrong))
             };
             let row = |(form, wrong): (Extraction, WrongToken)| {
-                reject(wrong.label(), wrong.reason(), []).by(Credential::Wrong(wrong)).in_form(form)
+                reject(wrong.label, wrong.reason, []).by(Credential::Wrong(wrong)).in_form(form)
             };
             let all = json.clone().into_iter().chain(combined).flat_map(each);
             cases(Clause::AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
@@ -117,12 +118,12 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
     let mut rows = Vec::new();
     for form in Extraction::all(&scope.contract.extract) {
         for other in form.other_transports() {
-            rows.push(wrong(other, "unknown", WrongToken::Unknown).in_form(form.clone()));
-            rows.push(wrong(other, "altered", WrongToken::Altered).in_form(form.clone()));
+            rows.push(wrong(other, "unknown", WrongToken::UNKNOWN).in_form(form.clone()));
+            rows.push(wrong(other, "altered", WrongToken::ALTERED).in_form(form.clone()));
         }
     }
     // Tokens that differ in letter case, and different credentials of one account, are different tokens.
-    let other_case = Credential::Wrong(WrongToken::OtherCase);
+    let other_case = Credential::Wrong(WrongToken::OTHER_CASE);
     for form in Transport::ALL.map(Extraction::by) {
         for other in form.other_transports() {
             let near = beside(other, "other case", "the token in the other letter case", other_case);
@@ -137,7 +138,7 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             let label = format!("{}/third in {}", form.label(), wrong.label());
             let why = format!("a third token, which differs, in {}, {}", wrong.name(), form.name());
             let row =
-                reject("", why, [Token(wrong, Credential::Wrong(WrongToken::Unknown))]).labelled(&*label);
+                reject("", why, [Token(wrong, Credential::Wrong(WrongToken::UNKNOWN))]).labelled(&*label);
             rows.push(row.in_form(Extraction { tokens, ..form }).changing(label, [], 1));
         }
     }

@@ -1,8 +1,8 @@
 //! Which parameter of a rejected extraction is the cause.
 
-use super::content::{is_undecided, undecided};
+use super::content::is_undecided;
 use super::{Asked, Extraction, Place, Region, Transport};
-use crate::check::{AcceptedResponse, Decision, Probe, ResponseClass, Stop, accepted};
+use crate::check::{AcceptedResponse, Decision, Probe, ResponseClass, Stop, accepted, undecided};
 use crate::contract::Clause::{
     self, ExtractCountryAlias, ExtractCountryEqual, ExtractProtocol, ExtractRegionsDefault,
     ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual, ExtractTokenTransport,
@@ -10,6 +10,9 @@ use crate::contract::Clause::{
 use crate::contract::Extract;
 use crate::contract::part::{LB, PROTOCOL, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
 use crate::wire::{Exchange, QuerySpelling, Request};
+
+/// The header that combinations have beside their parameters: it prefers another form than they ask for.
+pub(in crate::checks) const ACCEPT: &str = "Accept";
 
 pub(in crate::checks) const fn spelling_name(form: &Extraction) -> &'static str {
     match form.spelling {
@@ -80,7 +83,7 @@ pub(in crate::checks) async fn find_cause(
 ) -> Result<Option<AcceptedResponse>, Stop> {
     let (rejected, class) = probe.send(request).await?;
     if is_undecided(&class) {
-        return Err(undecided(probe, &class));
+        return Err(undecided(&class));
     }
     if class.decision() == Decision::Accepted {
         return Ok(accepted(&rejected, &class));
@@ -90,6 +93,16 @@ pub(in crate::checks) async fn find_cause(
         Ok(None)
     };
     Extraction::PLAIN.control(probe).await?;
+    let (other, other_class) = probe.send(&request.clone().without_header(ACCEPT)).await?;
+    // The service may have rejected it for once.
+    if other_class.decision() == Decision::Accepted
+        && let (_, again) = probe.send(request).await?
+        && !is_undecided(&again)
+        && again.decision() != Decision::Accepted
+    {
+        let expected = format!("{what}; it is without the header");
+        return report(ExtractReturnType, &expected, &class, &[&rejected, &other]);
+    }
     let spelling = spelling_name(form);
     // A service that does not decode the query rejects every parameter in it.
     let plain = Extraction { spelling: form.spelling, ..Extraction::PLAIN };
@@ -137,7 +150,7 @@ async fn is_accepted(
     let (exchange, class) = probe.send(&form.request(probe)).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),
-        _ if is_undecided(&class) => Err(undecided(probe, &class)),
+        _ if is_undecided(&class) => Err(undecided(&class)),
         _ => Ok(Err((exchange, class))),
     }
 }

@@ -29,7 +29,7 @@ pub(in crate::checks) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> 
         }
         Ok::<_, Stop>(None)
     };
-    let known = State::from_probe(probe)?.link.of_form(form.is_text());
+    let known = &State::from_probe(probe)?.link[usize::from(form.is_text())];
     let label = control_label(form);
     let found = known.get_or_try_init(|| probe.as_control(&label, find_out)).await?;
     let none = || probe.skip("the legacy credential is not accepted; see extract.link-credential.accepted");

@@ -4,12 +4,13 @@
 pub(in crate::checks) mod cause;
 pub(in crate::checks) mod content;
 pub(in crate::checks) mod link;
+mod scarce;
 pub(in crate::checks) mod shortage;
 
 use content::has_retry_after;
 
 use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
-use crate::checks::{Requests, State};
+use crate::checks::State;
 use crate::contract::part::{
     COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
 };
@@ -388,25 +389,6 @@ impl Extraction {
 /// Gateways of the control request of a text, which so shows its separator.
 const SEPARATED: u32 = 2;
 
-/// Two requests that mean the same must be accepted. Each is the control of the other: the second one needs none if the first one is
-/// accepted.
-pub(in crate::checks) async fn accepts_both(
-    probe: &Probe<'_>,
-    clause: Clause,
-    form: &Extraction,
-    (why_first, first): (&str, &Request),
-    (why_second, second): (&str, &Request),
-) -> Result<(), Stop> {
-    let (why, request) = match probe.control(first).await {
-        Ok(_) => (why_second, second),
-        Err(_) => {
-            form.accepted(probe, second).await?;
-            (why_first, first)
-        }
-    };
-    probe.accepts(clause, why, request).await.map(drop)
-}
-
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
 /// rejection; `extract.error-envelope.watched` reports that it has no envelope.
 pub(in crate::checks) async fn rejects(
@@ -467,17 +449,6 @@ fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn labels_are_unique_and_the_plain_form_is_first() {
-        let extract = &Contract::embedded().expect("contract").extract;
-        let mut labels: Vec<_> = Extraction::all(extract).iter().map(Extraction::label).collect();
-        assert_eq!(labels[0], "json");
-        labels.sort();
-        labels.dedup();
-        assert_eq!(labels.len(), Extraction::all(extract).len());
-    }
 
     #[test]
     fn error_messages_in_plain_text_are_recognized() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Extraction;
 use super::content::{gives_gateways, has_retry_after};
-use crate::check::{Decision, Probe, ResponseClass, Stop};
+use crate::check::{Decision, Probe, ResponseClass, Stop, undecided};
 use crate::checks::State;
 use crate::checks::token::rejected_alike;
 use crate::contract::Clause;
@@ -89,10 +89,7 @@ pub(in crate::checks) fn is_short(
         _ if gives_gateways(probe, exchange) => Ok(false),
         _ if has_retry_after(exchange) => Ok(true),
         Decision::Accepted => Ok(true),
-        Decision::Failed => Err(probe.inconclusive(&format!(
-            "the response neither accepts nor rejects the request: {}",
-            class.description()
-        ))),
+        Decision::Failed => Err(undecided(class)),
         Decision::Rejected | Decision::Undecided => Ok(false),
     }
 }
@@ -150,12 +147,7 @@ pub(in crate::checks) async fn must_be_short(
             let expected = format!("accepted, and so the shortage of an extraction {}: {why}", base.name());
             probe.finding_beside(clause, &expected, class.description(), &[&again], &[&plain]);
         }
-        _ => {
-            return Err(probe.inconclusive(&format!(
-                "the response neither accepts nor rejects the request: {}",
-                class.description()
-            )));
-        }
+        _ => return Err(undecided(&class)),
     }
     Ok(())
 }

@@ -6,8 +6,8 @@ use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::extraction::Place;
 use crate::checks::relation::{lacks_addresses, survey};
 use crate::checks::row::{Base, Credential, Edit, accept, cases, reject};
-use crate::checks::token::{UNKNOWN, WrongToken, one_token, other_spellings, rejected_alike};
-use crate::checks::{Requests, schema};
+use crate::checks::schema;
+use crate::checks::token::{UNKNOWN, one_token, other_spellings, rejected_alike};
 use crate::contract::part::GROUP_ID;
 use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
@@ -92,10 +92,11 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
         clauses: &[Clause::GroupsOrder],
         run: Run::Cases(|_| {
-            vec![
-                Case::new("repeated", Cost::requests(3), order),
-                Case::new("many times", Cost::requests(MANY), always),
-            ]
+            // More listings than a service has replicas that may disagree.
+            let case = |(label, times): (&'static str, u32)| {
+                Case::for_data(label, Cost::requests(times + 1), times, order)
+            };
+            [("repeated", 2), ("many times", 12)].map(case).into()
         }),
         ..GROUPS
     },
@@ -108,7 +109,7 @@ pub(super) static CHECKS: &[Check] = &[
             let label = "the tokens of two accounts are sent";
             let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))])
                 .of(Base::Groups);
-            let rows = one_token(&Base::Groups, WrongToken::label).into_iter();
+            let rows = one_token(&Base::Groups, |wrong| wrong.label).into_iter();
             let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
             rows.into_iter().chain([other_spellings(Clause::GroupsToken, |probe| probe.groups())]).collect()
         }),
@@ -215,36 +216,22 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
     listing.response.at("/data/items").map(ids_of).unwrap_or_default()
 }
 
-/// Consecutive listings: more than a service has replicas that may disagree.
-const MANY: u32 = 12;
-
-async fn always(probe: &Probe<'_>) -> Result<(), Stop> {
-    for _ in 0..MANY {
-        let (count, is_ascending) = judge(probe, &probe.control(&probe.groups()).await?)?;
-        if count < 2 {
-            return Err(probe.skip(FEW_GROUPS));
-        }
-        if !is_ascending {
-            break;
-        }
-    }
-    Ok(())
-}
-
-const FEW_GROUPS: &str = "the account has fewer than two groups: use one with several";
-
-async fn order(probe: &Probe<'_>) -> Result<(), Stop> {
+/// Every listing is ordered, not only the first, and that of a second account.
+async fn order(probe: &Probe<'_>, times: u32) -> Result<(), Stop> {
     let name = &probe.contract().groups.api_key.name;
     if let Some(second) = &probe.facts().second_token {
         let listing = probe.control(&probe.groups().query(name, second.expose())).await?;
         judge(probe, &listing)?;
     }
-    let listing = probe.control(&probe.groups()).await?;
-    if judge(probe, &listing)?.0 < 2 {
-        return Err(probe.skip(FEW_GROUPS));
+    for _ in 0..times {
+        let (count, is_ascending) = judge(probe, &probe.control(&probe.groups()).await?)?;
+        if count < 2 {
+            return Err(probe.skip("the account has fewer than two groups: use one with several"));
+        }
+        if !is_ascending {
+            break;
+        }
     }
-    // Every listing must be ordered, not only the first.
-    judge(probe, &probe.control(&probe.groups()).await?)?;
     Ok(())
 }
 

@@ -1,26 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::{Instance, Survey};
+use super::{Instance, Query, Survey};
 use crate::contract::Search;
 
-/// Items of `ips`, and the ids of the instances that they find.
-#[derive(Debug, Clone)]
-pub(crate) struct Batch {
-    pub(crate) name: &'static str,
-    pub(crate) items: Vec<String>,
-    pub(crate) ids: BTreeSet<i64>,
-}
-
 impl Survey {
-    pub(crate) fn bare(&self) -> Batch {
-        self.batch(("addresses", self.items()))
-    }
-
-    fn batch(&self, (name, items): (&'static str, Vec<String>)) -> Batch {
-        Batch { name, ids: self.found_by(&items), items }
-    }
-
     /// Every address and port at which an instance of the wanted kind was seen.
     pub(crate) fn with_ports(&self, search: &Search, wanted: impl Fn(&Instance) -> bool) -> Vec<String> {
         let wanted = self.instances.values().filter(|instance| wanted(instance));
@@ -29,11 +13,11 @@ impl Survey {
     }
 
     /// The batches that combinations of filters are tested with.
-    pub(crate) fn batches(&self, search: &Search) -> &[Batch] {
+    pub(crate) fn batches(&self, search: &Search) -> &[Query] {
         self.batches.get_or_init(|| self.make_batches(search))
     }
 
-    fn make_batches(&self, search: &Search) -> Vec<Batch> {
+    fn make_batches(&self, search: &Search) -> Vec<Query> {
         let mut ports: BTreeMap<IpAddr, BTreeSet<i64>> = BTreeMap::new();
         for instance in self.instances.values() {
             ports.entry(instance.ip).or_default().insert(instance.port);
@@ -58,6 +42,7 @@ impl Survey {
             ("addresses with and without ports", mixed),
             ("IPv4 addresses with ports", of_family(false)),
         ];
-        batches.map(|batch| self.batch(batch)).into_iter().filter(|batch| !batch.ids.is_empty()).collect()
+        let batches = batches.map(|(name, items)| Query { name: Some(name), ..Query::new(items) });
+        batches.into_iter().filter(|batch| !self.found_by(&batch.items).is_empty()).collect()
     }
 }

@@ -69,21 +69,3 @@ impl Survey {
         pairs.filter(|(one, other)| one.ip != other.ip)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pair_and_triple_occurs_once() {
-        let kinds = kinds().len();
-        let (pairs, triples) = (kinds * (kinds - 1) / 2, kinds * (kinds - 1) * (kinds - 2) / 6);
-        for (size, expected) in [(1, kinds), (2, pairs), (3, triples)] {
-            let mut sets = combinations(size);
-            assert_eq!(sets.len(), expected);
-            sets.sort_unstable();
-            sets.dedup();
-            assert_eq!(sets.len(), expected);
-        }
-    }
-}

@@ -42,22 +42,6 @@ pub(crate) async fn relate(
     report(probe, survey, differences).await
 }
 
-/// Judges a relation between results alone, without the survey.
-///
-/// # Errors
-/// Inconclusive when there is a difference and the whole has changed meanwhile.
-pub(crate) async fn relate_alone(probe: &Probe<'_>, relation: Relation, query: &Query) -> Result<(), Stop> {
-    let mut reader = Reader::new(probe, false);
-    let Some((whole, before, Some(difference))) = relation.combine(&mut reader, None, query).await? else {
-        return Ok(());
-    };
-    if reader.read(&whole, false).await?.is_none_or(|again| again.instances != before.instances) {
-        return Err(probe.inconclusive(CHANGED_MEANWHILE));
-    }
-    difference.report(probe, &[]);
-    Ok(())
-}
-
 /// Reports differences as findings, each with the searches that show what was expected.
 ///
 /// # Errors

@@ -18,15 +18,14 @@ pub(crate) mod values;
 use crate::check::{Probe, Stop};
 use crate::target::Fact;
 
-pub(crate) use batch::Batch;
 pub(crate) use combination::{combinations, excluding, meeting};
-pub(crate) use comparison::{Difference, relate, relate_alone, report};
+pub(crate) use comparison::{Difference, relate, report};
 pub(crate) use filter::{FieldValue, Filter, FilterKind, kinds, kinds_of, shown_kinds};
 pub(crate) use instance::{Instance, address_of, respell, without_port};
 pub(crate) use query::{Query, Writing};
 pub(crate) use relations::{Reader, Relation};
 pub(crate) use response::{counts, echo, misfits};
-pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_unless_rejected};
+pub(crate) use result::{Page, ResultSet, page, read, read_accepted, read_if_accepted, read_unless_rejected};
 pub(crate) use survey::{Survey, Surveys, survey};
 
 /// Why a comparison shows nothing.

@@ -3,7 +3,7 @@ use std::net::IpAddr;
 
 use serde_json::{Map, Value};
 
-use super::{Batch, Filter, FilterKind, Instance, Survey, address_of, kinds};
+use super::{Filter, FilterKind, Instance, Survey, address_of, kinds};
 use crate::check::Probe;
 use crate::checks::requests;
 use crate::contract::{Clause, Search};
@@ -158,12 +158,6 @@ impl Query {
 /// The filters for which null is a value.
 fn null_kinds() -> impl Iterator<Item = FilterKind> {
     kinds().filter(|kind| kind.null_means_all)
-}
-
-impl From<&Batch> for Query {
-    fn from(batch: &Batch) -> Self {
-        Self { items: batch.items.clone(), name: Some(batch.name), ..Self::default() }
-    }
 }
 
 /// The addresses and ports of items; none when one of them is no address.

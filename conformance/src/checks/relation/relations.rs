@@ -175,7 +175,7 @@ impl Relation {
     /// A query, others whose results together are its result, the clause, and what they find.
     fn parts(
         self,
-        survey: Option<&Survey>,
+        survey: &Survey,
         most_respelt: usize,
         query: &Query,
     ) -> Option<(Query, Vec<Query>, Clause, &'static str)> {
@@ -201,7 +201,7 @@ impl Relation {
                 (all, parts, clause, "what is found under each status")
             }
             Self::FirstText => {
-                let again = query.items.iter().filter_map(|item| survey?.respelt(item));
+                let again = query.items.iter().filter_map(|item| survey.respelt(item));
                 let again: Vec<_> = again.take(most_respelt).collect();
                 let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
                 whole.items.extend(again);
@@ -216,24 +216,14 @@ impl Relation {
         })
     }
 
+    /// How the parts of a query differ from the whole. The whole is read first, so that it did not change meanwhile if it is the same
+    /// afterwards.
     async fn combined(
         self,
         reader: &mut Reader<'_, '_>,
         survey: &Survey,
         query: &Query,
     ) -> Read<Vec<Difference>> {
-        let combined = self.combine(reader, Some(survey), query).await?;
-        Ok(combined.map(|(_, _, difference)| difference.into_iter().collect()))
-    }
-
-    /// The query for the whole and its result, and how its parts differ from it. The whole is read first, so that it did not change
-    /// meanwhile if it is the same afterwards.
-    pub(super) async fn combine(
-        self,
-        reader: &mut Reader<'_, '_>,
-        survey: Option<&Survey>,
-        query: &Query,
-    ) -> Read<(Query, ResultSet, Option<Difference>)> {
         let search = &reader.probe.contract().search;
         // One second spelling keeps the requests of an exploration small.
         let most_respelt = if reader.explores { 1 } else { usize::MAX };
@@ -256,12 +246,12 @@ impl Relation {
             let actual = format!("{}, {counted} counted by status", quantity(expected.len(), "instance"));
             let expected = "each instance under one status".to_owned();
             let difference = Difference { clause, expected, actual, exchanges, references: Some(Vec::new()) };
-            return Ok(Some((whole, result, Some(difference))));
+            return Ok(Some(vec![difference]));
         }
         let what = format!("{}: {what}", whole.describe(search));
         let difference = same(clause, &what, &expected, &result)
             .map(|difference| Difference { references: Some(exchanges), ..difference });
-        Ok(Some((whole, result, difference)))
+        Ok(Some(difference.into_iter().collect()))
     }
 }
 

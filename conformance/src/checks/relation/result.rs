@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::Instance;
 use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop, accepted};
-use crate::checks::Requests;
 use crate::contract::Clause;
 use crate::wire::{Exchange, Request};
 
@@ -56,6 +55,13 @@ impl ResultSet {
     /// `total` of the first page.
     pub(crate) fn total(&self) -> u64 {
         self.totals.first().copied().unwrap_or_default()
+    }
+
+    /// The ids of instances that another result has as well. Accounts may use the same id for different instances, which differ in
+    /// other fields.
+    pub(crate) fn shared_with(&self, other: &Self) -> Vec<i64> {
+        let is_shared = |(id, instance): &(&i64, &Instance)| other.instances.get(*id) == Some(*instance);
+        self.instances.iter().filter(is_shared).map(|(id, _)| *id).collect()
     }
 
     pub(crate) fn evidence(&self) -> Vec<&Exchange> {
@@ -130,7 +136,7 @@ pub(crate) async fn read_unless_rejected(
 }
 
 /// Like [`read`], but returns a response that is not a success, for the caller to judge.
-pub(super) async fn read_if_accepted(
+pub(crate) async fn read_if_accepted(
     probe: &Probe<'_>,
     request: &Request,
 ) -> Result<Result<ResultSet, (Exchange, ResponseClass)>, Stop> {

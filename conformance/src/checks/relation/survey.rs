@@ -7,13 +7,11 @@ use jiff::SignedDuration;
 use tokio::sync::OnceCell;
 
 use super::query::Items;
-use super::result::read_if_accepted;
 use super::{
-    Batch, FieldValue, Filter, FilterKind, Instance, Query, address_of, kinds, kinds_of, lacks_addresses,
-    read, respell, without_port,
+    FieldValue, Filter, FilterKind, Instance, Query, address_of, kinds, kinds_of, lacks_addresses, read,
+    read_if_accepted, respell, without_port,
 };
 use crate::check::{Probe, Stop};
-use crate::checks::Requests;
 use crate::checks::State;
 use crate::contract::{Match, Search};
 use crate::wire::{Exchange, Request};
@@ -29,7 +27,7 @@ pub(crate) struct Survey {
     /// The tester's spellings: a service may know an address only by its stored spelling.
     spellings: BTreeMap<IpAddr, String>,
     /// Created on first use.
-    pub(super) batches: OnceLock<Vec<Batch>>,
+    pub(super) batches: OnceLock<Vec<Query>>,
     pub(crate) instances: BTreeMap<i64, Instance>,
     /// Ids of the instances of some of the orders that the tester supplied.
     pub(crate) orders: BTreeMap<String, BTreeSet<i64>>,

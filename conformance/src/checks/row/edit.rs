@@ -1,6 +1,5 @@
 //! What differs from a valid request.
 
-use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::check::{Probe, Stop};
 use crate::checks::extraction::{Place, Transport, by_country};
-use crate::checks::requests::{Requests, padded};
+use crate::checks::requests::padded;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE, REQUEST_ID_HEADER};
 use crate::contract::{Contract, OperationId, Search};
@@ -17,7 +16,7 @@ use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
 use crate::wire::Request;
 
 /// A difference from a valid request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(in crate::checks) enum Edit {
     /// A query parameter, or a member of the body of a search.
     Set(&'static str, Value),
@@ -46,20 +45,10 @@ pub(in crate::checks) enum Edit {
     /// What no other edit says.
     Change(fn(&Probe<'_>, Request) -> Result<Request, Stop>),
     /// The same with data.
-    With(Change),
+    With(Arc<ChangeFn>),
 }
-
-/// Changes a request with data of its row.
-#[derive(Clone)]
-pub(in crate::checks) struct Change(Arc<ChangeFn>);
 
 type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync;
-
-impl fmt::Debug for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Change")
-    }
-}
 
 #[derive(Debug, Clone)]
 pub(in crate::checks) enum Value {
@@ -106,7 +95,7 @@ pub(in crate::checks) fn field(part: &'static str, value: impl Into<Json>) -> Ed
 pub(in crate::checks) fn with(
     change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
 ) -> Edit {
-    Edit::With(Change(Arc::new(change)))
+    Edit::With(Arc::new(change))
 }
 
 /// Whether the fact is a token that is valid and may not extract.
@@ -180,7 +169,7 @@ impl Edit {
                 request.body(JSON, write(&contract.search, &String::from_utf8_lossy(&bytes)))
             }
             Self::Change(change) => change(probe, request)?,
-            Self::With(Change(change)) => change(probe, request)?,
+            Self::With(change) => change(probe, request)?,
         })
     }
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
-use crate::check::{Case, Cost, Probe, Stop, accepted};
-use crate::checks::Requests;
+use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
 use crate::checks::extraction::cause::find_cause;
-use crate::checks::extraction::content::{judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::must_be_short;
 use crate::checks::extraction::{Extraction, rejects};
-use crate::contract::Clause;
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 impl Row {
@@ -47,7 +46,7 @@ impl Row {
                 let is_own = name.is_empty() || !matches!(self.must, Must::Reject { .. });
                 return if is_own { case } else { case.sharing(form.label(), Cost::extraction(1, 1)) };
             }
-            Base::Extract(_) if matches!(self.must, Must::Serve { .. } | Must::BeShort { .. }) => {
+            Base::Extract(_) if !matches!(self.must, Must::Reject { .. } | Must::RespondSomehow(_)) => {
                 return case;
             }
             Base::Extract(_) => self.control_form(),
@@ -149,6 +148,9 @@ fn apply(probe: &Probe<'_>, ids: &Ids, request: Request, edits: &[Edit]) -> Resu
 }
 
 async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
+    if let Must::BeAlike = row.must {
+        return row.be_alike(probe, clause).await;
+    }
     let ids = Ids::default();
     let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
     let valid = row.accepted_or_other(probe, &ids, valid).await?;
@@ -162,6 +164,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
     for (why, request) in requests {
         let words = row.words(why);
         match &row.must {
+            Must::BeAlike => {}
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {
@@ -183,6 +186,31 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
 }
 
 impl Row {
+    /// Each request has request ids of its own, since a known one with other parameters is unspecified.
+    async fn be_alike(&self, probe: &Probe<'_>, clause: Clause) -> Result<(), Stop> {
+        let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
+        for (why, edits) in &self.requests {
+            let request = apply(probe, &Ids::default(), self.base.request(probe).await?, edits)?;
+            let (exchange, class) = probe.send(&request).await?;
+            if is_undecided(&class) {
+                return Err(undecided(&class));
+            }
+            // The other request is the control, so a server error and a broken connection count too.
+            let is_accepted = class.decision() == Decision::Accepted;
+            let responses = if is_accepted { &mut accepted } else { &mut rejected };
+            responses.push((why, exchange, class));
+        }
+        match (&accepted[..], &rejected[..]) {
+            ([(other, control, _), ..], [(why, exchange, class), ..]) => {
+                let expected = format!("accepted: {}, as {other}", self.words(why));
+                probe.finding_beside(clause, &expected, class.description(), &[exchange], &[control]);
+                Ok(())
+            }
+            ([], _) => Err(probe.skip("the service accepts neither of two requests that mean the same")),
+            (_, []) => Ok(()),
+        }
+    }
+
     async fn serve(
         &self,
         probe: &Probe<'_>,
@@ -190,30 +218,42 @@ impl Row {
         (valid, request): (&Request, &Request),
         ids: &Ids,
     ) -> Result<(), Stop> {
-        let Must::Serve { unless, judges, .. } = &self.must else { return Ok(()) };
+        let Must::Serve { unless, .. } = &self.must else { return Ok(()) };
         let served = match unless {
             Unless::Finding => {
                 probe.accepts_or_control(clause, words, request, self.control(probe, valid)).await?
             }
             Unless::Control => Some(self.form().accepted(probe, request).await?),
             Unless::Cause => find_cause(probe, &self.form(), words, request).await?,
-            Unless::Shortage | Unless::Nothing => {
+            Unless::Shortage | Unless::Nothing | Unless::Scarce => {
                 let (exchange, class) = probe.send_once(request).await?;
                 let served = accepted(&exchange, &class);
                 if served.is_none() && *unless == Unless::Shortage {
                     self.control(probe, valid).await?;
                 } else if served.is_none() {
+                    let is_503 = exchange.result.as_ref().is_ok_and(|response| response.status == 503);
+                    if *unless == Unless::Scarce && (is_503 || matches!(class, ResponseClass::Shortage(_))) {
+                        probe.observe(Unspecified::ExtractShortRegion, &self.words("a shortage"));
+                    }
                     return Err(probe.skip(&format!("there is no result to judge: {}", class.description())));
                 }
                 served
             }
         };
-        let Some(served) = served else { return Ok(()) };
+        let (Some(mut served), mut words) = (served, words.to_owned()) else { return Ok(()) };
         for then in &self.then {
             match then {
                 Then::Again(clause, why, edits) => {
                     let again = apply(probe, ids, request.clone(), edits)?;
                     judge_repeated(probe, *clause, &self.words(why), &served, &again).await?;
+                }
+                Then::Alike => {
+                    // First, since nothing is judged behind a repetition that can't be.
+                    self.judge(probe, &words, &served).await?;
+                    let given = gateways(probe, request, &served.response);
+                    let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
+                    let Some(again) = accepted(&again, &class) else { return Ok(()) };
+                    (served, words) = (again, format!("{words}, repeated"));
                 }
                 Then::Other(edits) => {
                     probe.control(&apply(probe, ids, valid.clone(), edits)?).await?;
@@ -223,8 +263,13 @@ impl Row {
                 }
             }
         }
+        self.judge(probe, &words, &served).await
+    }
+
+    async fn judge(&self, probe: &Probe<'_>, words: &str, served: &AcceptedResponse) -> Result<(), Stop> {
+        let Must::Serve { judges, .. } = &self.must else { return Ok(()) };
         for judge in *judges {
-            judge.of(probe, words, &served).await?;
+            judge.of(probe, words, served).await?;
         }
         Ok(())
     }

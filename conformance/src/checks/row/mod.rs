@@ -19,7 +19,7 @@ pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with
 pub(super) use engine::joined;
 
 /// One case of a rule.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Row {
     base: Base,
     /// The label of the case, behind that of the form unless it `has_whole_label`. Then the words say nothing of the form.
@@ -48,7 +48,7 @@ pub(super) enum Base {
 }
 
 /// What the valid request of a row has beside its base. Rows with equal names share one control request.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 struct Valid {
     name: String,
     edits: Vec<Edit>,
@@ -60,7 +60,7 @@ struct Valid {
 }
 
 /// What must follow.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Must {
     /// A rejection. With `even_as_text`, gateways as text are a success even where JSON is expected.
     Reject { even_as_text: bool },
@@ -68,6 +68,8 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: &'static [Judge] },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
+    /// The same decision for both requests, which mean the same.
+    BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Extraction },
 }
@@ -85,13 +87,17 @@ pub(super) enum Unless {
     Shortage,
     /// Nothing is judged, and no control request sent.
     Nothing,
+    /// The same, of a region with few gateways. That it is short of all of them is recorded.
+    Scarce,
 }
 
 /// What follows an extraction that was served.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) enum Then {
     /// The same extraction once more, which returns the same gateways.
     Again(Clause, String, Vec<Edit>),
+    /// The same once more, whose response is judged in the same way.
+    Alike,
     /// Another valid extraction.
     Other(Vec<Edit>),
     /// An invalid one, whatever its response.
@@ -124,6 +130,12 @@ pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: im
     Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
 }
 
+/// Two requests that mean the same, each with its description: if a service accepts one of them, it accepts the other.
+pub(super) fn alike(label: impl Into<String>, requests: [(String, Vec<Edit>); 2]) -> Row {
+    let row = Row { must: Must::BeAlike, ..reject(label, "", []) };
+    row.sending(requests).costing(Cost::extraction(2, 2))
+}
+
 /// A row whose label is also its description.
 pub(super) fn limit(clause: Clause, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
@@ -144,37 +156,30 @@ pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) ->
     rows.into_iter().flat_map(in_forms).collect()
 }
 
-/// Pairs each value with the first form, with a combined form in turn, and with one of the others in turn: each value in three forms,
-/// and each form with many values.
-pub(super) fn three_forms<T: Clone>(
-    forms: &[Extraction],
-    values: impl IntoIterator<Item = T>,
-) -> Vec<(Extraction, T)> {
+/// Each row in the first form, in a combined form in turn, and in one of the others in turn: so in three forms, and each form with
+/// many rows.
+pub(super) fn in_three(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     let (combined, single) = forms.iter().skip(1).partition(|form| form.is_combined());
-    in_turns(forms, &[combined, single], values)
+    in_turns(forms, &[combined, single], rows)
 }
 
-fn in_turns<T: Clone>(
+fn in_turns(
     forms: &[Extraction],
     others: &[Vec<&Extraction>],
-    values: impl IntoIterator<Item = T>,
-) -> Vec<(Extraction, T)> {
-    let pairs = |(turn, value): (usize, T)| {
+    rows: impl IntoIterator<Item = Row>,
+) -> Vec<Row> {
+    let in_some = |(turn, row): (usize, Row)| {
         let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
         let chosen = forms.first().into_iter().chain(others);
-        chosen.map(|form| (form.clone(), value.clone())).collect::<Vec<_>>()
+        chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
     };
-    values.into_iter().enumerate().flat_map(pairs).collect()
-}
-
-pub(super) fn in_three(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    three_forms(forms, rows).into_iter().map(|(form, row)| row.in_form(form)).collect()
+    rows.into_iter().enumerate().flat_map(in_some).collect()
 }
 
 /// Each row in the first form and in one of the others in turn: for long lists of similar values.
 pub(super) fn in_two(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     let others = forms.iter().skip(1).collect();
-    in_turns(forms, &[others], rows).into_iter().map(|(form, row)| row.in_form(form)).collect()
+    in_turns(forms, &[others], rows)
 }
 
 /// A case of a form that is judged by a function of its own.
@@ -205,6 +210,10 @@ impl Row {
     pub(super) fn by_link(self) -> Self {
         let form = self.form();
         self.of(Base::Link(form))
+    }
+
+    pub(super) fn named(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
     }
 
     /// The row under this label alone, and with nothing of its form in its words.

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
+use serde_json::Value;
+
 use super::SEARCH;
 use super::{addresses, likeness};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
+use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
 use crate::checks::relation::{
     Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
 };
@@ -14,7 +15,7 @@ use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::Request;
+use crate::wire::{Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -23,7 +24,7 @@ pub(super) static CHECKS: &[Check] = &[
         why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
         clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
         needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-        run: Run::Cases(|_| Case::single(Cost::requests(14), foreign_group)),
+        run: Run::Cases(|_| Case::single(Cost::requests(15), foreign_group)),
         ..SEARCH
     },
     Check {
@@ -91,7 +92,7 @@ const MAX_FOREIGN: usize = 20;
 /// A search for the surveyed addresses and some foreign ones, among which may be instances of a foreign group or order.
 async fn own_and_foreign(probe: &Probe<'_>) -> Result<Request, Stop> {
     let foreign = probe.facts().foreign_addresses.iter().take(MAX_FOREIGN).cloned();
-    let items: Vec<_> = survey(probe).await?.bare().items.into_iter().chain(foreign).collect();
+    let items: Vec<_> = survey(probe).await?.items().into_iter().chain(foreign).collect();
     Ok(probe.search(items))
 }
 
@@ -110,32 +111,41 @@ fn is_empty(found: &ResultSet) -> bool {
 }
 
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchGroup;
     let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
-    let request = own_and_foreign(probe).await?;
-    let [asked, unknown] = [foreign, UNKNOWN_GROUP].map(|group| request.clone().field(GROUP_ID, group));
-    finds_nothing(probe, CLAUSE, "a foreign group", &asked).await?;
-    let foreign = ("the foreign group", foreign.to_string(), &asked);
-    likeness::judge(probe, CLAUSE, foreign, (UNKNOWN_GROUP.to_string(), &unknown)).await
+    is_like_unknown(probe, (Clause::SearchGroup, GROUP_ID, "group"), &foreign.into(), [UNKNOWN_GROUP.into()])
+        .await
 }
 
 async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchOrderNumber;
     let foreign = probe.required(Fact::ForeignOrder, |facts| facts.foreign_order.as_ref())?;
-    let request = own_and_foreign(probe).await?;
-    let asked = |number: &str| request.clone().field(ORDER_NO, number);
-    finds_nothing(probe, CLAUSE, "a foreign order number", &asked(foreign)).await?;
     let is_known = |order: &String| probe.facts().orders.iter().any(|known| known.number == *order);
-    for unknown in unknown_orders(foreign).filter(|order| !is_known(order)).take(MAX_CANDIDATES) {
-        // The account may have this order, although it was not supplied.
-        let found = read_unless_rejected(probe, CLAUSE, "an unknown order number", &asked(&unknown)).await?;
+    let unknown = unknown_orders(foreign).filter(|order| !is_known(order)).map(Value::from);
+    let filter = (Clause::SearchOrderNumber, ORDER_NO, "order number");
+    is_like_unknown(probe, filter, &foreign.as_str().into(), unknown).await
+}
+
+/// The value of another account finds nothing, and gets the response of an unknown one.
+async fn is_like_unknown(
+    probe: &Probe<'_>,
+    (clause, part, name): (Clause, &str, &str),
+    foreign: &Value,
+    unknown: impl IntoIterator<Item = Value>,
+) -> Result<(), Stop> {
+    let request = own_and_foreign(probe).await?;
+    let asked = |value: &Value| request.clone().field(part, value.clone());
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    finds_nothing(probe, clause, &format!("a foreign {name}"), &asked(foreign)).await?;
+    for unknown in unknown.into_iter().take(MAX_CANDIDATES) {
+        // The account may have it, although it was not supplied.
+        let what = format!("an unknown {name}");
+        let found = read_unless_rejected(probe, clause, &what, &asked(&unknown)).await?;
         if found.is_none_or(|found| is_empty(&found)) {
-            let foreign = ("the foreign order", foreign.clone(), &asked(foreign));
-            let request = asked(&unknown);
-            return likeness::judge(probe, CLAUSE, foreign, (unknown, &request)).await;
+            let what = format!("the foreign {name}");
+            let foreign = (&*what, text(foreign), &asked(foreign));
+            return likeness::judge(probe, clause, foreign, (text(&unknown), &asked(&unknown))).await;
         }
     }
-    Err(probe.inconclusive("every order number like the foreign one that was tried finds something"))
+    Err(probe.inconclusive(&format!("each {name} that was tried as an unknown one finds something")))
 }
 
 /// Maximum number of order numbers that are tried to find an unknown one.
@@ -202,42 +212,109 @@ async fn foreign_address(
 /// A port that proxies often have.
 const LIKELY_PORT: u16 = 8080;
 
-#[derive(Debug, Clone, Copy)]
-enum ForeignItems {
+/// What is searched for, none of which belongs to the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::checks) enum ForeignItems {
     Alone,
+    /// With ports that own instances have.
     WithPorts,
     AmongOwn,
+    /// With the ports that the second account's own search shows.
+    OfSecond,
+    /// An address that both accounts hold, with the ports that only the second one has.
+    OfShared,
 }
 
-async fn nothing_found(probe: &Probe<'_>, (what, others): (&str, ForeignItems)) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let max = search.distinct_items / 2;
-    let foreign = probe.facts().foreign_addresses.iter().take(max);
+/// Such a search finds nothing, and nothing but own instances among own addresses.
+pub(in crate::checks) async fn nothing_found(
+    probe: &Probe<'_>,
+    (what, kind): (&'static str, ForeignItems),
+) -> Result<(), Stop> {
+    let max = probe.contract().search.distinct_items / 2;
+    let facts = probe.facts();
+    let foreign = facts.foreign_addresses.iter().take(max);
     let foreign: BTreeSet<IpAddr> = foreign.filter_map(|item| Some(address_of(item)?.0)).collect();
-    let bare = foreign.iter().map(ToString::to_string);
-    let items: Vec<String> = match others {
-        ForeignItems::Alone => bare.collect(),
+    let bare = || foreign.iter().map(ToString::to_string);
+    let searched: Vec<String> = match kind {
+        ForeignItems::Alone => bare().collect(),
         ForeignItems::AmongOwn => {
-            bare.chain(probe.own_addresses(max).into_iter().map(str::to_owned)).collect()
+            bare().chain(probe.own_addresses(max).into_iter().map(str::to_owned)).collect()
         }
         ForeignItems::WithPorts => with_ports(probe, &foreign).await,
+        ForeignItems::OfSecond => ports_of_second(probe, bare().collect(), &BTreeSet::new()).await?,
+        ForeignItems::OfShared => {
+            let shared: Vec<_> = facts.shared_address.iter().cloned().collect();
+            let own = endpoints(probe, probe.search(shared.clone())).await?;
+            ports_of_second(probe, shared, &own).await?
+        }
     };
-    if items.is_empty() {
-        return Err(probe.skip("no port of an own instance is known, or no foreign address can be read"));
+    if searched.is_empty() {
+        return Err(probe.skip("no port of such an instance is known, or no foreign address can be read"));
     }
-    let request = probe.search(items);
-    let Some(found) = read_accepted(probe, Clause::SearchNoReveal, what, &request).await? else {
+    let request = probe.search(searched);
+    // A rejection reveals something, and shows no data of another account. Parts of instances are data.
+    if !probe.cites(Clause::SearchNoReveal) {
+        let AcceptedResponse { exchange, response } = probe.control(&request).await?;
+        let (count, total) = (items(&response).len(), total(&response));
+        if count > 0 || total > 0 {
+            let expected = format!("{what}: no instances and a total of 0");
+            let actual = format!("{} and a total of {total}", quantity(count, "instance"));
+            probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&exchange]);
+        }
         return Ok(());
-    };
-    let seen: Vec<_> = found.instances.values().filter(|instance| foreign.contains(&instance.ip)).collect();
+    }
+    let clause = Clause::SearchNoReveal;
+    let Some(found) = read_accepted(probe, clause, what, &request).await? else { return Ok(()) };
+    let is_own = |instance: &&Instance| kind == ForeignItems::AmongOwn && !foreign.contains(&instance.ip);
+    let seen: Vec<_> = found.instances.values().filter(|instance| !is_own(instance)).collect();
     if let Some(instance) = seen.first() {
         let expected = format!("{what}: no instance of another account");
         let actual = format!("{}, one at {}", quantity(seen.len(), "instance"), instance.ip);
-        probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
+        probe.finding(clause, &expected, &actual, &found.evidence());
     }
     counts_own(probe, what, &found);
     Ok(())
 }
+
+/// The items of a page, whatever they have.
+pub(in crate::checks) fn items(response: &Response) -> &[Value] {
+    response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+pub(in crate::checks) fn total(response: &Response) -> u64 {
+    response.at("/data/total").and_then(Value::as_u64).unwrap_or(0)
+}
+
+pub(in crate::checks) fn ip(item: &Value) -> Option<IpAddr> {
+    item.get("ip")?.as_str()?.parse().ok()
+}
+
+/// The addresses and ports that a search finds, as items of `ips`.
+async fn endpoints(probe: &Probe<'_>, request: Request) -> Result<BTreeSet<String>, Stop> {
+    let largest = *probe.contract().search.page_sizes.end();
+    let found = probe.control(&request.field(PAGE_SIZE, largest)).await?;
+    let endpoint = |item: &Value| {
+        let port = u16::try_from(item.get("port")?.as_u64()?).ok().filter(|port| *port > 0)?;
+        Some(SocketAddr::new(ip(item)?, port).to_string())
+    };
+    Ok(items(&found.response).iter().filter_map(endpoint).collect())
+}
+
+/// The addresses with the ports that the second account has there, without those of this one.
+async fn ports_of_second(
+    probe: &Probe<'_>,
+    addresses: Vec<String>,
+    own: &BTreeSet<String>,
+) -> Result<Vec<String>, Stop> {
+    let (name, token) = (&probe.contract().search.api_key.name, probe.secret(Fact::SecondToken, 0)?);
+    let theirs = endpoints(probe, probe.search(addresses).query(name, token.expose())).await?;
+    let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
+    let lacks = "the second account has no instances of its own at these addresses";
+    let skip = || probe.skip_lacking(lacks, "addresses of its instances", Fact::ForeignAddresses);
+    if items.is_empty() { Err(skip()) } else { Ok(items) }
+}
+
+const MAX_ENDPOINTS: usize = 100;
 
 /// Foreign addresses with ports that own instances have.
 async fn with_ports(probe: &Probe<'_>, foreign: &BTreeSet<IpAddr>) -> Vec<String> {
@@ -272,9 +349,7 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     let request = probe.search([shared.as_str()]);
     let other = request.clone().query(&search.api_key.name, second.expose());
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
-    // Accounts may use the same id for different instances, which differ in other fields.
-    let in_both = |(id, instance): &(&i64, &Instance)| others.instances.get(*id) == Some(*instance);
-    let both: Vec<_> = own.instances.iter().filter(in_both).map(|(id, _)| id).collect();
+    let both = own.shared_with(&others);
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();
     if !both.is_empty() {
         let expected = "the instances of a shared address, to each account its own";

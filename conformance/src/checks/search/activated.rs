@@ -252,7 +252,8 @@ async fn reversed_by_one_step(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
         let Ok(before) = time.checked_sub(account.survey.step()) else { continue };
         let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
         let [good, bad] = [time, before].map(|to| within(account, [Some(time), Some(to)]).request(probe));
-        probe.rejects_after_control(Clause::SearchActivatedOrder, &why, &good, &bad).await?;
+        probe.control_once(&good).await?;
+        probe.rejects(Clause::SearchActivatedOrder, &why, &bad).await?;
     }
     Ok(())
 }

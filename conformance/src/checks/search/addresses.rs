@@ -73,15 +73,6 @@ pub(super) fn unknown(facts: &Facts, like: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn invented_items_are_distinct() {
-        let search = &Contract::embedded().expect("contract").search;
-        for items in [distinct(1_001), ports(search, 1_001)] {
-            assert_eq!(items.iter().collect::<BTreeSet<_>>().len(), 1_001);
-        }
-    }
 
     #[test]
     fn an_unknown_address_is_none_of_the_supplied_ones() {

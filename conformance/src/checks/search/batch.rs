@@ -9,9 +9,9 @@ use super::addresses::{self, respell};
 use super::rules::{A_RANGE, Company, FILTERS, LARGEST_PAGE, SECOND_PAGE, invalid, valid, valid_if};
 use super::surveyed::{Account, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::relation::{Instance, Query, Relation, relate};
 use crate::checks::row::{Edit, Row, Set, Value, cases, field, with};
-use crate::checks::{Requests, UNKNOWN_ADDRESS};
 use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
 use crate::contract::{Clause, Search};
 
@@ -51,7 +51,7 @@ pub(super) static CHECKS: &[Check] = &[
                     let third = batch.items.iter().filter(|_| times > 2).cloned();
                     let respelled =
                         batch.items.iter().filter(|_| is_respelled).filter_map(|item| respell(item));
-                    let mut query = Query::from(batch).citing(Clause::SearchIpsDedupLimit);
+                    let mut query = batch.clone().citing(Clause::SearchIpsDedupLimit);
                     query.items.extend(again.chain(third).chain(respelled));
                     query
                 });
@@ -365,7 +365,8 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     if let Some(instance) = high {
         let [good, bad] = [max, max + 1].map(|count| with(instance, count).request(probe));
         let why = format!("{} addresses, one of an instance that declares {:?}", max + 1, instance.max_batch);
-        probe.rejects_after_control(CLAUSE, &why, &good, &bad).await?;
+        probe.control_once(&good).await?;
+        probe.rejects(CLAUSE, &why, &bad).await?;
     }
     Ok(())
 }

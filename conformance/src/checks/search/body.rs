@@ -5,11 +5,11 @@ use serde_json::{Value as Json, json};
 use super::SEARCH;
 use super::rules::{each_invalid, invalid, valid};
 use super::surveyed::surveyed;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Probe, Run, Scope, Stop};
+use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
-use crate::checks::row::{Base, Edit, Max, Set, Value, cases, either, field, with};
-use crate::checks::token::{WrongToken, one_token, other_spellings};
-use crate::checks::{Requests, UNKNOWN_ADDRESS};
+use crate::checks::row::{Base, Credential, Drop, Edit, Max, Set, Value, cases, either, field, with};
+use crate::checks::token::{one_token, other_spellings};
 use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
 use crate::contract::{Clause, Kind, Search, Unspecified};
 use crate::quantity::quantity;
@@ -244,32 +244,22 @@ const OPEN: [(&str, Unspecified, &[Edit]); 10] = [
 ];
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
+    let rows = one_token(&Base::Search, |wrong| wrong.reason).into_iter();
+    // A token in the body does not count, and filters do not replace it.
+    let in_body = with(|probe, request| {
+        let name = &probe.contract().search.api_key.name;
+        Ok(request.without_query(name).field(name, probe.token().expose()))
+    });
+    let requests = [
+        ("the token is only in the body", vec![in_body.clone(), Drop(STATUS), Drop(GROUP_ID)]),
+        ("the token is only in the body, beside filters", vec![in_body]),
+        ("the token is absent, beside filters", vec![Edit::NoToken]),
+        ("the token is sent twice, beside filters", vec![Edit::AddToken(Credential::Own)]),
+    ];
+    let requests = requests.map(|(why, edits)| (why.to_owned(), edits));
+    let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
+    let beside = invalid("absent or repeated beside other fields", []).sending(requests);
+    let beside = beside.changing("beside filters", filters, 0);
     let other_spellings = other_spellings(Clause::SearchToken, |probe| probe.any_search());
-    let beside_fields =
-        Case::new("absent or repeated beside other fields", Cost::requests(8), token_beside_fields);
-    let rows = one_token(&Base::Search, WrongToken::reason);
-    cases(Clause::SearchToken, rows).into_iter().chain([other_spellings, beside_fields]).collect()
-}
-
-/// A token in the body does not count, and filters do not replace it.
-async fn token_beside_fields(probe: &Probe<'_>) -> Result<(), Stop> {
-    let search = &probe.contract().search;
-    let name = &search.api_key.name;
-    let good = probe.any_search();
-    probe.control_once(&good).await?;
-    let in_body = good.clone().without_query(name).field(name, probe.token().expose());
-    probe.rejects(Clause::SearchToken, "the token is only in the body", &in_body).await?;
-    let status = search.statuses.first().map_or("", String::as_str);
-    for (filtered, what) in [
-        (good.clone().field(STATUS, status), "a filter by status"),
-        (good.clone().field(GROUP_ID, 0), "a filter by group"),
-    ] {
-        probe.control(&filtered).await?;
-        let why = format!("the token is absent, beside {what}");
-        probe.rejects(Clause::SearchToken, &why, &filtered.clone().without_query(name)).await?;
-        let why = format!("the token is sent twice, beside {what}");
-        let twice = filtered.add_query(name, probe.token().expose());
-        probe.rejects(Clause::SearchToken, &why, &twice).await?;
-    }
-    Ok(())
+    cases(Clause::SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

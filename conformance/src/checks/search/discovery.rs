@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::SEARCH;
 use crate::check::{Check, Probe, ResponseClass};
-use crate::checks::Requests;
 use crate::contract::Clause;
 
 /// The first three numbers of blocks that belong to nobody on the Internet: for documentation (RFC 5737), for benchmarks (RFC 2544)

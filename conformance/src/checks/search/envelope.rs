@@ -14,7 +14,7 @@ use crate::checks::extraction::Place;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{Query, Relation, Writing, kinds};
 use crate::checks::row::{Edit, Set, Value, cases, field};
-use crate::checks::{Requests, UNKNOWN_ADDRESS, schema};
+use crate::checks::{UNKNOWN_ADDRESS, schema};
 use crate::contract::Clause;
 use crate::contract::part::IPS;
 use crate::target::Fact;

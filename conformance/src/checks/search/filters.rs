@@ -8,7 +8,6 @@ use super::SEARCH;
 use super::addresses;
 use super::surveyed::{Account, BATCHES, SURVEYED, rows, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
 use crate::checks::relation::{
     FieldValue, Filter, FilterKind, Query, Relation, ResultSet, Writing, address_of, kinds, read,
     read_accepted, relate,
@@ -213,24 +212,10 @@ const FURTHER_MISSES: [(&str, NearMiss); 7] = [
 
 /// The text with an acute accent on its first letter that can have one, which collations ignore.
 pub(super) fn accented(text: &str) -> String {
-    const ACCENTS: [(char, char); 14] = [
-        ('a', 'á'),
-        ('e', 'é'),
-        ('i', 'í'),
-        ('o', 'ó'),
-        ('u', 'ú'),
-        ('c', 'ć'),
-        ('n', 'ń'),
-        ('A', 'Á'),
-        ('E', 'É'),
-        ('I', 'Í'),
-        ('O', 'Ó'),
-        ('U', 'Ú'),
-        ('C', 'Ć'),
-        ('N', 'Ń'),
-    ];
-    let accent =
-        |letter: char| ACCENTS.iter().find(|(plain, _)| *plain == letter).map(|(_, accented)| *accented);
+    let accented = |letter: char| {
+        "aeioucnAEIOUCN".chars().zip("áéíóúćńÁÉÍÓÚĆŃ".chars()).find(|(plain, _)| *plain == letter)
+    };
+    let accent = |letter: char| Some(accented(letter)?.1);
     let found = text.char_indices().find_map(|(at, letter)| Some((at, letter, accent(letter)?)));
     found.map_or_else(
         || text.to_owned(),

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use super::SEARCH;
 use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::Requests;
 use crate::checks::relation::values::agrees;
 use crate::checks::relation::{Instance, ResultSet, read};
 use crate::contract::{Clause, Search};
@@ -31,18 +30,11 @@ const MAX_CASES: usize = 4;
 /// Fields that may have changed since the export, so a difference is a warning.
 pub(super) const CHANGEABLE: [&str; 5] = ["status", "expiresAt", "activatedAt", "capabilities", "groupId"];
 
-/// Whether an item of `ips` has the port of the instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lookup {
-    Port,
-    Address,
-}
-
 fn cases(scope: &Scope<'_>) -> Vec<Case> {
     // Without the fact, a plan still shows cases.
     let chunks = scope.facts.known_instances.len().div_ceil(MAX_INSTANCES).clamp(1, MAX_CASES);
-    let ways = [("with ports", Lookup::Port), ("without ports", Lookup::Address)];
-    let case = |((way, by), chunk): ((&'static str, Lookup), usize)| {
+    let ways = [("with ports", true), ("without ports", false)];
+    let case = |((way, by), chunk): ((&'static str, bool), usize)| {
         let label = format!("{way} {}", chunk + 1);
         Case::for_data(label, Cost::requests(2), (by, chunk), known)
     };
@@ -50,18 +42,18 @@ fn cases(scope: &Scope<'_>) -> Vec<Case> {
     ways.into_iter().flat_map(each).map(case).collect()
 }
 
-async fn known(probe: &Probe<'_>, (by, chunk): (Lookup, usize)) -> Result<(), Stop> {
+async fn known(probe: &Probe<'_>, (has_port, chunk): (bool, usize)) -> Result<(), Stop> {
     let search = &probe.contract().search;
     let all = &probe.facts().known_instances;
     let chunk: Vec<_> = spread(all).into_iter().skip(chunk * MAX_INSTANCES).take(MAX_INSTANCES).collect();
-    let items: BTreeSet<_> = chunk.iter().map(|instance| item(search, instance, by)).collect();
+    let items: BTreeSet<_> = chunk.iter().map(|instance| item(search, instance, has_port)).collect();
     let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
     let request = probe.search(items.iter().map(String::as_str));
     let found = read(probe, &request).await?;
-    let clause = if by == Lookup::Port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
+    let clause = if has_port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
     let asked: BTreeSet<_> = items.iter().collect();
     let expected: Vec<_> =
-        chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, by))).collect();
+        chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, has_port))).collect();
     judge(probe, clause, &expected, &found);
     Ok(())
 }
@@ -106,17 +98,12 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn item(search: &Search, instance: &KnownInstance, by: Lookup) -> String {
-    match by {
-        Lookup::Port if search.ports.contains(&instance.port) => {
-            let host = &instance.spelling;
-            if host.contains(':') {
-                format!("[{host}]:{}", instance.port)
-            } else {
-                format!("{host}:{}", instance.port)
-            }
-        }
-        _ => instance.spelling.clone(),
+fn item(search: &Search, instance: &KnownInstance, has_port: bool) -> String {
+    let host = &instance.spelling;
+    match has_port && search.ports.contains(&instance.port) {
+        true if host.contains(':') => format!("[{host}]:{}", instance.port),
+        true => format!("{host}:{}", instance.port),
+        false => host.clone(),
     }
 }
 

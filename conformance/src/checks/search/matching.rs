@@ -5,9 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::addresses;
 use super::surveyed::{Account, BATCHES, SURVEYED, alone, row, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
-use crate::checks::relation::{Query, Relation, lacks_addresses, relate_alone};
+use crate::check::{Check, Run, Stop};
+use crate::checks::relation::{Query, Relation, lacks_addresses};
 use crate::contract::Clause;
 
 pub(super) static CHECKS: &[Check] = &[
@@ -23,10 +22,8 @@ pub(super) static CHECKS: &[Check] = &[
                 ("last of the largest batch", 1, usize::MAX),
             ];
             let alike = "batches of one size with one beginning";
-            let cases = [
-                Case::new("halves", Cost::requests(4), halves),
-                alone(Relation::Survey, alike, 6, same_beginning),
-            ];
+            let halves = row(Relation::Union, "halves", 3, halves);
+            let alike = alone(Relation::Survey, alike, 6, same_beginning);
             let placed = rows(Relation::Contains, places, |account, place| {
                 let own = account.survey.spelt(account.held(None)?[0]);
                 let mut items = account.fill(std::slice::from_ref(&own));
@@ -41,7 +38,7 @@ pub(super) static CHECKS: &[Check] = &[
                 items.push(account.survey.spelt(own));
                 Ok(vec![Query::new(items)])
             });
-            [cases.into(), placed, last].concat()
+            [halves, vec![alike], placed, last].concat()
         }),
         ..SURVEYED
     },
@@ -141,16 +138,14 @@ const UNIONS: [(&str, Union); 7] = [
 ];
 
 /// S(a ∪ b) = S(a) ∪ S(b), for as many addresses as one search takes.
-async fn halves(probe: &Probe<'_>) -> Result<(), Stop> {
-    let mut items = probe.own_addresses(probe.contract().search.distinct_items);
-    let mut seen = BTreeSet::new();
-    items.retain(|item| seen.insert(*item));
+fn halves(Account { probe, search, .. }: Account<'_>, (): ()) -> Result<Vec<Query>, Stop> {
+    let items: BTreeSet<&str> = probe.own_addresses(search.distinct_items).into_iter().collect();
     if items.len() < 2 {
         let lacks = "one address cannot be split into two searches";
         return Err(lacks_addresses(probe, lacks, "more addresses"));
     }
     let query = Query::new(items.into_iter().map(str::to_owned));
-    relate_alone(probe, Relation::Union, &query.citing(Clause::SearchMatchAnyPort)).await
+    Ok(vec![query.citing(Clause::SearchMatchAnyPort)])
 }
 
 /// Batches that differ only in their last item have different results.

@@ -213,25 +213,9 @@ const FOLDED: [(&str, Respell); 4] = [
     ("with a line break behind it", |status| format!("{status}\n")),
 ];
 
-/// Statuses of other services, and values with other meanings.
-const OTHER_STATUSES: [&str; 16] = [
-    "canceled",
-    "all",
-    "any",
-    "*",
-    "none",
-    "null",
-    "suspended",
-    "pending",
-    "paused",
-    "inactive",
-    "running",
-    "deleted",
-    "disabled",
-    "0",
-    "1",
-    "true",
-];
+/// Statuses of other services, and values with other meanings, between spaces.
+const OTHER_STATUSES: &str =
+    "canceled all any * none null suspended pending paused inactive running deleted disabled 0 1 true";
 
 const SINCE: Company = ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]);
 
@@ -248,7 +232,7 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         let values = listed.iter().map(|status| other(status)).filter(|status| !listed.contains(status));
         unlisted(label, values.take(1).collect())
     });
-    let others = OTHER_STATUSES.into_iter().filter(|status| !listed.iter().any(|listed| listed == status));
+    let others = OTHER_STATUSES.split(' ').filter(|status| !listed.iter().any(|listed| listed == status));
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
     let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();

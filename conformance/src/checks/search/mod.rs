@@ -1,6 +1,6 @@
 //! Checks of the static instance search, by topic.
 
-mod account;
+pub(super) mod account;
 mod activated;
 mod addresses;
 mod batch;

@@ -2,7 +2,6 @@
 
 use super::surveyed::{Account, BATCHES, SURVEYED, rows};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::Requests;
 use crate::checks::relation::{
     FilterKind, Query, Relation, ResultSet, combinations, kinds_of, lacks_addresses, read, shown_kinds,
 };

@@ -1,16 +1,18 @@
 //! Searches must not change anything.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::SEARCH;
+use super::surveyed::{Account, surveyed};
 use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{Instance, ResultSet, Survey, kinds_of, lacks_addresses, read, survey};
-use crate::checks::{Requests, State as RunState};
+use crate::checks::State as RunState;
+use crate::checks::relation::{FieldValue, Instance, Query, ResultSet, kinds_of, lacks_addresses, read};
 use crate::contract::Clause;
 use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, REQUEST_ID_HEADER, STATUS};
-use crate::quantity::quantity;
 use crate::target::Fact;
-use crate::wire::{Exchange, Request, Response};
+use crate::wire::Exchange;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -32,11 +34,11 @@ pub(super) static CHECKS: &[Check] = &[
         clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
         needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
-            vec![
-                Case::new("groups, by each of them", Cost::requests(2 + 3 * GROUPS), each_group),
-                Case::new("rounds", Cost::requests(17), rounds),
-                Case::new("two searches with one request id", Cost::requests(4), one_request_id),
-            ]
+            let rounds: [(_, _, Rounds); 2] =
+                [("groups, by each of them", 2 + 3 * GROUPS, of_each_group), ("rounds", 12, alike)];
+            let mut cases = surveyed(rounds, unchanged);
+            cases.push(Case::new("two searches with one request id", Cost::requests(4), one_request_id));
+            cases
         }),
         ..SEARCH
     },
@@ -91,40 +93,6 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-const GROUPS: u32 = 4;
-
-/// If several groups change at their first search, the search changes them.
-async fn each_group(probe: &Probe<'_>) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let held = survey.numbers(GROUP_ID);
-    if held.is_empty() {
-        return Err(lacks_addresses(
-            probe,
-            "no instance at the searched addresses is in a group",
-            "addresses of such instances",
-        ));
-    }
-    let mut evidence = Vec::new();
-    for group in held.into_iter().take(usize::try_from(GROUPS).unwrap_or(1)) {
-        let before = probe.control(&probe.groups()).await?;
-        read(probe, &survey.request.clone().field(GROUP_ID, group)).await?;
-        let after = probe.control(&probe.groups()).await?;
-        let shown = |response: &Response| {
-            let items = response.at("/data/items").and_then(Value::as_array);
-            items.into_iter().flatten().find(|item| item[GROUP_ID] == group).cloned()
-        };
-        if shown(&before.response) != shown(&after.response) {
-            evidence.extend([before.exchange, after.exchange]);
-        }
-    }
-    if evidence.len() > 2 {
-        let expected = "the same group before and after a search by it";
-        let actual = format!("{} changed at the first search", quantity(evidence.len() / 2, "group"));
-        probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
-    }
-    Ok(())
-}
-
 /// The request id of a search is only a trace id: a second search with the same id has its own result.
 async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
     let own = probe.own_addresses(2);
@@ -148,51 +116,79 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Data that changes in each of several rounds of searches is changed by them. A single change may have another cause.
-async fn rounds(probe: &Probe<'_>) -> Result<(), Stop> {
-    let survey = survey(probe).await?;
-    let groups = probe.groups();
-    let mut states = vec![State::read(probe, survey, &groups).await?];
-    for _ in 0..ROUNDS {
-        for kind in kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]) {
-            let filter = survey.candidates(kind).into_iter().take(1);
-            read(probe, &survey.query().filtered(filter).request(probe)).await?;
-        }
-        states.push(State::read(probe, survey, &groups).await?);
-    }
-    let changed = |pair: &&[State]| {
-        pair[0].instances.instances != pair[1].instances.instances || pair[0].groups != pair[1].groups
-    };
-    let changes = states.windows(2).filter(changed).count();
-    if changes == 0 {
-        return Ok(());
-    }
-    if changes < ROUNDS {
-        return Err(probe.inconclusive("the data changed once while it was read; run it again"));
-    }
-    let evidence: Vec<_> = states.iter().flat_map(|state| state.instances.evidence()).collect();
-    let expected = "the same instances and groups before and after searches";
-    let instances = states.windows(2).any(|pair| pair[0].instances.instances != pair[1].instances.instances);
-    let what = if instances { "instances" } else { "groups" };
-    probe.finding(
-        Clause::SearchReadOnly,
-        expected,
-        &format!("{what} changed after each round of searches"),
-        &evidence,
-    );
-    Ok(())
+/// The group that searches are about, if they are about one, and the searches.
+type Round = (Option<i64>, Vec<Query>);
+
+/// Chooses rounds of searches.
+type Rounds = fn(Account<'_>) -> Result<Vec<Round>, Stop>;
+
+const GROUPS: u32 = 4;
+
+/// If several groups change at their first search, the search changes them.
+fn of_each_group(account: Account<'_>) -> Result<Vec<Round>, Stop> {
+    let held = account.survey.numbers(GROUP_ID).into_iter().take(GROUPS as usize);
+    let kinds = kinds_of(&[GROUP_ID]).into_iter();
+    let filters =
+        kinds.flat_map(|kind| held.clone().map(|group| (group, kind.with(FieldValue::Number(group)))));
+    let round = |(group, filter)| (Some(group), vec![account.survey.query().filtered([filter])]);
+    account.some(filters.map(round).collect())
 }
 
-const ROUNDS: usize = 2;
+fn alike(account: Account<'_>) -> Result<Vec<Round>, Stop> {
+    let candidates = |kind| account.survey.candidates(kind).into_iter().take(1);
+    let kinds = kinds_of(&[STATUS, GROUP_ID, ACTIVATED_FROM]).into_iter();
+    let round = kinds.map(|kind| account.survey.query().filtered(candidates(kind))).collect();
+    Ok(vec![(None, round); 2])
+}
+
+/// Data that changes in two rounds of searches is changed by them. A single change may have another cause, and so may one of other
+/// data than the group that is searched for.
+async fn unchanged(probe: &Probe<'_>, rounds: Rounds) -> Result<(), Stop> {
+    let account = Account::read(probe).await?;
+    let rounds = rounds(account)?;
+    let mut states = vec![State::read(account).await?];
+    for (_, round) in &rounds {
+        for query in round {
+            read(probe, &query.request(probe)).await?;
+        }
+        states.push(State::read(account).await?);
+    }
+    let changed = |((group, _), pair): (&Round, &[State])| match group {
+        Some(group) => (pair[0].group(*group) != pair[1].group(*group)).then_some("the searched group"),
+        None if pair[0].instances != pair[1].instances => Some("instances"),
+        None => (pair[0].groups != pair[1].groups).then_some("groups"),
+    };
+    let changed: Vec<_> = rounds.iter().zip(states.windows(2)).filter_map(changed).collect();
+    match changed[..] {
+        [] => Ok(()),
+        [_] => Err(probe.inconclusive("the data changed once while it was read; run it again")),
+        [what, ..] => {
+            let evidence: Vec<_> = states.iter().flat_map(|state| &state.exchanges).collect();
+            let expected = "the same instances and groups before and after searches";
+            let actual =
+                format!("{what} changed in {} of {} rounds of searches", changed.len(), rounds.len());
+            probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence);
+            Ok(())
+        }
+    }
+}
 
 struct State {
-    instances: ResultSet,
+    instances: BTreeMap<i64, Instance>,
     groups: Option<Value>,
+    exchanges: Vec<Exchange>,
 }
 
 impl State {
-    async fn read(probe: &Probe<'_>, survey: &Survey, groups: &Request) -> Result<Self, Stop> {
-        let instances = read(probe, &survey.request).await?;
-        Ok(Self { instances, groups: probe.control(groups).await?.response.at("/data/items").cloned() })
+    /// The row of a group in the listing.
+    fn group(&self, id: i64) -> Option<&Value> {
+        self.groups.as_ref()?.as_array()?.iter().find(|group| group[GROUP_ID] == id)
+    }
+
+    async fn read(Account { probe, survey, .. }: Account<'_>) -> Result<Self, Stop> {
+        let ResultSet { instances, mut exchanges, .. } = read(probe, &survey.request).await?;
+        let listing = probe.control(&probe.groups()).await?;
+        exchanges.push(listing.exchange);
+        Ok(Self { instances, groups: listing.response.at("/data/items").cloned(), exchanges })
     }
 }

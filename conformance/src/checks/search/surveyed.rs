@@ -114,9 +114,9 @@ impl<'a> Account<'a> {
 
     /// A search for a batch of the survey.
     pub(super) fn batch(self, name: &str) -> Result<Query, Stop> {
-        let batch = self.survey.batches(self.search).iter().find(|batch| batch.name == name);
+        let batch = self.survey.batches(self.search).iter().find(|batch| batch.name == Some(name));
         let lacks = || self.lacks(&format!("the searched addresses have no {name}"), "more addresses");
-        batch.map(Query::from).ok_or_else(lacks)
+        batch.cloned().ok_or_else(lacks)
     }
 
     /// Filters of these kinds that some instance passes together.

@@ -16,8 +16,9 @@ const SHOWN_LINES: usize = 12;
 const SHOWN_CASES: usize = 5;
 
 impl ClientReport {
-    fn is_stopped(&self) -> bool {
-        self.cases.iter().any(ClientCaseResult::is_interrupted)
+    /// Why cases were not run.
+    fn stopped(&self) -> Option<&str> {
+        self.cases.iter().find(|case| case.is_interrupted())?.outcome.reason()
     }
 
     /// The failed and the undecided cases, and the sum, for a terminal.
@@ -60,13 +61,15 @@ impl ClientReport {
                 broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", "),
                 self.mistakes()
             ),
-            _ if self.is_stopped() => {
-                let ended = self.cases.iter().filter(|case| !case.is_interrupted()).count();
-                format!("stopped after {ended} of {}", quantity(self.cases.len(), "case"))
-            }
             _ => {
-                let without = self.totals.errors + self.totals.skipped;
-                format!("{without} of {} ended without a result", quantity(self.cases.len(), "case"))
+                let all = quantity(self.cases.len(), "case");
+                if let Some(reason) = self.stopped() {
+                    let ended = self.cases.iter().filter(|case| !case.is_interrupted()).count();
+                    format!("stopped after {ended} of {all}: {reason}")
+                } else {
+                    let without = self.totals.errors + self.totals.skipped;
+                    format!("{without} of {all} ended without a result")
+                }
             }
         };
         format!("{}: {words}", self.verdict.words())

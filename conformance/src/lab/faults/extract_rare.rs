@@ -21,6 +21,9 @@ pub(crate) fn faults() -> Vec<Fault> {
             "num-range/most-rejected-by-header": "The largest num is rejected when the token is in X-API-Key." if at_maximum, by_header => reject;
             "return-type/accept-wins": "The header Accept decides the form, whatever return_type says."
                 if in_text, that(|call| call.header("accept").is_some_and(|accept| accept.contains("json"))) => ignore(RETURN_TYPE);
+            "return-type/accept-wins-as-text": "The header Accept decides that the form is text."
+                if not(in_text), that(|call| call.header("accept").is_some_and(|accept| accept.contains("text/plain")))
+                => request(|call| put(call, RETURN_TYPE, call.contract.extract.text.as_str()));
             "separator-range/first-digit": "Only the first digit of lb is read."
                 if in_text, that(|call| text(call, LB).is_some_and(|lb| lb.len() == 2 && lb.bytes().all(|byte| byte.is_ascii_digit())))
                 => respell(LB, |lb| lb.chars().next().map(String::from));
@@ -63,6 +66,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "separator/composed": "A letter and its accent become one character in sb."
                 => respell(SB, |text| text.contains("e\u{301}").then(|| text.replace("e\u{301}", "\u{e9}")));
             "sb-required/zero": "An sb of 0 counts as empty." if is(SB, "0") => reject;
+            "sb-required/blank": "An sb of white space counts as empty."
+                if that(|call| text(call, SB).is_some_and(|sb| !sb.is_empty() && sb.trim().is_empty())) => reject;
             "separator-range/itself": "An lb that is not listed is the separator itself." if in_text => request(|call| {
                 let lb = text(call, LB).unwrap_or_default();
                 if !lb.is_empty() && !lb.chars().any(char::is_alphanumeric) {

@@ -265,10 +265,6 @@ fn headers(section: &Section<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Conf
 mod tests {
     use super::*;
 
-    fn error(text: &str) -> String {
-        parse(Path::new("s.toml"), text).expect_err("a mistake").to_string()
-    }
-
     #[test]
     fn steps_are_read_in_their_order() {
         let text = "
@@ -299,51 +295,10 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {
-        for (text, expected) in [
-            ("[[a.serch]]", "s.toml:1:5: unknown key `serch` in [a]; did you mean `search`?"),
-            ("[[a.search]]\nstatus = 99", "s.toml:2:10: `status`: expected an integer from 200 to 599"),
-            (
-                "[[a.search]]\n  stauts = 1",
-                "s.toml:2:3: unknown key `stauts` in [search]; did you mean `status`?",
-            ),
-            (
-                "[[groups]]",
-                "s.toml:1:1: `groups`: expected the name of a scenario before it: [[default.groups]]",
-            ),
-            ("[[a.any]]\ntimes = 2\nforever = true", "expected either `times` or `forever`"),
-            (
-                "[[a.any]]\nreset = true\nstall-ms = 3",
-                "expected only one of `slow-body`, `cut-after`, `reset-after`, `reset`, `stall-ms`, `wrong-length`, \
-                 `pad-bytes`, found `reset`, `stall-ms`",
-            ),
-            (
-                "[[a.any]]\nprobability = 1.5",
-                "s.toml:2:15: `probability`: expected a number above 0, up to 1",
-            ),
-            ("[[a.any]]\nfault = 'groups.order/descendin'", "did you mean `groups.order/descending`?"),
-            ("[[a.any]]\nredirect-query = true", "expected `redirect-to` beside `redirect-query`"),
-            ("[[a.any]]\nredirect-to = 'elsewhere'", "expected a URL such as"),
-            ("[[a.any]]\nheaders = { connection = 'close' }", "expected another header"),
-            ("[[a.any]]\nmessage = 'x'", "expected `status` or `code` beside `message`"),
-            ("[[a.any]]\ncode = 1.5", "s.toml:2:8: `code`: expected an integer or a string"),
-            ("[[a.any]]\ncode = 1\nbody = 'x'", "expected either `body`, or `code` and `message`"),
-            ("[[a.any]]\nstatus = 204\nbody = 'x'", "expected no `code`, `message` or `body` beside"),
-            ("[[a.any]]\nprobability = 0", "s.toml:2:15: `probability`: expected a number above 0, up to 1"),
-            ("[[a.any]]\nstatus = 200\nredirect-to = 'http://localhost'", "expected `status` 301, 302"),
-            ("[[a.any]]\nredirect-to = 'http://localhost'\ncode = 1", "expected `redirect-to` without"),
-            (
-                "[[a.any]]\nforever = true\n[[a.any]]\nstatus = 500",
-                "s.toml:3:1: `any`: expected no step after one with `forever`",
-            ),
-            (
-                "[[a.groups]]\nfault = 'search.total/of-page'",
-                "s.toml:2:9: `fault`: expected a fault that touches requests of this operation, found `search.total/",
-            ),
-            ("[[a.groups]]\nvariation = 'addresses.in-full'", "expected a variation that touches requests"),
-            ("['a b']\nseed = 1", "expected a name of 1 to 64"),
-            ("[a", "s.toml:1:3: "),
-        ] {
-            assert!(error(text).contains(expected), "{text:?}: {}", error(text));
+        for row in include_str!("mistakes.txt").lines() {
+            let (text, expected) = row.split_once(" => ").expect("a text, and what is wrong with it");
+            let error = parse(Path::new("s.toml"), &text.replace(" / ", "\n")).expect_err(row).to_string();
+            assert!(error.contains(expected), "{row}: {error}");
         }
     }
 }

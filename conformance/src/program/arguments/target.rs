@@ -44,8 +44,9 @@ pub(crate) struct TargetArguments {
     /// Test the service at this URL, for example https://api.example.com.
     #[arg(long, value_name = "URL", env = "SALLYPORT_BASE_URL")]
     pub(crate) base_url: Option<String>,
-    /// Test the embedded reference server with sample data, whatever token, fact or configuration is given for a service.
-    #[arg(long, conflicts_with = "base_url")]
+    /// Test the embedded reference server with sample data, whatever base URL, token, fact or configuration the environment
+    /// and the files have for a service.
+    #[arg(long)]
     pub(crate) embedded: bool,
     /// Read this configuration file; `conformance init` writes one.
     #[arg(long, value_name = "FILE")]

@@ -27,7 +27,7 @@ pub(crate) struct WatchArguments {
     /// Extract at most N gateways in any 24 hours, over all runs; once they are used up, runs skip extraction.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) gateways_per_day: u64,
-    /// Keep the latest N JSON reports of runs that did not pass, in the folder of the history; 0 keeps none.
+    /// Keep the latest N JSON reports of runs that did not pass, in the folder of the history, and remove older ones; 0 keeps none.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = integer::<u16>(0..=1_000))]
     pub(crate) keep_reports: u16,
     /// Serve the page, /metrics and /healthz at this address of the loopback interface; port 0 chooses a free one.

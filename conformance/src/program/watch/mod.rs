@@ -1,20 +1,19 @@
 //! `conformance watch`: repeats runs, reports what changes, and serves the latest report and its metrics.
 
 mod notify;
-mod pages;
 mod serve;
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
+use sallyport_conformance::lab::{Proxy, ProxyOptions, Upstream};
 use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
 use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
 use sallyport_conformance::{Contract, Options, Report, SilentObserver, Suite, Target, Verdict};
 use tokio::time::{MissedTickBehavior, interval};
 
-use pages::Pages;
-use serve::Server;
+use serve::Pages;
 
 use super::arguments::WatchArguments;
 use super::output::print;
@@ -48,16 +47,19 @@ async fn watch(
         false => target.redactor(&options.wire)?.redact(target.base().as_str()),
     };
     folder.expect_target(&shown)?;
-    let pages = Arc::new(Pages::new(arguments.every, options.budget.wall));
-    let server = Server::start(arguments.listen, Arc::clone(&pages)).await?;
+    let pages = Pages::new(arguments.every, options.budget.wall);
+    let address = arguments.listen;
+    // A scraper and a browser need a few connections, and local readers that stall take none for long.
+    let time = Duration::from_secs(10);
+    let options_of_pages = ProxyOptions { address, connections: 32, time, ..ProxyOptions::default() };
+    let listening = Proxy::start_with(Upstream::new(pages.clone()), options_of_pages).await;
+    let server = listening.map_err(|error| format!("--listen {address}: {error}; choose another address"))?;
     print(&format!("{:>16} http://{}/, /metrics, /healthz\n", "serving", server.address()));
 
     let ending = Stopper::default();
     Signals::listen(ending.clone(), Signals::TIME, Verdict::Conforms)?;
     let mut watch = Watch { contract, target, options, arguments, folder, pages, ending, shown };
-    let looped = watch.repeat().await;
-    server.end().await;
-    looped
+    watch.repeat().await
 }
 
 /// What the runs share.
@@ -67,7 +69,7 @@ struct Watch<'a> {
     options: Options,
     arguments: &'a WatchArguments,
     folder: WatchFolder,
-    pages: Arc<Pages>,
+    pages: Pages,
     ending: Stopper,
     /// The base URL without secrets.
     shown: String,
@@ -89,12 +91,15 @@ impl Watch<'_> {
             let changes = self.folder.add(&report, &self.shown, begun);
             print(&lines(&report, &changes));
             let most = usize::from(self.arguments.keep_reports);
-            let mut kept = None;
             let mut is_kept = true;
-            if report.verdict.exit_code() != 0 && most > 0 {
-                let json = Format::Json.render(&report)?;
-                kept = self.kept(self.folder.keep_report(begun, &json, most), &mut is_kept);
-            }
+            let kept = match report.verdict.exit_code() != 0 && most > 0 {
+                true => {
+                    let json = Format::Json.render(&report)?;
+                    self.kept(self.folder.keep_report(begun, &json), &mut is_kept)
+                }
+                false => None,
+            };
+            self.kept(self.folder.prune_reports(most), &mut is_kept);
             if let Some(path) = &kept {
                 print(&format!("{:>16} {}\n", "report", plain(&path.display().to_string())));
             }

@@ -1,137 +1,113 @@
-use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue, X_CONTENT_TYPE_OPTIONS,
-};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use futures::future::BoxFuture;
+use hyper::header::HOST;
+use hyper::{HeaderMap, Method, StatusCode};
+use sallyport_conformance::lab::{Framing, Handler, ProxiedRequest, Reply};
 use sallyport_conformance::wire::is_loopback;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinHandle;
 use url::Url;
 
-use super::pages::Pages;
-use crate::program::UsageError;
+/// What is served, as of the last run.
+#[derive(Debug, Clone)]
+pub(super) struct Pages {
+    /// Maximum time between the ends of two runs of a healthy watch.
+    max_gap: Duration,
+    state: Arc<Mutex<State>>,
+}
 
-/// Maximum length of the head of a request, in bytes, and of what is read at once.
-const MAX_HEAD: usize = 16 << 10;
-
-/// Maximum number of concurrent connections. A scraper and a browser need a few.
-const MAX_CONNECTIONS: usize = 32;
-/// Time limit of a connection: one request and its response.
-const CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Serves the pages on the loopback interface.
 #[derive(Debug)]
-pub(super) struct Server {
-    address: SocketAddr,
-    ending: watch::Sender<bool>,
-    serving: JoinHandle<()>,
+struct State {
+    page: Bytes,
+    metrics: Bytes,
+    /// When the last run ended, or when the watch began.
+    ended: Instant,
 }
 
-impl Server {
-    /// Listens, and serves from now on.
-    pub(super) async fn start(address: SocketAddr, pages: Arc<Pages>) -> Result<Self, UsageError> {
-        let wrong = |error| format!("--listen {address}: {error}; choose another address");
-        let listener = TcpListener::bind(address).await.map_err(wrong)?;
-        let address = listener.local_addr().map_err(wrong)?;
-        let (ending, ended) = watch::channel(false);
-        let serving = tokio::spawn(serve(listener, pages, ended));
-        Ok(Self { address, ending, serving })
+impl Pages {
+    /// Pages without a run, for runs that start at an interval of `every` and take at most `longest_run`.
+    pub(super) fn new(every: Duration, longest_run: Duration) -> Self {
+        let max_gap = every.saturating_mul(2).saturating_add(longest_run);
+        let page = Bytes::from_static(b"<!doctype html><title>Conformance</title><p>No run has ended yet.");
+        let state = State { page, metrics: Bytes::new(), ended: Instant::now() };
+        Self { max_gap, state: Arc::new(Mutex::new(state)) }
     }
 
-    pub(super) fn address(&self) -> SocketAddr {
-        self.address
+    /// Sets what is served after a run.
+    pub(super) fn set(&self, page: String, metrics: String) {
+        *self.lock() = State { page: page.into(), metrics: metrics.into(), ended: Instant::now() };
     }
 
-    /// Stops listening.
-    pub(super) async fn end(self) {
-        let _ = self.ending.send(true);
-        // The task can only fail when the runtime ends.
-        let _ = self.serving.await;
+    /// Nothing panics while it is locked, so a poisoned state is complete.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn respond(&self, request: &ProxiedRequest) -> (StatusCode, &'static str, Bytes) {
+        const TEXT: &str = "text/plain; charset=utf-8";
+        let text = |status, text: &str| (status, TEXT, format!("{text}\n").into());
+        // A page of another site, whose name leads here, must not read what is served. Browsers always send a Host; health checks
+        // that speak HTTP/1.0 need not.
+        let here = |host: &str| Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
+        if request.headers.get(HOST).is_some_and(|host| !host.to_str().is_ok_and(here)) {
+            let expected = "expected a Host of the loopback interface, such as 127.0.0.1 or localhost";
+            return text(StatusCode::FORBIDDEN, expected);
+        }
+        if !matches!(request.method, Method::GET | Method::HEAD) {
+            return text(StatusCode::METHOD_NOT_ALLOWED, "expected GET or HEAD");
+        }
+        let state = self.lock();
+        match request.path.as_str() {
+            "/" => (StatusCode::OK, "text/html; charset=utf-8", state.page.clone()),
+            "/metrics" => (StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", state.metrics.clone()),
+            "/healthz" if state.ended.elapsed() <= self.max_gap => text(StatusCode::OK, "ok"),
+            "/healthz" => text(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unhealthy: no run has ended within two intervals plus the maximum time of a run",
+            ),
+            _ => text(StatusCode::NOT_FOUND, "unknown page; expected /, /metrics or /healthz"),
+        }
     }
 }
 
-async fn serve(listener: TcpListener, pages: Arc<Pages>, mut ended: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    loop {
-        let stream = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                // For instance, no descriptor is free; the caller retries.
-                Err(_) => {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                    continue;
-                }
-            },
-            _ = ended.changed() => return,
-        };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-        let pages = Arc::clone(&pages);
-        tokio::spawn(async move {
-            let _ = tokio::time::timeout(CONNECTION_TIMEOUT, connection(stream, &pages)).await;
-            drop(place);
-        });
+impl Handler for Pages {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let (status, kind, body) = self.respond(&request);
+        let (headers, framing) = (HeaderMap::new(), Framing::Whole);
+        let mut reply = Reply { status, headers, body, framing };
+        for (name, value) in [
+            ("content-type", kind),
+            ("cache-control", "no-store"),
+            ("connection", "close"),
+            ("x-content-type-options", "nosniff"),
+            (
+                "content-security-policy",
+                "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'",
+            ),
+        ] {
+            reply.set_header(name, value);
+        }
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            reply.set_header("allow", "GET, HEAD");
+        }
+        Box::pin(std::future::ready(reply))
     }
 }
 
-async fn connection(stream: TcpStream, pages: &Pages) {
-    let service =
-        service_fn(|request: Request<Incoming>| async move { Ok::<_, Infallible>(respond(&request, pages)) });
-    // A caller that sends no HTTP, or hangs up, gets nothing.
-    let mut http = http1::Builder::new();
-    let _ =
-        http.keep_alive(false).max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service).await;
-}
-
-fn respond(request: &Request<Incoming>, pages: &Pages) -> Response<Full<Bytes>> {
-    const TEXT: &str = "text/plain; charset=utf-8";
-    // A page of another site, whose name leads here, must not read what is served. Browsers always send a Host; health checks that
-    // speak HTTP/1.0 need not.
-    let is_here = |host: &HeaderValue| {
-        let host = host.to_str().unwrap_or_default();
-        Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url))
+#[test]
+fn a_watch_whose_runs_do_not_end_is_not_healthy() {
+    let request = ProxiedRequest {
+        method: Method::GET,
+        path: "/healthz".to_owned(),
+        query: None,
+        headers: HeaderMap::new(),
+        body: Bytes::new(),
     };
-    if !request.headers().get(HOST).is_none_or(is_here) {
-        let expected = "expected a Host of the loopback interface, such as 127.0.0.1 or localhost\n";
-        return text(StatusCode::FORBIDDEN, TEXT, expected.to_owned());
-    }
-    if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, TEXT, "expected GET or HEAD\n".to_owned());
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return response;
-    }
-    match request.uri().path() {
-        "/" => text(StatusCode::OK, "text/html; charset=utf-8", pages.page()),
-        "/metrics" => text(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", pages.metrics()),
-        "/healthz" if pages.is_healthy() => text(StatusCode::OK, TEXT, "ok\n".to_owned()),
-        "/healthz" => text(
-            StatusCode::SERVICE_UNAVAILABLE,
-            TEXT,
-            "unhealthy: no run has ended within two intervals plus the maximum time of a run\n".to_owned(),
-        ),
-        _ => text(StatusCode::NOT_FOUND, TEXT, "unknown page; expected /, /metrics or /healthz\n".to_owned()),
-    }
-}
-
-fn text(status: StatusCode, kind: &'static str, text: String) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(text.into()));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    let policy =
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; frame-ancestors 'none'";
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    response
+    let pages = Pages::new(Duration::from_millis(10), Duration::from_millis(10));
+    assert_eq!(pages.respond(&request).0, StatusCode::OK);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(pages.respond(&request).0, StatusCode::SERVICE_UNAVAILABLE);
+    pages.set("page".to_owned(), "metrics".to_owned());
+    assert_eq!(pages.respond(&request).0, StatusCode::OK);
 }

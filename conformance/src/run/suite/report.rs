@@ -73,6 +73,7 @@ impl Suite<'_> {
             stopped: stopped.map(|reason| self.redactor.redact(&reason)),
             usage: self.meter.usage(),
             throttling: self.meter.throttling(),
+            token_renewals: self.wire.token_renewals(),
             discovered,
             run_again,
             explored,
