@@ -94,16 +94,16 @@ pub(super) fn same_reason(report: &Report, result: &CheckResult) -> Option<Strin
 /// Describes a cause, one line for each known fault.
 pub(super) fn headlines(diagnosis: &Diagnosis) -> Vec<String> {
     let cases = match diagnosis.cases {
-        1 => "the failing case is the one".to_owned(),
-        cases => format!("the {cases} failing cases are those"),
+        1 => "the failing case agrees".to_owned(),
+        cases => format!("the {cases} failing cases agree"),
     };
     let line = |(number, LikelyFault { clause, breaks, .. }): (usize, &LikelyFault)| {
-        let begin = if number == 0 { format!("{cases} of the known fault") } else { "or of".to_owned() };
+        let begin = if number == 0 { format!("{cases} with the known fault") } else { "or with".to_owned() };
         format!("{begin} \u{201c}{breaks}\u{201d} ({clause})")
     };
     let lines = diagnosis.faults.iter().enumerate().map(line);
     let alike = Some(diagnosis.alike).filter(|alike| *alike > 0);
-    lines.chain(alike.map(|alike| format!("or of {}", quantity(alike, "other known fault")))).collect()
+    lines.chain(alike.map(|alike| format!("or with {}", quantity(alike, "other known fault")))).collect()
 }
 
 /// The checks of the findings that fold beneath another one, each with its number of findings.

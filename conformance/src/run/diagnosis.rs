@@ -1,4 +1,4 @@
-//! Names the known faults that a service may have: those that the run noticed in the very cases in which they were recorded.
+//! Names the known faults that a service may have: those whose recorded cases agree with the ones that failed in the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ pub struct Diagnosis {
     pub faults: Vec<LikelyFault>,
     /// Further known faults that fit as well.
     pub alike: usize,
-    /// The failing cases, which are those in which each of these faults was noticed before.
+    /// The failing cases. They agree with those in which each of these faults was noticed before.
     pub cases: usize,
     /// The findings of these cases. Those that cite the clause of the faults come first.
     pub findings: Vec<FindingReference>,
@@ -69,7 +69,8 @@ impl Diagnosis {
                 fitting.entry((fault.clause, cases)).or_default().push(fault);
             }
         }
-        let count = |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().count();
+        // Two checks may judge one case.
+        let count = |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().collect::<BTreeSet<_>>().len();
         let mut fitting: Vec<_> = fitting.into_iter().collect();
         fitting.sort_by_key(|((_, cases), _)| std::cmp::Reverse(count(cases)));
         let (mut diagnoses, mut taken) = (Vec::new(), BTreeSet::new());
