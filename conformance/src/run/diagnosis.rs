@@ -70,7 +70,8 @@ impl Diagnosis {
             }
         }
         // Two checks may judge one case.
-        let count = |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().collect::<BTreeSet<_>>().len();
+        let count =
+            |cases: &CasesByJudge<'_>| cases.values().flatten().flatten().collect::<BTreeSet<_>>().len();
         let mut fitting: Vec<_> = fitting.into_iter().collect();
         fitting.sort_by_key(|((_, cases), _)| std::cmp::Reverse(count(cases)));
         let (mut diagnoses, mut taken) = (Vec::new(), BTreeSet::new());

@@ -167,8 +167,9 @@ impl RecordedExchange {
         let response = exchange.result.as_ref().ok();
         let body = request.body_bytes();
         let response_body = response.map(|response| {
-            let masked = password::masked(response.body());
-            let body = masked.as_deref().unwrap_or(response.body());
+            let body = response.recorded_body();
+            let masked = password::masked(&body);
+            let body = masked.as_deref().unwrap_or(&body);
             let length =
                 if response.length() > response.body().len() { response.length() } else { body.len() };
             redactor.redact_beginning(body, length, limit)

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -92,13 +93,17 @@ impl Response {
 
     /// The body as text: in UTF-8 if it is valid, or else in the charset of `Content-Type`, with invalid bytes replaced.
     pub fn text(&self) -> String {
-        // UTF-16 may look like UTF-8 with zeros.
-        if let Ok(text) = std::str::from_utf8(&self.body)
-            && !text.contains('\0')
-        {
-            // As a decoder does.
-            return text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
-        }
+        let text = self.utf_8().map_or_else(|| self.decoded(), str::to_owned);
+        // As a decoder does.
+        text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)
+    }
+
+    /// The body as text if it is UTF-8. UTF-16 may look like it, with zeros.
+    fn utf_8(&self) -> Option<&str> {
+        std::str::from_utf8(&self.body).ok().filter(|text| !text.contains('\0'))
+    }
+
+    fn decoded(&self) -> String {
         let encoding =
             self.charset().and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
         // UTF-16 without a byte order mark is big-endian by RFC 2781 and little-endian in browsers. Addresses are mostly ASCII, so
@@ -106,6 +111,14 @@ impl Response {
         let encoding = if encoding == UTF_16LE && zeros_come_first(&self.body) { UTF_16BE } else { encoding };
         let (text, ..) = encoding.decode(&self.body);
         text.into_owned()
+    }
+
+    /// The body as reports have it: a text in another charset is decoded, so that it can be read, and searched for secrets.
+    pub(super) fn recorded_body(&self) -> Cow<'_, [u8]> {
+        match self.utf_8().is_none() && self.json.is_none() && self.charset().is_some() {
+            true => Cow::Owned(self.decoded().into_bytes()),
+            false => Cow::Borrowed(&self.body),
+        }
     }
 
     fn charset(&self) -> Option<String> {

@@ -98,7 +98,7 @@ async fn commands_are_whole_in_every_format() {
     }
     let screen = report::failures(&report, &Screen::PLAIN);
     assert!(
-        !screen.contains("192.0.2.1") && screen.contains(": conformance evidence report.json"),
+        !screen.contains("192.0.2.1") && screen.contains("then conformance evidence report.json"),
         "{screen}"
     );
 }

@@ -101,7 +101,7 @@ fn a_watch_reports_changes_serves_the_latest_report_and_goes_on_after_a_restart(
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("version=0.0.4"), "{head}");
     super::ci::assert_metrics(body);
     for part in [
-        "clause_findings{clause=\"groups.order\"} 1",
+        "clause_findings{clause=\"groups.order\"} 2",
         "verdict{verdict=\"findings\"} 1",
         "profile=\"production\"",
     ] {

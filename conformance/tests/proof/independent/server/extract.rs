@@ -37,6 +37,7 @@ impl Server {
     }
 
     fn attempt(&self, request: &Request, tags: &mut Tags) -> Result<Extraction, Reject> {
+        let _alone = self.extracting.lock().expect("no handler panics while it extracts");
         let sent_id =
             request.first("request_id").or(request.header("x-request-id")).filter(|id| !id.is_empty());
         if let Some(id) = sent_id

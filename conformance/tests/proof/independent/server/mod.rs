@@ -39,6 +39,8 @@ pub(crate) struct Server {
     decisions: Decisions,
     world: Mutex<World>,
     memory: Mutex<Memory>,
+    /// One extraction at a time, so that two with one request id share their gateways.
+    extracting: Mutex<()>,
 }
 
 /// What a server remembers between calls.
@@ -81,8 +83,8 @@ impl Reject {
 impl Server {
     /// A server with that fault (an empty text for none), what its row says that it does, and those decisions.
     pub(crate) fn new(fault: &str, edit: Option<&'static str>, decisions: Decisions) -> Self {
-        let world = Mutex::new(world::build(&decisions));
-        Self { fault: ActiveFault::new(fault, edit), decisions, world, memory: Mutex::default() }
+        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, edit));
+        Self { fault, decisions, world, memory: Mutex::default(), extracting: Mutex::default() }
     }
 
     /// Whether it decides so what the contract leaves open.
