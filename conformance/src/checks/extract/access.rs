@@ -1,17 +1,9 @@
 //! Who may extract: the whitelist, real-name verification and entitlements. List groups requires none of them, so it shows that
 //! a token which extraction must reject is valid.
 
-use super::EXTRACT;
-use super::extraction::{Extraction, Transport};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::row::{
-    Credential, Edit, Max, Min, Row, SEPARATOR, cases, each, flow, in_three, reject, set, with,
-};
+use super::*;
 use crate::checks::token::is_valid;
-use crate::contract::Clause;
-use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
-use crate::target::{Fact, RejectionReason};
-use crate::wire::Request;
+use crate::target::RejectionReason;
 
 /// A requirement that an account does not meet, and the token of such an account.
 #[derive(Debug, Clone, Copy)]
@@ -39,21 +31,21 @@ impl UnmetRequirement {
 
 pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement::new(
     "not whitelisted",
-    Clause::ExtractWhitelist,
+    ExtractWhitelist,
     Fact::TokenNotWhitelisted,
     "an account whose whitelist lacks the caller",
 );
 
 pub(super) const NO_VERIFICATION: UnmetRequirement = UnmetRequirement::new(
     "not verified",
-    Clause::ExtractRealName,
+    ExtractRealName,
     Fact::TokenNotVerified,
     "an account without real-name verification",
 );
 
 pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement::new(
     "not entitled",
-    Clause::ExtractEntitlement,
+    ExtractEntitlement,
     Fact::TokenNotEntitled,
     "an account without the entitlement",
 );
@@ -63,7 +55,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.whitelist.lacking",
         title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
         why: "A leaked token works from anywhere, which the whitelist is meant to prevent.",
-        clauses: &[Clause::ExtractWhitelist],
+        clauses: &[ExtractWhitelist],
         needs: &[Fact::TokenNotWhitelisted],
         run: Run::Cases(|scope| {
             // Claims the caller's own address and one that a service may trust, in each header.
@@ -71,9 +63,9 @@ pub(super) static CHECKS: &[Check] = &[
             let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
             let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
             addresses.dedup();
-            let headers = HEADERS.into_iter().chain([RARE]);
-            let each =
-                headers.flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
+            let each = HEADERS
+                .into_iter()
+                .flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
             // Proxies append an address to the others, and a parameter is as easy to forge as a header.
             let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
             let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
@@ -90,7 +82,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.real-name.lacking",
         title: "an account without real-name verification is rejected",
         why: "The operator serves customers without the identification that it must require.",
-        clauses: &[Clause::ExtractRealName],
+        clauses: &[ExtractRealName],
         needs: &[Fact::TokenNotVerified],
         run: Run::Cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
         ..EXTRACT
@@ -99,7 +91,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.entitlement.lacking",
         title: "an account without an entitlement is rejected for every protocol",
         why: "Gateways are given away to accounts that have not bought any.",
-        clauses: &[Clause::ExtractEntitlement],
+        clauses: &[ExtractEntitlement],
         needs: &[Fact::TokenNotEntitled],
         run: Run::Cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
         ..EXTRACT
@@ -108,7 +100,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.entitlement.other-protocol",
         title: "an entitlement for one protocol does not cover another",
         why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
-        clauses: &[Clause::ExtractEntitlement],
+        clauses: &[ExtractEntitlement],
         needs: &[Fact::TokenPartlyEntitled],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
@@ -123,12 +115,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.whitelist.rejected-tokens",
         title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
         why: "Callers whose access was disabled, has expired or was never granted still get gateways.",
-        clauses: &[
-            Clause::AllTokenRequired,
-            Clause::ExtractEntitlement,
-            Clause::ExtractRealName,
-            Clause::ExtractWhitelist,
-        ],
+        clauses: &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist],
         needs: &[Fact::RejectedTokens],
         run: Run::Cases(rejected_cases),
         ..EXTRACT
@@ -162,7 +149,8 @@ fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<
 
 const MOST: &str = "json/most";
 
-pub(super) const HEADERS: [&str; 8] = [
+/// Headers in which a caller may claim an address.
+pub(super) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
     "X-Real-IP",
     "X-Client-IP",
@@ -171,9 +159,10 @@ pub(super) const HEADERS: [&str; 8] = [
     "CF-Connecting-IP",
     "X-Cluster-Client-IP",
     "Fastly-Client-IP",
+    RARE,
 ];
 
-/// Less common headers, between spaces. One request carries all of them.
+/// Less common headers, between spaces, for which [`RARE`] stands: one request carries all of them.
 const RARE_HEADERS: &str = "\
     Client-IP X-Forwarded Forwarded-For X-Forwarded-Client-IP X-Original-Forwarded-For X-Originating-IP X-Remote-IP X-Remote-Addr \
     X-ProxyUser-Ip Proxy-Client-IP WL-Proxy-Client-IP X-Azure-ClientIP X-Appengine-User-IP Fly-Client-IP X-Envoy-External-Address \
@@ -185,8 +174,7 @@ const PARAMETERS: &str = "parameters of the query";
 /// Parameters of other APIs with the address of the caller. A service that rejects unknown parameters passes.
 const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 
-/// Stands for all of [`RARE_HEADERS`].
-pub(super) const RARE: &str = "headers of fewer services";
+const RARE: &str = "headers of fewer services";
 
 /// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
 pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
@@ -231,7 +219,7 @@ async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop>
             Fact::TokenPartlyEntitled.variable()
         );
         let exchanges: Vec<_> = rejected.iter().collect();
-        probe.finding(Clause::ExtractEntitlement, &expected, "all rejected", &exchanges);
+        probe.finding(ExtractEntitlement, &expected, "all rejected", &exchanges);
         return Ok(());
     }
     if accepted.is_empty() {
@@ -244,7 +232,7 @@ async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop>
     if accepted.len() == extract.protocols.len() {
         let exchanges: Vec<_> = accepted.iter().collect();
         let expected = format!("at least one protocol rejected, {}", form.name());
-        probe.finding(Clause::ExtractEntitlement, &expected, "all accepted", &exchanges);
+        probe.finding(ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
 }

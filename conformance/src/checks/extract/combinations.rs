@@ -2,20 +2,9 @@
 //! what single requests would take a dozen for. Only when a combination is rejected, its parameters are sent one by one to find
 //! the violated clause.
 
-use super::EXTRACT;
-use super::content::Judge;
-use super::extraction::cause::{ACCEPT, words};
-use super::extraction::{Asked, Extraction, Place, Region, Transport};
-use crate::check::{Check, Run, Scope};
-use crate::checks::requests::protocol_to_name;
-use crate::checks::row::{Edit, Row, Then, Unless, accept, cases, set};
-use crate::contract::Clause::{
-    self, ExtractCountryAlias, ExtractCountryEqual, ExtractIdempotent, ExtractProtocol,
-    ExtractRegionsDefault, ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual,
-    ExtractTokenTransport,
-};
-use crate::contract::part::{NUM, REQUEST_ID, REQUEST_ID_HEADER};
-use crate::contract::{Extract, Separator};
+use super::*;
+use crate::checks::extraction::Region;
+use crate::checks::extraction::cause::{ACCEPT, words};
 use crate::wire::QuerySpelling;
 
 pub(super) static CHECKS: &[Check] = &[Check {
@@ -23,10 +12,10 @@ pub(super) static CHECKS: &[Check] = &[Check {
     title: "valid parameters are accepted together, and each has its effect",
     why: "Callers use several parameters at once; a parameter that works only alone is of no use to them.",
     clauses: &[
-        Clause::ExtractCount,
+        ExtractCount,
         ExtractCountryAlias,
         ExtractCountryEqual,
-        Clause::ExtractEnvelope,
+        ExtractEnvelope,
         ExtractIdempotent,
         ExtractProtocol,
         ExtractRegionsDefault,
@@ -38,7 +27,7 @@ pub(super) static CHECKS: &[Check] = &[Check {
     ],
     run: Run::Cases(|scope| {
         let rows = combinations(scope).into_iter().map(|form| row(&scope.contract.extract, form));
-        cases(Clause::ExtractEnvelope, rows)
+        cases(ExtractEnvelope, rows)
     }),
     ..EXTRACT
 }];

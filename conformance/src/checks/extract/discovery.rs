@@ -1,16 +1,10 @@
 //! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
 //! may not use the default one.
 
-use super::EXTRACT;
-use super::content::{count, gives_gateways};
-use crate::check::{Case, Check, Probe, ResponseClass};
-use crate::checks::extraction::Extraction;
+use super::*;
+use crate::checks::extraction::content::count;
 use crate::checks::quota::is_served_otherwise;
-use crate::contract::Clause;
-use crate::contract::part::{NUM, PROTOCOL, REGIONS};
 use crate::response::is_about_caller;
-use crate::target::{Fact, Facts};
-use crate::wire::Request;
 
 /// Country codes that providers rarely have gateways for: territories without inhabitants, then the smallest countries.
 const UNLIKELY_REGIONS: [&str; 16] = [
@@ -37,7 +31,7 @@ pub(in crate::checks) static DISCOVERY: Check = Check {
     title: "a region without gateways, one with a few, and a protocol of the account can be found",
     why: "A region without gateways shows that valid extractions are accepted, without extracting a gateway. A region with a few shows partial \
           results.",
-    clauses: &[Clause::ExtractRegion],
+    clauses: &[ExtractRegion],
     ..EXTRACT
 };
 

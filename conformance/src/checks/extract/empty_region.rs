@@ -2,16 +2,11 @@
 //! gateways, so any rejection other than the shortage shows that it does not accept one of them. These requests take no
 //! gateway, where other extractions take one each.
 
-use super::EXTRACT;
-use super::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
-use super::extraction::{Extraction, Place, Transport, by_country};
 use super::separator_input::of_bytes;
-use crate::check::{Case, Check, Cost, Decision, Probe, Run, Scope, Stop};
-use crate::checks::requests::protocol_to_name;
-use crate::checks::row::{Edit, Row, accept, cases, flow, set};
-use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID_HEADER, RETURN_TYPE, SB};
-use crate::contract::{Clause, Extract};
-use crate::target::{Fact, Facts};
+use super::*;
+use crate::checks::extraction::by_country;
+use crate::checks::extraction::link::request_by;
+use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -19,25 +14,25 @@ pub(super) static CHECKS: &[Check] = &[
         title: "each valid parameter gets the shortage response of a region without gateways",
         why: "Callers who use what the contract offers are rejected, or get gateways of another region.",
         clauses: &[
-            Clause::ExtractCountryEqual,
-            Clause::ExtractNumRange,
-            Clause::ExtractProtocol,
-            Clause::ExtractRegion,
-            Clause::ExtractRequestIdSource,
-            Clause::ExtractReturnType,
-            Clause::ExtractSbLength,
-            Clause::ExtractSbRequired,
-            Clause::ExtractSeparatorRange,
-            Clause::ExtractShortageRetryAfter,
-            Clause::ExtractTokenEqual,
-            Clause::ExtractTokenTransport,
+            ExtractCountryEqual,
+            ExtractNumRange,
+            ExtractProtocol,
+            ExtractRegion,
+            ExtractRequestIdSource,
+            ExtractReturnType,
+            ExtractSbLength,
+            ExtractSbRequired,
+            ExtractSeparatorRange,
+            ExtractShortageRetryAfter,
+            ExtractTokenEqual,
+            ExtractTokenTransport,
         ],
         needs: &[Fact::EmptyRegion],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let rows = forms(scope).into_iter().chain(names(scope)).chain(numbers(extract));
             let rows = rows.chain(separators(extract)).chain(repeated(scope.facts));
-            shared(cases(Clause::ExtractRegion, rows))
+            shared(cases(ExtractRegion, rows))
         }),
         ..EXTRACT
     },
@@ -45,12 +40,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.link-credential.empty-region",
         title: "a legacy API Link credential gets the shortage response of a region without gateways",
         why: "Links that customers generated in the past stop working, or get gateways of another region.",
-        clauses: &[
-            Clause::ExtractCountryAlias,
-            Clause::ExtractLinkCredential,
-            Clause::ExtractRegion,
-            Clause::ExtractShortageRetryAfter,
-        ],
+        clauses: &[ExtractCountryAlias, ExtractLinkCredential, ExtractRegion, ExtractShortageRetryAfter],
         needs: &[Fact::EmptyRegion, Fact::LinkCredential],
         run: Run::Cases(|scope| {
             let forms = usable(scope, Extraction::in_query(&scope.contract.extract));
@@ -105,9 +95,9 @@ fn names(scope: &Scope<'_>) -> [Row; 3] {
     let why = format!("a request id in {REQUEST_ID_HEADER}");
     let id = [Edit::Id(Place::Header, 0)];
     [
-        by_name(PROTOCOL, Clause::ExtractProtocol, protocol),
-        by_name(RETURN_TYPE, Clause::ExtractReturnType, extract.json.clone()),
-        short(Extraction::PLAIN, "a request id in its header", Clause::ExtractRequestIdSource, &why, id),
+        by_name(PROTOCOL, ExtractProtocol, protocol),
+        by_name(RETURN_TYPE, ExtractReturnType, extract.json.clone()),
+        short(Extraction::PLAIN, "a request id in its header", ExtractRequestIdSource, &why, id),
     ]
 }
 
@@ -116,7 +106,7 @@ fn numbers(extract: &Extract) -> Vec<Row> {
     let (start, end) = (*extract.num_range.start(), *extract.num_range.end());
     let row = |(form, label, num): (Extraction, &str, i64)| {
         let (label, why) = (format!("{}/{label}", form.label()), format!("{NUM}={num}, {}", form.name()));
-        short(form, &label, Clause::ExtractNumRange, &why, [set(NUM, num)])
+        short(form, &label, ExtractNumRange, &why, [set(NUM, num)])
     };
     let largest = Extraction::all_without_id(extract).into_iter().filter(Extraction::is_bare);
     let largest = largest.map(|form| (form, "the largest num", end));
@@ -129,7 +119,7 @@ fn separators(extract: &Extract) -> Vec<Row> {
     let listed = extract.separators.iter().map(|separator| {
         let label = format!("{LB}={}", separator.code);
         let edits = [set(LB, &separator.code)];
-        short(Extraction::TEXT, &label, Clause::ExtractSeparatorRange, &label, edits)
+        short(Extraction::TEXT, &label, ExtractSeparatorRange, &label, edits)
     });
     let most = extract.separator_bytes;
     let longest = [
@@ -144,8 +134,8 @@ fn separators(extract: &Extract) -> Vec<Row> {
         ("sb is a line break", "\r\n"),
         ("sb is a zero", "0"),
     ];
-    let longest = longest.map(|(label, separator)| (label, Clause::ExtractSbLength, separator));
-    let blank = blank.map(|(label, separator)| (label, Clause::ExtractSbRequired, separator.to_owned()));
+    let longest = longest.map(|(label, separator)| (label, ExtractSbLength, separator));
+    let blank = blank.map(|(label, separator)| (label, ExtractSbRequired, separator.to_owned()));
     let custom = longest.into_iter().chain(blank).map(|(label, clause, separator)| {
         let why = format!("{SB}={separator:?}");
         let edits = [set(LB, &extract.custom_separator), set(SB, separator)];
@@ -166,31 +156,31 @@ fn repeated(facts: &Facts) -> Vec<Row> {
         let labels: Vec<_> = transports.iter().map(|transport| transport.label()).collect();
         let why = format!("the same token in {}", Transport::names(transports));
         let label = format!("tokens in {}", labels.join(", "));
-        let row = short(Extraction::PLAIN, &label, Clause::ExtractTokenEqual, &why, []);
+        let row = short(Extraction::PLAIN, &label, ExtractTokenEqual, &why, []);
         row.in_form(Extraction { tokens: transports, ..Extraction::PLAIN })
     };
     let empty = facts.empty_region.clone().unwrap_or_default();
     let why = format!("{REGIONS} and {COUNTRY} that are equal");
     let both = [set(REGIONS, &empty), set(COUNTRY, empty)];
-    let regions = short(Extraction::PLAIN, "equal regions", Clause::ExtractCountryEqual, &why, both);
+    let regions = short(Extraction::PLAIN, "equal regions", ExtractCountryEqual, &why, both);
     SEVERAL.map(row).into_iter().chain([regions]).collect()
 }
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.
 async fn link(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let credential = probe.secret(Fact::LinkCredential, 0)?;
-    let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
-    let (extract, why) = (&probe.contract().extract, format!("a link credential, {}", form.name()));
+    let why = format!("a link credential, {}", form.name());
     control(probe).await?;
     for transport in Transport::ALL {
-        let (exchange, class) = send(probe, &by(transport)).await?;
+        let request = request_by(probe, &form, transport)?;
+        let (exchange, class) = send(probe, &request).await?;
         if is_short(probe, &exchange, &class)? {
-            let by_alias = by_country(extract, by(transport));
-            return must_be_short(probe, Clause::ExtractCountryAlias, &why, &form, &by_alias).await;
+            let by_alias = by_country(&probe.contract().extract, request);
+            return must_be_short(probe, ExtractCountryAlias, &why, &form, &by_alias).await;
         }
         if class.decision() != Decision::Rejected {
-            return must_be_short(probe, Clause::ExtractLinkCredential, &why, &form, &by(transport)).await;
+            return must_be_short(probe, ExtractLinkCredential, &why, &form, &request).await;
         }
     }
-    must_be_short(probe, Clause::ExtractLinkCredential, &why, &form, &by(Transport::Query)).await
+    let request = request_by(probe, &form, Transport::Query)?;
+    must_be_short(probe, ExtractLinkCredential, &why, &form, &request).await
 }

@@ -4,19 +4,13 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value;
 
-use super::EXTRACT;
-use super::access::{HEADERS, RARE, UNUSED_ADDRESS, claiming};
-use super::extraction::{Extraction, Place, says_error};
+use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
 use super::supply::UNKNOWN_REGION;
-use crate::check::{
-    Case, Check, Cost, Decision, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
-    Severity, Stop, accepted,
-};
-use crate::checks::row::{Edit, Min, Unless, accept, cases, either, set};
+use super::*;
+use crate::check::Form;
+use crate::checks::extraction::says_error;
+use crate::checks::row::either;
 use crate::checks::schema;
-use crate::contract::part::{LB, NUM, PROTOCOL, REGIONS};
-use crate::contract::{Clause, Unspecified};
-use crate::target::Fact;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static CHECKS: &[Check] = &[
@@ -24,7 +18,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.endpoint.internal-fields",
         title: "an entry has no internal field",
         why: "Names of suppliers, internal hosts or passwords leak to every customer for good.",
-        clauses: &[Clause::ExtractEndpoint],
+        clauses: &[ExtractEndpoint],
         run: Run::Passive(judge_fields),
         ..EXTRACT
     },
@@ -32,7 +26,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.endpoint.address",
         title: "an entry has an IP address or a host name, and a port in the valid range",
         why: "Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
-        clauses: &[Clause::ExtractEndpoint],
+        clauses: &[ExtractEndpoint],
         run: Run::Passive(judge_address),
         ..EXTRACT
     },
@@ -40,7 +34,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.envelope.open",
         title: "unspecified behaviour of an extraction is recorded",
         why: "No decision is wrong; clients have to support all of them.",
-        clauses: &[Clause::ExtractEnvelope],
+        clauses: &[ExtractEnvelope],
         run: Run::Cases(open),
         ..EXTRACT
     },
@@ -48,12 +42,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.envelope.schema",
         title: "every successful extraction matches its schema in the OpenAPI document",
         why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-        clauses: &[
-            Clause::ExtractCount,
-            Clause::ExtractEndpoint,
-            Clause::ExtractEnvelope,
-            Clause::ExtractRequestIp,
-        ],
+        clauses: &[ExtractCount, ExtractEndpoint, ExtractEnvelope, ExtractRequestIp],
         run: Run::Passive(schema::judge),
         ..EXTRACT
     },
@@ -61,9 +50,9 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.envelope.success",
         title: "a valid extraction returns HTTP 200 with code 0",
         why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-        clauses: &[Clause::ExtractEnvelope],
+        clauses: &[ExtractEnvelope],
         run: Run::Cases(|_| {
-            schema::success(Clause::ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
+            schema::success(ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
         }),
         ..EXTRACT
     },
@@ -72,7 +61,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a rejected extraction has a message and a code other than 0",
         why: "The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
               can only guess.",
-        clauses: &[Clause::ExtractErrorEnvelope],
+        clauses: &[ExtractErrorEnvelope],
         run: Run::Passive(judge_error),
         ..EXTRACT
     },
@@ -80,7 +69,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.request-ip.source",
         title: "`request_ip` is an address that a call can come from",
         why: "Customers copy this address into their whitelist, where it never matches a call.",
-        clauses: &[Clause::ExtractRequestIp],
+        clauses: &[ExtractRequestIp],
         run: Run::Passive(judge_source),
         ..EXTRACT
     },
@@ -89,7 +78,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "`request_ip` is the address that the call comes from",
         why: "Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
               in.",
-        clauses: &[Clause::ExtractRequestIp],
+        clauses: &[ExtractRequestIp],
         needs: &[Fact::EgressIp],
         run: Run::Passive(judge_egress),
         ..EXTRACT
@@ -99,35 +88,30 @@ pub(super) static CHECKS: &[Check] = &[
         title: "whitelist and `request_ip` are about the real address of the caller, not one that it claims in a header",
         why: "A service that trusts such a header lets in everybody who knows a whitelisted address, and turns away callers behind \
               a proxy that adds one.",
-        clauses: &[Clause::ExtractRequestIp, Clause::ExtractWhitelist],
+        clauses: &[ExtractRequestIp, ExtractWhitelist],
         run: Run::Cases(|scope| {
             // A text response does not have the address.
             let forms = Extraction::all(&scope.contract.extract).into_iter();
-            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN);
-            let forms = forms.map(|form| {
-                let label = format!("all at once, {}", form.label());
-                (label, (form, ALL_HEADERS, UNUSED_ADDRESS, false))
+            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN).map(|form| {
+                (format!("all at once, {}", form.label()), (form, &HEADERS[..], UNUSED_ADDRESS, false))
             });
             // Services may treat a public or a private address in another way than those of a documentation range.
             let others = [
-                ("all at once", ALL_HEADERS, UNUSED_ADDRESS),
+                ("all at once", &HEADERS[..], UNUSED_ADDRESS),
                 ("a public address", &HEADERS[..1], "8.8.8.8"),
                 ("a private address", &HEADERS[..1], "10.0.0.7"),
-                (RARE, &[RARE], UNUSED_ADDRESS),
             ];
             let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
-            let plain = others.into_iter().chain(single);
-            let plain = plain.map(|(label, headers, address)| {
+            let plain = others.into_iter().chain(single).map(|(label, headers, address)| {
                 (label.to_owned(), (Extraction::PLAIN, headers, address, false))
             });
+            // A rejection is compared with that of the same headers with the real address.
             let case = |(label, claim): (String, Claim)| {
-                // A rejection is compared with that of the same headers with the real address.
                 Case::for_data(label, Cost::extraction(1, 1), claim, forged)
             };
             let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
             let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
-            let partial = partial.needs([Fact::ScarceRegion]);
-            plain.chain(forms).map(case).chain([partial]).collect()
+            plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
         }),
         ..EXTRACT
     },
@@ -149,7 +133,7 @@ fn judge_fields(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     let finding = |(name, severity): (&String, Severity)| {
         let (expected, actual) =
             ("an entry without internal fields", format!("an entry with the field {name}"));
-        PassiveFinding { severity, ..PassiveFinding::fail(Clause::ExtractEndpoint, name, expected, actual) }
+        PassiveFinding { severity, ..PassiveFinding::fail(ExtractEndpoint, name, expected, actual) }
     };
     let internal = fields.filter_map(|(name, value)| Some((name, severity(name, value)?)));
     Some(internal.map(finding).collect())
@@ -191,7 +175,7 @@ fn words(name: &str) -> Vec<String> {
 fn judge_address(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let entries = observed.success()?.at("/data")?.as_array()?;
     let finding = |key: &str, expected: &str, actual: String| {
-        PassiveFinding::fail(Clause::ExtractEndpoint, key, expected, actual)
+        PassiveFinding::fail(ExtractEndpoint, key, expected, actual)
     };
     let addresses = entries.iter().filter_map(|entry| entry.get("ip")?.as_str());
     let wrong = addresses.filter_map(|address| Some((address, fault_of_address(address)?)));
@@ -246,7 +230,7 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
     ];
     // The contract allows a service to accept or reject these. Passive checks judge the response in either case.
     let odd = |label, change| {
-        accept("", "", [Edit::Change(change)]).labelled(label).giving(1, Unless::Shortage, &[])
+        accept("", "", [Edit::Change(change)]).labelled(label).giving(1, Unless::Nothing, &[])
     };
     let others = [
         odd("unknown parameters", |_, request| {
@@ -256,7 +240,7 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
         }),
         odd("a query that is not UTF-8", |_, request| Ok(request.raw_query("request_id=%FF"))),
     ];
-    cases(Clause::ExtractEnvelope, rows.into_iter().chain(others))
+    cases(ExtractEnvelope, rows.into_iter().chain(others))
 }
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are
@@ -303,7 +287,7 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     };
     let finding = |(key, expected): (&str, String)| {
         let expected = format!("{expected} in the JSON body of a rejection, requested {form}");
-        PassiveFinding::fail(Clause::ExtractErrorEnvelope, format!("{key} {form}"), expected, &actual)
+        PassiveFinding::fail(ExtractErrorEnvelope, format!("{key} {form}"), expected, &actual)
     };
     Some(faults.into_iter().map(finding).collect())
 }
@@ -315,7 +299,7 @@ fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
         return Some(Vec::new());
     }
     let (expected, actual) = ("request_ip: the address of the caller", format!("request_ip: {actual}"));
-    Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected.to_owned(), actual)])
+    Some(vec![PassiveFinding::fail(ExtractRequestIp, "request_ip", expected.to_owned(), actual)])
 }
 
 /// Neither a text response nor a shortage has the address.
@@ -328,14 +312,8 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     // The finding depends on a fact, so it names the fact.
     let expected = format!("request_ip: {egress}, as supplied by {}", Fact::EgressIp.variable());
     let actual = format!("request_ip: {actual}");
-    Some(vec![PassiveFinding::fail(Clause::ExtractRequestIp, "request_ip", expected, actual)])
+    Some(vec![PassiveFinding::fail(ExtractRequestIp, "request_ip", expected, actual)])
 }
-
-/// Each header, and the less common ones.
-const ALL_HEADERS: &[&str] = &{
-    let [a, b, c, d, e, f, g, h] = HEADERS;
-    [a, b, c, d, e, f, g, h, RARE]
-};
 
 /// An extraction whose caller claims an address in headers, and whether more gateways are requested than the region has.
 type Claim = (Extraction, &'static [&'static str], &'static str, bool);
@@ -348,9 +326,11 @@ const FEW: u32 = 5;
 async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) -> Result<(), Stop> {
     let request = |address: &str| {
         let region = probe.facts().scarce_region.as_ref().filter(|_| is_partial);
-        let request = region
-            .into_iter()
-            .fold(form.request(probe), |request, region| request.query(REGIONS, region).query(NUM, FEW));
+        let plain = form.request(probe);
+        let request = match region {
+            Some(region) => plain.query(REGIONS, region).query(NUM, FEW),
+            None => plain,
+        };
         headers.iter().fold(request, |request, header| claiming(request, header, address))
     };
     let names = headers.join(", ");
@@ -371,7 +351,7 @@ async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) 
             return Err(probe.inconclusive(&reason));
         }
         let actual = format!("the address of a forged {names}");
-        probe.finding(Clause::ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
+        probe.finding(ExtractRequestIp, "the real address of the caller", &actual, &[&exchange]);
         return Ok(());
     }
     form.control(probe).await?;
@@ -391,7 +371,7 @@ async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) 
     if is_served {
         let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
         let actual = format!("rejected for {address} in {names}");
-        probe.finding_beside(Clause::ExtractWhitelist, &expected, &actual, &[&exchange], &[&real]);
+        probe.finding_beside(ExtractWhitelist, &expected, &actual, &[&exchange], &[&real]);
     }
     Ok(())
 }

@@ -3,24 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use super::EXTRACT;
-use super::content::{Judge, Served, gives_gateways};
-use super::extraction::{Extraction, Transport, named_region, shortage};
 use super::supply::partial_result;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::State;
-use crate::checks::requests::protocol_to_name;
-use crate::checks::row::{Unless, accept, cases, set};
-use crate::contract::Clause;
-use crate::contract::part::{COUNTRY, NUM, REGIONS};
-use crate::target::Fact;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.region.gateways",
         title: "gateways belong to the requested region and protocol",
         why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
-        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        clauses: &[ExtractProtocol, ExtractRegion],
         needs: &[Fact::KnownGateways],
         run: Run::Cases(known),
         ..EXTRACT
@@ -29,7 +20,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.region.watched",
         title: "no gateway is known to belong to another region or protocol",
         why: "Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.",
-        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        clauses: &[ExtractProtocol, ExtractRegion],
         needs: &[Fact::KnownGateways],
         run: Run::Passive(|observed| Served::observed(observed)?.gateways()),
         ..EXTRACT
@@ -38,15 +29,15 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.region.scarce",
         title: "a region with a few gateways is not filled up with others",
         why: "Part of the traffic leaves in countries that the caller did not choose, and the response does not show which part.",
-        clauses: &[Clause::ExtractProtocol, Clause::ExtractRegion],
+        clauses: &[ExtractProtocol, ExtractRegion],
         needs: &[Fact::ScarceRegion],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             // These cases may take all gateways of the region, so forms with a request id are tested with few.
             let forms = named_region(extract).into_iter().filter(|form| !form.has_id());
-            let judges = &[Judge::Response, Judge::Few];
+            let judges = &[Judge::Response, Judge::Few(ExtractRegion)];
             let row = |form| partial_result(scope, *extract.num_range.end(), judges).in_form(form);
-            cases(Clause::ExtractRegion, forms.map(row))
+            cases(ExtractRegion, forms.map(row))
         }),
         ..EXTRACT
     },
@@ -54,7 +45,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.region.empty",
         title: "a region without gateways returns none",
         why: "Traffic leaves in countries that the caller did not choose, and the response does not show it.",
-        clauses: &[Clause::ExtractRegion],
+        clauses: &[ExtractRegion],
         needs: &[Fact::EmptyRegion],
         // A wrong fact is known before other checks spend gateways on it.
         run: Run::FirstCases(|scope| without_gateways(named_region(&scope.contract.extract), REGIONS)),
@@ -64,7 +55,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.country-alias.empty-region",
         title: "`country` returns no gateways where `regions` returns none",
         why: "A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.",
-        clauses: &[Clause::ExtractCountryAlias],
+        clauses: &[ExtractCountryAlias],
         needs: &[Fact::EmptyRegion],
         run: Run::Cases(|scope| without_gateways(Extraction::all(&scope.contract.extract), COUNTRY)),
         ..EXTRACT
@@ -114,7 +105,7 @@ fn known(scope: &Scope<'_>) -> Vec<Case> {
         let form = Extraction { protocol: Some(protocol.clone()), ..form };
         row(form, "", &Some(region.clone())).labelled(label)
     });
-    cases(Clause::ExtractRegion, plentiful.chain(scarce).chain(others).chain(default))
+    cases(ExtractRegion, plentiful.chain(scarce).chain(others).chain(default))
 }
 
 /// Further regions with known gateways that are asked for.
@@ -152,7 +143,7 @@ async fn empty(probe: &Probe<'_>, (form, name): (Extraction, &'static str)) -> R
         if decides {
             State::withdraw_empty_region(probe)?;
         }
-        let clause = if is_alias { Clause::ExtractCountryAlias } else { Clause::ExtractRegion };
+        let clause = if is_alias { ExtractCountryAlias } else { ExtractRegion };
         let variable = Fact::EmptyRegion.variable();
         let expected =
             format!("no gateway of {region} in `{name}`, {}, as supplied by {variable}", form.name());

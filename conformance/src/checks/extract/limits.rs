@@ -1,25 +1,20 @@
 //! The limits of every extraction, in forms that callers of the compatibility format use: with a legacy API Link credential, and
 //! with the region named by its alias.
 
-use super::EXTRACT;
-use super::extraction::Extraction;
 use super::region::ANY_COUNTRY;
 use super::separator_input::of_bytes;
-use crate::check::{Case, Check, Run, Scope};
-use crate::checks::row::{Drop, Max, Min, Row, cases, each, limit, set};
-use crate::contract::Clause;
-use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, RETURN_TYPE, SB};
-use crate::target::Fact;
+use super::*;
+use crate::checks::row::limit;
 
 const CLAUSES: [Clause; 8] = [
-    Clause::ExtractCountryEqual,
-    Clause::ExtractNumRange,
-    Clause::ExtractNumRequired,
-    Clause::ExtractProtocol,
-    Clause::ExtractReturnType,
-    Clause::ExtractSbLength,
-    Clause::ExtractSbRequired,
-    Clause::ExtractSeparatorRange,
+    ExtractCountryEqual,
+    ExtractNumRange,
+    ExtractNumRequired,
+    ExtractProtocol,
+    ExtractReturnType,
+    ExtractSbLength,
+    ExtractSbRequired,
+    ExtractSeparatorRange,
 ];
 
 /// Where `country` stands alone, it cannot differ from `regions`.
@@ -47,10 +42,6 @@ pub(super) static CHECKS: &[Check] = &[
 
 /// Each limit in JSON and, as far as it applies there, in text.
 fn limits(scope: &Scope<'_>, clauses: &[Clause], sent: fn(Row) -> Row) -> Vec<Case> {
-    use Clause::{
-        ExtractCountryEqual, ExtractNumRange, ExtractNumRequired, ExtractProtocol, ExtractReturnType,
-        ExtractSbLength, ExtractSbRequired, ExtractSeparatorRange,
-    };
     let extract = &scope.contract.extract;
     let too_long = |character| set(SB, of_bytes(character, extract.separator_bytes + 1));
     let ten_times = format!("{}0", extract.range(LB).end());

@@ -1,23 +1,16 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
-use super::EXTRACT;
-use super::content::Judge;
-use super::extraction::{Extraction, Place, Transport};
 use super::separator_input::of_bytes;
-use super::supply;
 use super::text::{FEW, separated};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, undecided};
-use crate::checks::row::{Edit, Max, Min, Row, Then, Unless, accept, cases, each, set};
-use crate::contract::part::NUM;
-use crate::contract::{Clause, Separator};
-use crate::target::Fact;
+use super::*;
+use crate::checks::extraction::link::{find_transport, request_by};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.link-credential.accepted",
         title: "a legacy API Link credential is accepted repeatedly",
         why: "Links that customers generated in the past stop working.",
-        clauses: &[Clause::ExtractLinkCredential],
+        clauses: &[ExtractLinkCredential],
         needs: &[Fact::LinkCredential],
         run: Run::Cases(|scope| {
             let case = |form: Extraction| {
@@ -36,12 +29,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "parameters have the same effect with a legacy API Link credential as with a token",
         why: "A customer with an old link gets gateways in a form that its program does not read, or twice.",
         clauses: &[
-            Clause::ExtractCount,
-            Clause::ExtractIdempotent,
-            Clause::ExtractNumRange,
-            Clause::ExtractPartial,
-            Clause::ExtractSbLength,
-            Clause::ExtractSeparator,
+            ExtractCount,
+            ExtractIdempotent,
+            ExtractNumRange,
+            ExtractPartial,
+            ExtractSbLength,
+            ExtractSeparator,
         ],
         needs: &[Fact::LinkCredential],
         run: Run::Cases(effects),
@@ -51,39 +44,28 @@ pub(super) static CHECKS: &[Check] = &[
 
 /// The contract does not define the transport of the credential, so one that works is enough.
 async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let credential = probe.secret(Fact::LinkCredential, 0)?;
     if form != Extraction::PLAIN {
         form.control(probe).await?;
     }
-    let by = |transport| form.sent_in(transport).with_token(probe, credential.expose());
-    let mut rejected = Vec::new();
-    for transport in Transport::ALL {
-        let (exchange, class) = probe.send(&by(transport)).await?;
-        if class == ResponseClass::Accepted {
-            let extract = &probe.contract().extract;
-            let more = (*extract.num_range.start() + 1).min(*extract.num_range.end());
-            let transport_name = transport.name();
-            let why = format!(
-                "the legacy credential in {transport_name}, {}, once more, {NUM}={more}",
-                form.name()
-            );
-            let again = by(transport).query(NUM, more);
-            probe.accepts(Clause::ExtractLinkCredential, &why, &again).await?;
-            return Ok(());
+    let rejected = match find_transport(probe, &form).await? {
+        Ok(transport) => {
+            let range = &probe.contract().extract.num_range;
+            let more = (range.start() + 1).min(*range.end());
+            let (place, form_name) = (transport.name(), form.name());
+            let why = format!("the legacy credential in {place}, {form_name}, once more, {NUM}={more}");
+            let again = request_by(probe, &form, transport)?.query(NUM, more);
+            return probe.accepts(ExtractLinkCredential, &why, &again).await.map(|_| ());
         }
-        if matches!(class, ResponseClass::Shortage(_) | ResponseClass::Timeout(_)) {
-            return Err(undecided(&class));
-        }
-        rejected.push((exchange, class.description().to_owned()));
-    }
+        Err(rejected) => rejected,
+    };
     if form == Extraction::PLAIN {
         form.control(probe).await?;
     }
     let exchanges: Vec<_> = rejected.iter().map(|(exchange, _)| exchange).collect();
     let expected =
         format!("the legacy credential accepted in the query, X-API-Key or Authorization, {}", form.name());
-    let actual = rejected.first().map_or("no response", |(_, what)| what.as_str());
-    probe.finding(Clause::ExtractLinkCredential, &expected, actual, &exchanges);
+    let actual = rejected.first().map_or("no response", |(_, class)| class.description());
+    probe.finding(ExtractLinkCredential, &expected, actual, &exchanges);
     Ok(())
 }
 
@@ -100,14 +82,14 @@ fn effects(scope: &Scope<'_>) -> Vec<Case> {
     let max = *extract.num_range.end();
     let most = u32::try_from(max).unwrap_or(u32::MAX);
     let largest = accept("", format!("{NUM}={max}"), [set(NUM, Max(0))]).labelled("num is the largest");
-    let largest = largest.citing(Clause::ExtractNumRange).needing(Fact::PlentifulRegion);
+    let largest = largest.citing(ExtractNumRange).needing(Fact::PlentifulRegion);
     let largest = largest.giving(most, Unless::Finding, &[Judge::Response]);
     let again = "a request id with the legacy credential, sent again".to_owned();
     let repeated = accept("", "", [set(NUM, Min(2)), Edit::Id(Place::Query, 0)]).labelled("a request id");
     let repeated = repeated.giving(3, Unless::Control, &[]);
-    let repeated = repeated.then([Then::Again(Clause::ExtractIdempotent, again, Vec::new())]);
+    let repeated = repeated.then([Then::Again(ExtractIdempotent, again, Vec::new())]);
     let few = supply::more_than_scarce(scope, &Extraction::PLAIN);
     let partial = supply::partial_result(scope, few, &[Judge::Partial]).labelled("a partial result");
     let rows = texts.into_iter().chain([largest, repeated, partial]).map(Row::by_link);
-    cases(Clause::ExtractSeparator, rows)
+    cases(ExtractSeparator, rows)
 }

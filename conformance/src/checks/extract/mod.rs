@@ -1,4 +1,4 @@
-//! The checks of the extraction, by topic.
+//! The checks of the extraction, by topic. The topics share the words that are imported here.
 
 mod access;
 mod combinations;
@@ -19,9 +19,27 @@ mod supply;
 mod text;
 mod token;
 
-use crate::check::Check;
-use crate::checks::extraction::{self, content};
-use crate::contract::OperationId;
+use crate::check::{
+    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
+    Severity, Stop, accepted, undecided,
+};
+use crate::checks::State;
+use crate::checks::extraction::content::{self, Judge, Served, THROTTLED, gives_gateways};
+use crate::checks::extraction::{Asked, Extraction, Place, Transport, named_region, shortage};
+use crate::checks::requests::protocol_to_name;
+use crate::checks::row::{
+    self, Credential, Drop, Edit, Max, Min, Row, SEPARATOR, Then, Unless, accept, alike, cases, each, flow,
+    in_three, in_two, reject, set, values, with,
+};
+use crate::checks::token::WrongToken;
+use crate::contract::Clause::{self, *};
+use crate::contract::part::*;
+use crate::contract::{Extract, OperationId, Separator, Unspecified, boundaries};
+use crate::grammar::{Spelling, integer_texts};
+use crate::quantity::quantity;
+use crate::response::request_ids;
+use crate::target::{Fact, Facts, GatewayPool};
+use crate::wire::{Exchange, Request, Response};
 
 /// What the checks of this operation have in common.
 pub(super) const EXTRACT: Check = Check { operation: Some(OperationId::Extract), ..Check::TEMPLATE };

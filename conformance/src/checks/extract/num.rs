@@ -1,14 +1,6 @@
 //! `num`: required, from 1 to 100, and never exceeded.
 
-use super::EXTRACT;
-use super::content::Judge;
-use super::extraction::{Extraction, named_region};
-use crate::check::{Check, Cost, Run};
-use crate::checks::row::{Drop, Max, Min, Unless, accept, cases, each, in_two, reject, set, values};
-use crate::contract::Clause;
-use crate::contract::part::{NUM, PROTOCOL, REGIONS};
-use crate::grammar::{Spelling, integer_texts};
-use crate::target::Fact;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -16,7 +8,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "an extraction returns at most `num` entries",
         why: "Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
               `num` entries loses track of the others.",
-        clauses: &[Clause::ExtractCount],
+        clauses: &[ExtractCount],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
@@ -30,9 +22,9 @@ pub(super) static CHECKS: &[Check] = &[
             // A scarce region must not return more gateways than requested either.
             let region = scope.facts.scarce_region.clone().unwrap_or_default();
             let scarce = accept("scarce-region", "", [set(REGIONS, region)]).needing(Fact::ScarceRegion);
-            let scarce = scarce.giving(1, Unless::Shortage, &[Judge::Response]);
+            let scarce = scarce.giving(1, Unless::Nothing, &[Judge::Response]);
             let rows = few.chain(others.map(|form| (form, min + 1))).map(row);
-            cases(Clause::ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
+            cases(ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
         }),
         ..EXTRACT
     },
@@ -41,7 +33,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "`num` outside its range or not an integer is rejected",
         why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
               gateways than requested, without an error.",
-        clauses: &[Clause::ExtractNumRange],
+        clauses: &[ExtractNumRange],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let forms = Extraction::all(extract);
@@ -59,7 +51,7 @@ pub(super) static CHECKS: &[Check] = &[
             let both = reject("num and protocol", "num and protocol are both wrong", wrong);
             let rows = each(&forms, values(NUM, near.clone())).into_iter();
             let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
-            cases(Clause::ExtractNumRange, rows)
+            cases(ExtractNumRange, rows)
         }),
         ..EXTRACT
     },
@@ -67,12 +59,12 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.num-range.maximum",
         title: "the largest `num` is accepted and never exceeded",
         why: "A limit below the documented one breaks callers that extract in full batches.",
-        clauses: &[Clause::ExtractCount, Clause::ExtractNumRange],
+        clauses: &[ExtractCount, ExtractNumRange],
         run: Run::Cases(|scope| {
             let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
             let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
             let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
-            cases(Clause::ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
+            cases(ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
         }),
         ..EXTRACT
     },
@@ -80,12 +72,12 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.num-range.minimum",
         title: "the smallest `num` is accepted",
         why: "A caller that needs one gateway has to extract and pay for more.",
-        clauses: &[Clause::ExtractNumRange],
+        clauses: &[ExtractNumRange],
         run: Run::Cases(|_| {
             // The controls of all other checks are extractions of the minimum, so this one is the next value.
             let row = accept("", format!("{NUM} is the smallest value"), [set(NUM, Min(0))]);
             let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
-            cases(Clause::ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
+            cases(ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
         }),
         ..EXTRACT
     },
@@ -94,13 +86,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "an extraction without `num` is rejected",
         why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
               notice its mistake.",
-        clauses: &[Clause::ExtractNumRequired],
+        clauses: &[ExtractNumRequired],
         run: Run::Cases(|scope| {
             let rows = [
                 reject("absent", "num is absent", [Drop(NUM)]),
                 reject("empty", "num is empty", [set(NUM, "")]),
             ];
-            cases(Clause::ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
+            cases(ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
         }),
         ..EXTRACT
     },

@@ -2,18 +2,14 @@
 
 use serde_json::Value;
 
-use super::EXTRACT;
-use super::content::THROTTLED;
-use super::extraction::Extraction;
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Stop};
+use super::*;
 use crate::checks::token::UNKNOWN;
-use crate::contract::Clause;
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "extract.post-error-envelope.json",
     title: "a JSON error of POST extraction has a code and a message",
     why: "The code tells callers of the compatibility format what to do; without it they can only guess.",
-    clauses: &[Clause::ExtractPostErrorEnvelope],
+    clauses: &[ExtractPostErrorEnvelope],
     run: Run::Cases(|_| {
         let payload = |label, has_token, body| (label, has_token, body, Extraction::PLAIN);
         let payloads = [
@@ -63,7 +59,7 @@ async fn error(probe: &Probe<'_>, (_, has_token, (media, text), form): Payload) 
     for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
         if !is_there {
             let expected = format!("{what} in the JSON body of an error of POST extraction");
-            probe.finding(Clause::ExtractPostErrorEnvelope, &expected, class.description(), &[&exchange]);
+            probe.finding(ExtractPostErrorEnvelope, &expected, class.description(), &[&exchange]);
         }
     }
     Ok(())

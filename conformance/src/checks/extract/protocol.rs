@@ -1,13 +1,6 @@
 //! `protocol`: the default, and invalid values. Combinations use the valid ones.
 
-use super::EXTRACT;
-use super::extraction::Extraction;
-use crate::check::{Case, Check, Run, Scope};
-use crate::checks::row::{Credential, Drop, Edit, alike, cases, each, in_three, set, values};
-use crate::contract::part::PROTOCOL;
-use crate::contract::{Clause, boundaries};
-use crate::grammar::Spelling;
-use crate::target::Fact;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -15,7 +8,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "without `protocol` the default protocol is used",
         why: "A caller without the parameter connects to the gateways with the default protocol, and fails when they speak \
               another one.",
-        clauses: &[Clause::ExtractProtocol],
+        clauses: &[ExtractProtocol],
         needs: &[Fact::TokenPartlyEntitled],
         run: Run::Cases(|scope| {
             // The account is entitled to some protocols only, so one protocol is accepted and another is not. The valid extraction
@@ -25,7 +18,7 @@ pub(super) static CHECKS: &[Check] = &[
             let default = extract.protocol.default_text();
             let named = (format!("{PROTOCOL}={default}"), vec![by(), set(PROTOCOL, default)]);
             let row = alike("", [named, (format!("without {PROTOCOL}"), vec![by(), Drop(PROTOCOL)])]);
-            cases(Clause::ExtractProtocol, each(&Extraction::all_without_protocol(extract), [row]))
+            cases(ExtractProtocol, each(&Extraction::all_without_protocol(extract), [row]))
         }),
         ..EXTRACT
     },
@@ -34,7 +27,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a `protocol` outside the list is rejected, `https` too",
         why: "A caller that requests `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
               understand it, and notices the error only when it connects.",
-        clauses: &[Clause::ExtractProtocol],
+        clauses: &[ExtractProtocol],
         run: Run::Cases(unlisted),
         ..EXTRACT
     },
@@ -64,7 +57,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     // The contract mentions this one.
     let everywhere = each(&forms, values(PROTOCOL, [malformed("https".to_owned())]));
     let others = in_three(&forms, values(PROTOCOL, others.into_iter().map(malformed)));
-    cases(Clause::ExtractProtocol, everywhere.into_iter().chain(others))
+    cases(ExtractProtocol, everywhere.into_iter().chain(others))
 }
 
 pub(super) fn capitalized(text: &str) -> String {

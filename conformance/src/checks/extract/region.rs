@@ -1,16 +1,9 @@
 //! `regions`, its default, and its alias `country`.
 
-use super::EXTRACT;
-use super::content::{self, THROTTLED, entries, gives_gateways, matching};
-use super::extraction::{Extraction, named_region, shortage};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop, accepted, undecided};
-use crate::checks::State;
-use crate::checks::row::{Drop, Edit, accept, alike, cases, each, flow, joined, reject, set};
-use crate::contract::Clause;
-use crate::contract::part::{COUNTRY, NUM, REGIONS};
-use crate::quantity::quantity;
-use crate::target::{Fact, GatewayPool, KnownGateway};
-use crate::wire::{Exchange, Request, Response};
+use super::*;
+use crate::checks::extraction::content::{entries, matching};
+use crate::checks::row::joined;
+use crate::target::KnownGateway;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -18,7 +11,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "`country` alone is accepted in place of `regions`",
         why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
               country.",
-        clauses: &[Clause::ExtractCountryAlias],
+        clauses: &[ExtractCountryAlias],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let region = scope.facts.plentiful_region.clone().unwrap_or_default();
@@ -31,7 +24,7 @@ pub(super) static CHECKS: &[Check] = &[
             let of_default = of_default.changing("with the default region", [set(REGIONS, default)], 1);
             let rows = each(&Extraction::all(extract), [alias]).into_iter();
             let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
-            cases(Clause::ExtractCountryAlias, rows)
+            cases(ExtractCountryAlias, rows)
         }),
         ..EXTRACT
     },
@@ -39,9 +32,16 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.country-alias.scarce-region",
         title: "`country` returns as few gateways as `regions` for a region with few",
         why: "A service that ignores `country` fills the result with gateways of other countries.",
-        clauses: &[Clause::ExtractCountryAlias],
+        clauses: &[ExtractCountryAlias],
         needs: &[Fact::ScarceRegion],
-        run: Run::Cases(|_| Case::single(Cost::extraction(3, 201), alias_of_scarce)),
+        run: Run::Cases(|scope| {
+            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+            let region = scope.facts.scarce_region.clone().unwrap_or_default();
+            let edits = [Drop(REGIONS), set(COUNTRY, region), set(NUM, max)];
+            let row = accept("", format!("named by {COUNTRY}"), edits).labelled("");
+            let row = row.giving(max, Unless::Scarce, &[Judge::Few(ExtractCountryAlias)]);
+            cases(ExtractCountryAlias, [row.costing(Cost::extraction(2, 2 * max))])
+        }),
         ..EXTRACT
     },
     Check {
@@ -49,7 +49,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
         why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
               caller did not want.",
-        clauses: &[Clause::ExtractCountryEqual],
+        clauses: &[ExtractCountryEqual],
         run: Run::Cases(equal),
         ..EXTRACT
     },
@@ -58,13 +58,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "without `regions` its default is used",
         why: "Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
               country.",
-        clauses: &[Clause::ExtractRegionsDefault],
+        clauses: &[ExtractRegionsDefault],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let default = extract.regions.default_text();
             let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
             let accepted = alike("accepted", [named, (format!("without {REGIONS}"), vec![Drop(REGIONS)])]);
-            let accepted = cases(Clause::ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
+            let accepted = cases(ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
             let in_query = || named_region(extract).into_iter();
             let max = *extract.num_range.end();
             let counts = |label: &'static str, num: i64| {
@@ -90,47 +90,6 @@ pub(super) static CHECKS: &[Check] = &[
     },
 ];
 
-/// A service that ignores `country` returns as many gateways as requested, where `regions` returns fewer or none.
-async fn alias_of_scarce(probe: &Probe<'_>) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
-    let max = *extract.num_range.end();
-    let region = probe.facts().scarce_region.as_deref().unwrap_or_default();
-    probe.control_once(&probe.extract()).await?;
-    let base = probe.extract().without_query(REGIONS).query(NUM, max);
-    let full = |count: usize| i64::try_from(count).is_ok_and(|count| count >= max);
-    let mut sent = Vec::new();
-    for name in [REGIONS, COUNTRY] {
-        let (exchange, class) = probe.send_once(&base.clone().query(name, region)).await?;
-        let count = exchange.result.as_ref().ok().and_then(entries).map_or(0, |entries| entries.len());
-        sent.push((exchange, class, count));
-    }
-    let [(by_regions, class, few), (by_country, _, many)] = &sent[..] else { return Ok(()) };
-    if full(*few) {
-        return Err(
-            probe.skip("the region that was supplied as scarce returned as many gateways as requested")
-        );
-    }
-    if full(*many) {
-        match class {
-            // A shortage may have status 503, and so may any response of a busy service.
-            ResponseClass::Throttled(_) => {
-                let named = || base.clone().query(REGIONS, region);
-                probe.confirm_unavailable(named, || probe.extract()).await?;
-            }
-            ResponseClass::Timeout(_) | ResponseClass::TooLarge(_) => return Err(undecided(class)),
-            _ => {}
-        }
-        let expected = format!("about {}, as for regions with the same value", quantity(*few, "entry"));
-        let actual = quantity(*many, "entry");
-        probe.finding_beside(Clause::ExtractCountryAlias, &expected, &actual, &[by_country], &[by_regions]);
-    }
-    Ok(())
-}
-
-async fn skip_default_region(probe: &Probe<'_>) -> Result<(), Stop> {
-    Err(probe.skip("the plentiful region is the default one; set SALLYPORT_PLENTIFUL_REGION to a country"))
-}
-
 /// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.
 pub(super) const ANY_COUNTRY: &str = "USA";
 
@@ -145,9 +104,9 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
         ("default", Some(default.as_str())),
     ];
     let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
-    let others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
+    let mut others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
     if others.is_empty() {
-        return Case::single(Cost::requests(1), skip_default_region);
+        others.push(("any", ANY_COUNTRY));
     }
     let known_other = others[0].1;
     // Values with a common prefix differ.
@@ -180,7 +139,7 @@ fn equal(scope: &Scope<'_>) -> Vec<Case> {
         .chain(each(&every, [equal.needing(Fact::PlentifulRegion)]))
         .chain([equal_default])
         .chain(each(&two, [reject("country-first", why, swapped)]));
-    cases(Clause::ExtractCountryEqual, rows)
+    cases(ExtractCountryEqual, rows)
 }
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
@@ -208,13 +167,13 @@ async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<()
             let expected =
                 format!("{}, as with {REGIONS}={default}, {}", quantity(with, "entry"), form.name());
             let actual = quantity(without, "entry");
-            probe.finding_beside(Clause::ExtractRegionsDefault, &expected, &actual, &[&absent], &[&sent]);
+            probe.finding_beside(ExtractRegionsDefault, &expected, &actual, &[&absent], &[&sent]);
         }
         None => {
             // The default still returns gateways, so there is no shortage.
             probe.control(&named()).await?;
             let expected = format!("accepted without {REGIONS}, {}", form.name());
-            let clause = Clause::ExtractRegionsDefault;
+            let clause = ExtractRegionsDefault;
             probe.finding_beside(clause, &expected, "not a success", &[&absent], &[&sent]);
         }
         Some(_) => {}
@@ -244,7 +203,7 @@ async fn after_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     form.accepted(probe, &form.request(probe).query(REGIONS, &default)).await?;
     let expected = format!("gateways without {REGIONS}, as {REGIONS}={default} returned, {}", form.name());
     let actual = "none, each time that the call before was for the empty region";
-    probe.finding(Clause::ExtractRegionsDefault, &expected, actual, &shown.iter().collect::<Vec<_>>());
+    probe.finding(ExtractRegionsDefault, &expected, actual, &shown.iter().collect::<Vec<_>>());
     Ok(())
 }
 
@@ -294,7 +253,7 @@ async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> 
     );
     let actual = format!("gateways of one region alone, {} times", NAMED_FIRST.len());
     let (judged, references): (Vec<_>, Vec<_>) = (accepted.iter().collect(), references.iter().collect());
-    probe.finding_beside(Clause::ExtractRegionsDefault, &expected, &actual, &judged, &references);
+    probe.finding_beside(ExtractRegionsDefault, &expected, &actual, &judged, &references);
     Ok(())
 }
 

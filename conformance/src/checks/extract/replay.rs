@@ -1,35 +1,23 @@
 //! Repeated request ids: by callers without access, with another transport of the token, and ids that are nearly the same.
 
-use super::EXTRACT;
 use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST};
-use super::content;
-use super::extraction::{Extraction, Place, Transport};
 use super::request_id::SEVERAL;
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::row::{Credential, Edit, Row, Then, Unless, accept, cases, reject, set};
-use crate::checks::token::WrongToken;
-use crate::contract::Clause;
-use crate::contract::part::{NUM, REQUEST_ID};
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.idempotent.access",
         title: "a known request id returns no gateways to a caller without access",
         why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
-        clauses: &[
-            Clause::AllTokenRequired,
-            Clause::ExtractEntitlement,
-            Clause::ExtractRealName,
-            Clause::ExtractWhitelist,
-        ],
-        run: Run::Cases(|_| cases(Clause::AllTokenRequired, replays())),
+        clauses: &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist],
+        run: Run::Cases(|_| cases(AllTokenRequired, replays())),
         ..EXTRACT
     },
     Check {
         id: "extract.idempotent.distinct",
         title: "request ids that differ in one character stand for two extractions",
         why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
-        clauses: &[Clause::ExtractIdempotent],
+        clauses: &[ExtractIdempotent],
         run: Run::Cases(|_| {
             let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
             ID_PAIRS.map(case).into()
@@ -40,7 +28,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.idempotent.transports",
         title: "a request id stands for the same extraction with every transport of the token",
         why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
-        clauses: &[Clause::ExtractIdempotent],
+        clauses: &[ExtractIdempotent],
         run: Run::Cases(|_| {
             let [query, header, bearer] = Transport::ALL;
             let row = |(first, second): (Transport, Transport)| {
@@ -51,10 +39,10 @@ pub(super) static CHECKS: &[Check] = &[
                 let row = row.in_form(Extraction::by(first)).giving(SEVERAL, Unless::Control, &[]);
                 // An extraction with the token in the other place is accepted before.
                 let row = row.after(moved()).costing(Cost::extraction(4, SEVERAL + 2));
-                row.then([Then::Again(Clause::ExtractIdempotent, why, moved())])
+                row.then([Then::Again(ExtractIdempotent, why, moved())])
             };
             let pairs = [(query, header), (query, bearer), (header, query), (bearer, query)];
-            cases(Clause::ExtractIdempotent, pairs.map(row))
+            cases(ExtractIdempotent, pairs.map(row))
         }),
         ..EXTRACT
     },
@@ -145,6 +133,6 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
         "rejected".to_owned()
     };
     let report = if is_doubtful { Probe::warning } else { Probe::finding };
-    report(probe, Clause::ExtractIdempotent, &expected, &actual, &[&exchange]);
+    report(probe, ExtractIdempotent, &expected, &actual, &[&exchange]);
     Ok(())
 }

@@ -1,15 +1,7 @@
 //! The request id: its source, and that it stands for one extraction.
 
-use super::EXTRACT;
-use super::content::{self, Judge, gateways, judge_repeated};
-use super::extraction::{Extraction, Place};
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::row::{Drop, Edit, Max, Min, Then, Unless, accept, cases, each, set, with};
-use crate::contract::Clause::{self, ExtractIdempotent, ExtractRequestIdSource};
-use crate::contract::part::{NUM, REQUEST_ID, RETURN_TYPE};
-use crate::quantity::quantity;
-use crate::target::Fact;
-use crate::wire::Exchange;
+use super::*;
+use crate::checks::extraction::content::{gateways, judge_repeated};
 
 /// Entries of the cheapest repetitions. Two extractions of a large pool rarely return the same two.
 const FEW: u32 = 2;
@@ -148,7 +140,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.idempotent.per-account",
         title: "a request id of one account does not affect another account",
         why: "Two customers with the same request id get each other's gateways, or none.",
-        clauses: &[Clause::AllOwnAccount, ExtractIdempotent],
+        clauses: &[AllOwnAccount, ExtractIdempotent],
         needs: &[Fact::SecondToken],
         run: Run::Cases(|_| {
             let case = |(label, place, form): (&'static str, Place, Extraction)| {
@@ -253,7 +245,7 @@ async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> R
         if i64::try_from(count).is_ok_and(|count| count > min) {
             let actual = format!("{}, as the first account requested", quantity(count, "entry"));
             let exchanges = [&before.exchange, &accepted.exchange];
-            probe.finding(Clause::AllOwnAccount, "an extraction of its own", &actual, &exchanges);
+            probe.finding(AllOwnAccount, "an extraction of its own", &actual, &exchanges);
         }
     }
     judge_repeated(probe, ExtractIdempotent, "sent again by the first account", &before, &first).await

@@ -1,22 +1,13 @@
 //! `lb` and `sb` as input: listed values, and the custom separator and its length.
 
-use super::EXTRACT;
-use super::content::Judge;
-use super::extraction::Extraction;
-use crate::check::{Case, Check, Run, Scope};
-use crate::checks::row::{
-    self, Drop, Edit, Max, Min, SEPARATOR, Unless, accept, cases, each, in_three, reject, set,
-};
-use crate::contract::part::{LB, NUM, SB};
-use crate::contract::{Clause, boundaries};
-use crate::grammar::{Spelling, integer_texts};
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.separator-range.boundaries",
         title: "`lb` with another value than those listed is rejected",
         why: "If a service reads a value as another one, the caller can't split the text.",
-        clauses: &[Clause::ExtractSeparatorRange],
+        clauses: &[ExtractSeparatorRange],
         run: Run::Cases(range),
         ..EXTRACT
     },
@@ -24,7 +15,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.sb-required.absent",
         title: "`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`",
         why: "Without a separator nothing shows where one gateway ends and the next begins.",
-        clauses: &[Clause::ExtractSbRequired],
+        clauses: &[ExtractSbRequired],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
@@ -39,7 +30,7 @@ pub(super) static CHECKS: &[Check] = &[
             let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
             let zero = zero.separated(min).giving(20, Unless::Finding, &[]).in_form(Extraction::TEXT);
             let rows = each(&Extraction::in_text(extract), rows.into_iter().flatten());
-            cases(Clause::ExtractSbRequired, rows.into_iter().chain([zero]))
+            cases(ExtractSbRequired, rows.into_iter().chain([zero]))
         }),
         ..EXTRACT
     },
@@ -48,7 +39,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "the limit of `sb` counts bytes of UTF-8",
         why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
               characters rejects valid ones.",
-        clauses: &[Clause::ExtractSbLength, Clause::ExtractSeparator],
+        clauses: &[ExtractSbLength, ExtractSeparator],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
@@ -56,9 +47,8 @@ pub(super) static CHECKS: &[Check] = &[
             let row = |(what, text): (String, String)| {
                 let why = format!("{SB} of {what}");
                 let row = match text.len() <= extract.separator_bytes {
-                    // Two entries, and another extraction in case the entries contain the separator themselves.
                     true => accept(what, why, [set(NUM, &two), set(SB, text)]).giving(
-                        3,
+                        2,
                         Unless::Finding,
                         &[Judge::Separator],
                     ),
@@ -67,7 +57,7 @@ pub(super) static CHECKS: &[Check] = &[
                 row.separated(min)
             };
             let rows = lengths(extract.separator_bytes).into_iter().map(row);
-            cases(Clause::ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
+            cases(ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
         }),
         ..EXTRACT
     },
@@ -110,7 +100,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
         [set(LB, code), set(SB, SEPARATOR)],
     );
     let rows = near.chain(far).chain(beside_sb).chain(each(&forms, [listed]));
-    cases(Clause::ExtractSeparatorRange, rows)
+    cases(ExtractSeparatorRange, rows)
 }
 
 /// Names and values of separators in other APIs.

@@ -1,27 +1,15 @@
 //! Too few gateways: partial results and shortages.
 
-use super::EXTRACT;
-use super::content::{self, DENIED, Judge, Served, gives_gateways, has_retry_after, retry_after};
-use super::extraction::Extraction;
-use crate::check::{
-    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
-    Severity, Stop,
-};
-use crate::checks::State;
-use crate::checks::row::{Row, Then, Unless, accept, cases, set};
+use super::*;
+use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
 use crate::checks::token::rejected_alike;
-use crate::contract::part::{COUNTRY, NUM, REGIONS, RETURN_TYPE};
-use crate::contract::{Clause, Unspecified};
-use crate::response::request_ids;
-use crate::target::{Fact, GatewayPool};
-use crate::wire::{Exchange, Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.partial.headers",
         title: "a partial result is flagged, and its counts agree with `num` and `data`",
         why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
-        clauses: &[Clause::ExtractPartial],
+        clauses: &[ExtractPartial],
         needs: &[Fact::ScarceRegion],
         run: Run::Cases(partial_cases),
         ..EXTRACT
@@ -30,7 +18,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.partial.watched",
         title: "a result with fewer than `num` entries is flagged, and none has more",
         why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
-        clauses: &[Clause::ExtractCount, Clause::ExtractPartial],
+        clauses: &[ExtractCount, ExtractPartial],
         run: Run::Passive(judge_count),
         ..EXTRACT
     },
@@ -38,7 +26,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.shortage-retry-after.empty-region",
         title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
         why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
-        clauses: &[Clause::ExtractErrorEnvelope, Clause::ExtractShortageRetryAfter],
+        clauses: &[ExtractErrorEnvelope, ExtractShortageRetryAfter],
         needs: &[Fact::EmptyRegion],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
@@ -81,7 +69,7 @@ fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
     let few = Extraction::all(extract).into_iter().map(|form| (more_than_scarce(scope, &form), form));
     let few = few.map(|(num, form)| (form, num, "a few"));
     let all = Extraction::in_query(extract).into_iter().map(|form| (form, max, "the largest"));
-    cases(Clause::ExtractPartial, few.chain(all).map(row))
+    cases(ExtractPartial, few.chain(all).map(row))
 }
 
 /// An extraction of so many gateways from the scarce region.
@@ -153,7 +141,7 @@ async fn shortage(
                 // A region that no directory has is rejected, so this one is known, and short of gateways.
                 let expected = format!("Retry-After, or the headers of a partial result, {}", form.name());
                 let actual = "a success without gateways that says nothing of either";
-                probe.finding(Clause::ExtractShortageRetryAfter, &expected, actual, &[&exchange]);
+                probe.finding(ExtractShortageRetryAfter, &expected, actual, &[&exchange]);
                 return Ok(());
             }
             let seen = format!("an empty region returns a success, {}", form.name());
@@ -187,7 +175,7 @@ async fn shortage(
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
     let expected =
         format!("Retry-After with seconds or an HTTP date, {}, with the region in `{name}`", form.name());
-    probe.finding(Clause::ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
+    probe.finding(ExtractShortageRetryAfter, &expected, &actual, &[&exchange]);
     Ok(())
 }
 
@@ -210,7 +198,7 @@ async fn judge_text(
     }
     let expected = format!("code and message in the JSON body of a shortage, {}", form.name());
     probe.finding(
-        Clause::ExtractErrorEnvelope,
+        ExtractErrorEnvelope,
         &expected,
         "a body without a code; as JSON the shortage has one",
         &[text],

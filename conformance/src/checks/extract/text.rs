@@ -3,25 +3,16 @@
 
 use serde_json::json;
 
-use super::EXTRACT;
-use super::content::{Judge, Served, is_served_text};
-use super::extraction::{Asked, Extraction};
 use super::protocol::capitalized;
-use super::supply;
-use crate::check::{Case, Check, Cost, Probe, ResponseClass, Run, Scope, Stop};
-use crate::checks::row::{self, Edit, Max, Row, Unless, accept, alike, cases, each, in_three, in_two, set};
-use crate::contract::part::{LB, NUM, REGIONS, RETURN_TYPE, SB};
-use crate::contract::{Clause, Extract, Separator, boundaries};
-use crate::grammar::Spelling;
-use crate::response::request_ids;
-use crate::target::Fact;
+use super::*;
+use crate::checks::extraction::content::is_served_text;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "extract.return-type.forms",
         title: "`json` and `txt` return their form, and JSON is the default",
         why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
-        clauses: &[Clause::ExtractReturnType],
+        clauses: &[ExtractReturnType],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             // A JSON success has the business code, so an accepted response has the right form.
@@ -53,7 +44,7 @@ pub(super) static CHECKS: &[Check] = &[
             };
             let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
             let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
-            let rows = cases(Clause::ExtractReturnType, texts.chain([json, partial]).chain(beside));
+            let rows = cases(ExtractReturnType, texts.chain([json, partial]).chain(beside));
             lone.chain(rows).collect()
         }),
         ..EXTRACT
@@ -62,7 +53,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.return-type.unlisted",
         title: "a `return_type` outside the list is rejected",
         why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
-        clauses: &[Clause::ExtractReturnType],
+        clauses: &[ExtractReturnType],
         run: Run::Cases(unlisted),
         ..EXTRACT
     },
@@ -70,7 +61,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.separator.custom",
         title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
         why: "A caller splits the text at its separator; with another one it reads all gateways as a single address.",
-        clauses: &[Clause::ExtractSeparator],
+        clauses: &[ExtractSeparator],
         run: Run::Cases(|scope| {
             // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
             // them, for runs with few gateways.
@@ -108,7 +99,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
                 separated(extract, format!("sb={value}"), &separator, FEW)
             });
-            cases(Clause::ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
+            cases(ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
         }),
         ..EXTRACT
     },
@@ -116,7 +107,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.separator.named",
         title: "each `lb` puts its own separator between entries",
         why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
-        clauses: &[Clause::ExtractSeparator],
+        clauses: &[ExtractSeparator],
         run: Run::Cases(|scope| {
             let extract = &scope.contract.extract;
             let named = |what: &str, separator: &Separator, entries| {
@@ -142,7 +133,7 @@ pub(super) static CHECKS: &[Check] = &[
                 row.in_form(form).labelled(format!("scarce-region/lb={}", separator.code))
             });
             let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
-            cases(Clause::ExtractSeparator, rows.chain(partial))
+            cases(ExtractSeparator, rows.chain(partial))
         }),
         ..EXTRACT
     },
@@ -150,7 +141,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.separator.watched",
         title: "the entries of every text are separated as its request says",
         why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
-        clauses: &[Clause::ExtractSeparator],
+        clauses: &[ExtractSeparator],
         run: Run::Passive(|observed| {
             // In the traffic of others, a known request id may come with another separator, which is unspecified.
             let is_known = observed.request.is_recorded()
@@ -163,14 +154,14 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.separator.default",
         title: "without `lb` the default separator is used",
         why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
-        clauses: &[Clause::ExtractSeparator],
+        clauses: &[ExtractSeparator],
         run: Run::Cases(|scope| {
             let rows = Extraction::in_text(&scope.contract.extract).into_iter().map(|form| {
                 let entries = if form.is_bare() { FEW } else { SEVERAL };
                 let row = accept("", "", [set(NUM, entries)]).in_form(form);
                 row.giving(entries, Unless::Control, &[Judge::Separator])
             });
-            cases(Clause::ExtractSeparator, rows)
+            cases(ExtractSeparator, rows)
         }),
         ..EXTRACT
     },
@@ -189,7 +180,7 @@ async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
     }
     if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
         let expected = format!("JSON or a rejection: {LB}={code} without {RETURN_TYPE}");
-        probe.finding(Clause::ExtractReturnType, &expected, "plain text", &[&exchange]);
+        probe.finding(ExtractReturnType, &expected, "plain text", &[&exchange]);
     }
     Ok(())
 }
@@ -214,7 +205,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let forms: Vec<_> = Extraction::all(extract).into_iter().filter(|form| !form.is_text()).collect();
     let malformed = values.map(|value| Spelling::malformed(value, "not a listed value"));
     let rows = row::values(RETURN_TYPE, malformed).into_iter().map(Row::even_as_text);
-    cases(Clause::ExtractReturnType, in_two(&forms, rows))
+    cases(ExtractReturnType, in_two(&forms, rows))
 }
 
 /// The minimum number of entries with a separator between them.
@@ -226,13 +217,12 @@ const MANY: u32 = 13;
 /// Enough entries to see a separator that is not beside the last entry.
 const SEVERAL: u32 = 3;
 
-/// The extraction of so many entries with a separator between them. Another one follows when an entry contains the separator
-/// itself, as a custom one may.
+/// The extraction of so many entries with a separator between them.
 pub(super) fn separated(extract: &Extract, label: String, separator: &Separator, entries: u32) -> Row {
     let Separator { code, text } = separator;
     let is_custom = *code == extract.custom_separator;
     let mut edits = vec![set(NUM, entries), set(LB, code)];
     edits.extend(is_custom.then(|| set(SB, text)));
     let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
-    accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, &[Judge::Separator])
+    accept(label, why, edits).giving(entries, Unless::Finding, &[Judge::Separator])
 }

@@ -1,13 +1,7 @@
 //! The token of an extraction: its transports, and several tokens in one request.
 
-use super::EXTRACT;
-use super::extraction::{Extraction, Transport};
-use crate::check::{Case, Check, Run, Scope};
+use super::*;
 use crate::checks::row::Edit::Token;
-use crate::checks::row::{Credential, Edit, Row, accept, cases, each, reject};
-use crate::checks::token::WrongToken;
-use crate::contract::Clause;
-use crate::target::Fact;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
@@ -15,7 +9,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
         why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
               accepts a caller because of somebody else's header.",
-        clauses: &[Clause::ExtractTokenEqual],
+        clauses: &[ExtractTokenEqual],
         run: Run::Cases(differing),
         ..EXTRACT
     },
@@ -23,7 +17,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.token-equal.two-accounts",
         title: "valid tokens of two accounts in one request are rejected",
         why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
-        clauses: &[Clause::ExtractTokenEqual],
+        clauses: &[ExtractTokenEqual],
         needs: &[Fact::SecondToken],
         run: Run::Cases(|scope| {
             let rows = |form: Extraction| {
@@ -37,10 +31,7 @@ pub(super) static CHECKS: &[Check] = &[
                     row.in_form(form.clone())
                 })
             };
-            cases(
-                Clause::ExtractTokenEqual,
-                Extraction::all(&scope.contract.extract).into_iter().flat_map(rows),
-            )
+            cases(ExtractTokenEqual, Extraction::all(&scope.contract.extract).into_iter().flat_map(rows))
         }),
         ..EXTRACT
     },
@@ -48,7 +39,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.token-transport.each",
         title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
         why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
-        clauses: &[Clause::ExtractTokenTransport],
+        clauses: &[ExtractTokenTransport],
         run: Run::Cases(|scope| {
             // The same form with the token in another place is the control: if that is accepted, the token is valid.
             let row = |form: Extraction| {
@@ -58,7 +49,7 @@ pub(super) static CHECKS: &[Check] = &[
                 row.in_form(form.sent_in(elsewhere))
             };
             let rows = Extraction::all(&scope.contract.extract).into_iter().map(row);
-            cases(Clause::ExtractTokenTransport, rows)
+            cases(ExtractTokenTransport, rows)
         }),
         ..EXTRACT
     },
@@ -66,7 +57,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.token-transport.unknown",
         title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
         why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
-        clauses: &[Clause::AllTokenRequired],
+        clauses: &[AllTokenRequired],
         run: Run::Cases(|scope| {
             let json = Transport::ALL.map(Extraction::by);
             let others = Extraction::all(&scope.contract.extract).into_iter();
@@ -85,7 +76,7 @@ pub(super) static CHECKS: &[Check] = &[
                 reject(wrong.label, wrong.reason, []).by(Credential::Wrong(wrong)).in_form(form)
             };
             let all = json.clone().into_iter().chain(combined).flat_map(each);
-            cases(Clause::AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
+            cases(AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
         }),
         ..EXTRACT
     },
@@ -93,13 +84,13 @@ pub(super) static CHECKS: &[Check] = &[
         id: "extract.token-transport.revoked",
         title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
         why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-        clauses: &[Clause::AllTokenRequired],
+        clauses: &[AllTokenRequired],
         needs: &[Fact::RevokedToken],
         run: Run::Cases(|scope| {
             let why = format!("the token was revoked, by {}", Fact::RevokedToken);
             let forms = Extraction::all(&scope.contract.extract);
             cases(
-                Clause::AllTokenRequired,
+                AllTokenRequired,
                 each(&forms[1..], [reject("", why, []).by(Credential::Supplied(Fact::RevokedToken))]),
             )
         }),
@@ -142,7 +133,7 @@ fn differing(scope: &Scope<'_>) -> Vec<Case> {
             rows.push(row.in_form(Extraction { tokens, ..form }).changing(label, [], 1));
         }
     }
-    cases(Clause::ExtractTokenEqual, rows)
+    cases(ExtractTokenEqual, rows)
 }
 
 const OTHER_TWO: [(Transport, &[Transport]); 3] = [

@@ -1,15 +1,7 @@
 //! Which parameter of a rejected extraction is the cause.
 
 use super::content::is_undecided;
-use super::{Asked, Extraction, Place, Region, Transport};
-use crate::check::{AcceptedResponse, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::contract::Clause::{
-    self, ExtractCountryAlias, ExtractCountryEqual, ExtractProtocol, ExtractRegionsDefault,
-    ExtractRequestIdSource, ExtractReturnType, ExtractSeparator, ExtractTokenEqual, ExtractTokenTransport,
-};
-use crate::contract::Extract;
-use crate::contract::part::{LB, PROTOCOL, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE};
-use crate::wire::{Exchange, QuerySpelling, Request};
+use super::*;
 
 /// The header that combinations have beside their parameters: it prefers another form than they ask for.
 pub(in crate::checks) const ACCEPT: &str = "Accept";
@@ -109,7 +101,7 @@ pub(in crate::checks) async fn find_cause(
     if plain != Extraction::PLAIN
         && let Err((exchange, class)) = is_accepted(probe, &plain).await?
     {
-        return report(Clause::ExtractEnvelope, &format!("an extraction{spelling}"), &class, &[&exchange]);
+        return report(ExtractEnvelope, &format!("an extraction{spelling}"), &class, &[&exchange]);
     }
     let parts = parts(&probe.contract().extract, form);
     for (clause, words, take) in &parts {
@@ -139,7 +131,7 @@ pub(in crate::checks) async fn find_cause(
             return report(*clause, &expected, &class, &[&rejected, &other]);
         }
     }
-    report(Clause::ExtractEnvelope, what, &class, &[&rejected])
+    report(ExtractEnvelope, what, &class, &[&rejected])
 }
 
 /// Sends an extraction of the minimum number of gateways. The inner error is a rejection.

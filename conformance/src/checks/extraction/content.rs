@@ -4,18 +4,15 @@
 
 use serde_json::Value;
 
-use super::says_error;
 use super::scarce::{judge_few, note_partial_result};
-use crate::check::{
-    AcceptedResponse, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop, accepted,
-};
-use crate::contract::part::{COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, SB};
-use crate::contract::{Clause, Contract, Extract, Unspecified};
+use super::*;
+use crate::check::{ObservedExchange, PassiveFinding};
+use crate::contract::Contract;
 use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
-use crate::response::gateways::{is_endpoint, listed, separator};
-use crate::target::{Fact, Facts, GatewayPool, KnownGateway};
-use crate::wire::{Exchange, Request, Response, RetryAfter};
+use crate::response::gateways::{listed, separator};
+use crate::target::{Facts, GatewayPool, KnownGateway};
+use crate::wire::RetryAfter;
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +63,7 @@ impl<'a> Served<'a> {
         if count > num {
             let expected = format!("at most {}", quantity(num, "entry"));
             let actual = quantity(count, "entry");
-            return Some(vec![PassiveFinding::fail(Clause::ExtractCount, "more", expected, actual)]);
+            return Some(vec![PassiveFinding::fail(ExtractCount, "more", expected, actual)]);
         }
         Some(if count < num { self.headers(num, count) } else { Vec::new() })
     }
@@ -77,7 +74,7 @@ impl<'a> Served<'a> {
         let wrong = |name: &str, key: &str, expected: String, actual: Option<String>| {
             let reason = format!("because {count} of {} were returned", quantity(num, "entry"));
             let actual = actual.map_or("no such header".to_owned(), |value| format!("{name}: {value}"));
-            PassiveFinding::fail(Clause::ExtractPartial, key, format!("{expected}, {reason}"), actual)
+            PassiveFinding::fail(ExtractPartial, key, format!("{expected}, {reason}"), actual)
         };
         let counts = [(&extract.requested_count, num), (&extract.returned_count, count)];
         let counts = counts.into_iter().filter_map(|(name, expected)| {
@@ -97,25 +94,30 @@ impl<'a> Served<'a> {
     /// The entries of a text are separated as requested, and at least as often where an entry may contain the separator itself. `None`
     /// where fewer than two entries are expected, and for a recorded separator that may be another.
     pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
+        let split = self.split()?;
+        // Whether a plus sign in a query is a space is open, and a recorded request no longer shows it.
+        if self.request.is_recorded() && split.separator.contains(' ') {
+            return None;
+        }
+        if is_envelope(self.response) || says_error(self.response) {
+            return None;
+        }
+        let is_right = match line_break(&self.contract.extract, self.request) {
+            Some(_) => !split.is_broken && split.pieces == split.entries,
+            None => split.pieces >= split.entries,
+        };
+        Some((!is_right).then(|| split.finding(self.response)).into_iter().collect())
+    }
+
+    /// `None` where fewer than two entries are expected.
+    fn split(&self) -> Option<Split<'a>> {
         let extract = &self.contract.extract;
         let separator = separator(extract, self.request)?;
-        // Whether a plus sign in a query is a space is open, and a recorded request no longer shows it.
-        if self.request.is_recorded() && separator.contains(' ') {
-            return None;
-        }
-        let is_line_break = line_break(extract, self.request).is_some();
         let entries = expected_entries(extract, self.request, self.response);
-        if entries < 2 || is_envelope(self.response) || says_error(self.response) {
-            return None;
-        }
         let text = self.response.text();
-        let (pieces, is_broken) = pieces(&text, separator);
-        let is_right =
-            if is_line_break { !is_broken && pieces.len() == entries } else { pieces.len() >= entries };
-        let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
-        let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
-        let finding = || PassiveFinding::fail(Clause::ExtractSeparator, separator, expected, actual);
-        Some((!is_right).then(finding).into_iter().collect())
+        let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
+        let is_broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
+        (entries > 1).then_some(Split { separator, entries, pieces: pieces.len(), is_broken })
     }
 
     fn is_of_region_with_gateways(&self) -> bool {
@@ -162,23 +164,13 @@ impl<'a> Served<'a> {
             let expected = format!("{expected}, as supplied by {}", Fact::KnownGateways.variable());
             Some(PassiveFinding::fail(clause, "", expected, actual))
         };
-        let of_region = wrong(Clause::ExtractRegion, format!("gateways of the region {region}"), &|pool| {
+        let of_region = wrong(ExtractRegion, format!("gateways of the region {region}"), &|pool| {
             region == default || pool.region == region
         });
-        let speaking = wrong(Clause::ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
+        let speaking = wrong(ExtractProtocol, format!("gateways that speak {protocol}"), &|pool| {
             pool.protocol == protocol
         });
         Some(of_region.into_iter().chain(speaking).collect())
-    }
-}
-
-/// Reports what a response breaks of the clauses that the check cites. `form` describes the request.
-pub(in crate::checks) fn judge(probe: &Probe<'_>, form: &str, exchange: &Exchange, response: &Response) {
-    let form = if form.is_empty() { String::new() } else { format!(", {form}") };
-    for PassiveFinding { clause, expected, actual, .. } in Served::new(probe, exchange, response).judge() {
-        if probe.cites(clause) {
-            probe.finding(clause, &format!("{expected}{form}"), &actual, &[exchange]);
-        }
     }
 }
 
@@ -189,8 +181,8 @@ pub(in crate::checks) enum Judge {
     Response,
     /// The same of a partial result; a full one shows nothing.
     Partial,
-    /// That there are fewer different gateways than the maximum `num`, of a scarce region.
-    Few,
+    /// That there are fewer different gateways than the maximum `num`, of a scarce region; this clause says so.
+    Few(Clause),
     /// That there are not more entries than were asked for, which this clause forbids here.
     Most(Clause),
     /// That the entries come as text.
@@ -202,41 +194,42 @@ pub(in crate::checks) enum Judge {
 }
 
 impl Judge {
+    /// Reports what the response does not keep. `why` describes the request.
     pub(in crate::checks) async fn of(
         self,
         probe: &Probe<'_>,
         why: &str,
-        served: &AcceptedResponse,
+        accepted: &AcceptedResponse,
     ) -> Result<(), Stop> {
-        if let Self::Partial = self {
-            note_partial_result(probe, served)?;
-        }
-        if let Self::Few = self {
-            judge_few(probe, why, served).await?;
-        }
-        if let Self::Response | Self::Partial = self {
-            judge(probe, why, &served.exchange, &served.response);
-        }
-        if let Self::Most(clause) = self {
-            let findings = Served::new(probe, &served.exchange, &served.response).count().unwrap_or_default();
-            if let Some(more) = findings.into_iter().find(|finding| finding.clause == Clause::ExtractCount) {
-                probe.finding(
-                    clause,
-                    &format!("{}: {why}", more.expected),
-                    &more.actual,
-                    &[&served.exchange],
-                );
+        let AcceptedResponse { exchange, response } = accepted;
+        let served = Served::new(probe, exchange, response);
+        let finding = |clause, expected: String, actual: &str| {
+            probe.finding(clause, &expected, actual, &[exchange]);
+        };
+        match self {
+            Self::Response | Self::Partial => {
+                if let Self::Partial = self {
+                    note_partial_result(probe, accepted)?;
+                }
+                let words = if why.is_empty() { String::new() } else { format!(", {why}") };
+                for PassiveFinding { clause, expected, actual, .. } in served.judge() {
+                    if probe.cites(clause) {
+                        finding(clause, format!("{expected}{words}"), &actual);
+                    }
+                }
             }
-        }
-        if let Self::Text | Self::SeparatedText = self
-            && is_envelope(&served.response)
-        {
-            let expected = format!("plain text: {why}");
-            probe.finding(Clause::ExtractReturnType, &expected, "the JSON envelope", &[&served.exchange]);
-            return Ok(());
-        }
-        if let Self::Separator | Self::SeparatedText = self {
-            judge_separator(probe, served).await?;
+            Self::Few(clause) => judge_few(probe, clause, why, accepted).await?,
+            Self::Most(clause) => {
+                let more = served.count().unwrap_or_default();
+                for more in more.into_iter().filter(|finding| finding.clause == ExtractCount) {
+                    finding(clause, format!("{}: {why}", more.expected), &more.actual);
+                }
+            }
+            Self::Text | Self::SeparatedText if is_envelope(response) => {
+                finding(ExtractReturnType, format!("plain text: {why}"), "the JSON envelope");
+            }
+            Self::Text => {}
+            Self::Separator | Self::SeparatedText => judge_separator(probe, accepted)?,
         }
         Ok(())
     }
@@ -383,51 +376,45 @@ pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
-pub(in crate::checks) async fn judge_separator(
+fn judge_separator(
     probe: &Probe<'_>,
-    served: &AcceptedResponse,
+    AcceptedResponse { exchange, response }: &AcceptedResponse,
 ) -> Result<(), Stop> {
-    let AcceptedResponse { exchange, response } = served;
-    let extract = &probe.contract().extract;
-    let separator = separator(extract, &exchange.request).unwrap_or_default();
-    let (text, entries) = (response.text(), expected_entries(extract, &exchange.request, response));
-    if entries < 2 {
+    let Some(split) = Served::new(probe, exchange, response).split() else {
         return Err(probe.skip_lacking(
             "a single entry has no separator",
             "a region that returns as many gateways as are requested",
             Fact::PlentifulRegion,
         ));
-    }
-    let (pieces, broken) = pieces(&text, separator);
-    if !broken && pieces.len() == entries {
-        return Ok(());
-    }
-    // Entries may contain the separator, unless it is white space: some of them, as host names do, or each. Then as many pieces as
-    // there are entries end with a port.
-    let ports = pieces.iter().filter(|piece| is_endpoint(piece)).count();
-    let in_some = pieces.len() > entries && (pieces.len() < 2 * entries || ports == entries);
-    if !broken && in_some && !separator.contains(char::is_whitespace) {
-        let seen = format!("some entries contain the separator {separator:?}");
-        probe.observe(Unspecified::ExtractTxtLayout, &seen);
-        return Ok(());
-    }
-    let within = match default_separator(extract).filter(|default| *default != separator) {
-        Some(default) => within(probe, &exchange.request, default, separator).await?,
-        None => None,
     };
-    let fits = |(min, max): (usize, usize)| {
-        let more = pieces.len().checked_sub(entries);
-        more.is_some_and(|more| (entries * min..=entries * max).contains(&more))
-    };
-    if !broken && within.is_some_and(fits) {
-        let seen = format!("an entry contains the separator {separator:?} itself");
+    let is_contained = split.pieces > split.entries && !split.separator.contains(char::is_whitespace);
+    if split.is_broken || (split.pieces != split.entries && !is_contained) {
+        let PassiveFinding { clause, expected, actual, .. } = split.finding(response);
+        probe.finding(clause, &expected, &actual, &[exchange]);
+    } else if is_contained {
+        let seen = format!("an entry contains the separator {:?} itself", split.separator);
         probe.observe(Unspecified::ExtractTxtLayout, &seen);
-        return Ok(());
     }
-    let expected = format!("{} separated by {separator:?}", quantity(entries, "entry"));
-    let actual = format!("splitting at {separator:?} yields {} in {text:?}", pieces.len());
-    probe.finding(Clause::ExtractSeparator, &expected, &actual, &[exchange]);
     Ok(())
+}
+
+/// A text at its separator.
+struct Split<'a> {
+    separator: &'a str,
+    /// Those that there should be.
+    entries: usize,
+    pieces: usize,
+    /// Whether a piece is no entry.
+    is_broken: bool,
+}
+
+impl Split<'_> {
+    fn finding(&self, response: &Response) -> PassiveFinding {
+        let Self { separator, entries, pieces, .. } = self;
+        let expected = format!("{} separated by {separator:?}", quantity(*entries, "entry"));
+        let actual = format!("splitting at {separator:?} yields {pieces} in {:?}", response.text());
+        PassiveFinding::fail(ExtractSeparator, *separator, expected, actual)
+    }
 }
 
 /// The number of entries that a response should have: the requested number, or that of a partial result.
@@ -443,39 +430,12 @@ fn line_break<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str>
     separator(extract, request).filter(|separator| separator.contains(['\r', '\n']))
 }
 
-/// The pieces of a text, and whether one of them is no entry.
-fn pieces<'a>(text: &'a str, separator: &'a str) -> (Vec<&'a str>, bool) {
-    let pieces: Vec<&str> = trimmed(text, separator).split(separator).collect();
-    let is_broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
-    (pieces, is_broken)
-}
-
 /// The text without one line break, one separator, or both at its end.
 fn trimmed<'a>(text: &'a str, separator: &str) -> &'a str {
     let before_break = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text);
     // A separator may end with a line break itself.
     let both = before_break.strip_suffix(separator);
     both.or_else(|| text.strip_suffix(separator)).unwrap_or(before_break)
-}
-
-/// The minimum and maximum number of times that `separator` occurs in an entry, from the same extraction with the default
-/// separator. `None` when its response can't be split into entries.
-async fn within(
-    probe: &Probe<'_>,
-    request: &Request,
-    default: &str,
-    separator: &str,
-) -> Result<Option<(usize, usize)>, Stop> {
-    let plain = request.clone().without_query(LB).without_query(SB).without_query(REQUEST_ID);
-    let (exchange, class) = probe.send(&plain).await?;
-    let Some(served) = accepted(&exchange, &class) else { return Ok(None) };
-    let text = served.response.text();
-    let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
-    if lines.len() != expected_entries(&probe.contract().extract, &plain, &served.response) {
-        return Ok(None);
-    }
-    let counts = || lines.iter().map(|line| line.matches(separator).count());
-    Ok(counts().min().zip(counts().max()))
 }
 
 #[cfg(test)]

@@ -9,13 +9,15 @@ pub(in crate::checks) mod shortage;
 
 use content::has_retry_after;
 
-use crate::check::{AcceptedResponse, Case, Cost, Form, Probe, ResponseClass, Stop};
-use crate::checks::State;
-use crate::contract::part::{
-    COUNTRY, LB, NUM, PROTOCOL, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB,
+use crate::check::{
+    AcceptedResponse, Case, Cost, Decision, Form, Probe, ResponseClass, Stop, accepted, undecided,
 };
-use crate::contract::{Clause, Extract, OperationId, Separator};
-use crate::wire::{QuerySpelling, Request, Response};
+use crate::checks::State;
+use crate::contract::Clause::{self, *};
+use crate::contract::part::*;
+use crate::contract::{Extract, OperationId, Separator, Unspecified};
+use crate::target::Fact;
+use crate::wire::{Exchange, QuerySpelling, Request, Response};
 
 /// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,11 +250,11 @@ impl Extraction {
     /// The clause that a service violates when it rejects this form, which is not combined, and accepts [`Extraction::PLAIN`].
     pub(in crate::checks) fn clause(&self) -> Clause {
         match self {
-            _ if self.transport() != Transport::Query => Clause::ExtractTokenTransport,
-            _ if self.is_text() => Clause::ExtractReturnType,
-            _ if self.protocol.is_some() => Clause::ExtractProtocol,
-            _ if self.has_id() => Clause::ExtractRequestIdSource,
-            _ => Clause::ExtractRegion,
+            _ if self.transport() != Transport::Query => ExtractTokenTransport,
+            _ if self.is_text() => ExtractReturnType,
+            _ if self.protocol.is_some() => ExtractProtocol,
+            _ if self.has_id() => ExtractRequestIdSource,
+            _ => ExtractRegion,
         }
     }
 

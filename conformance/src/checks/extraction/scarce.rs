@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::content::{count, denies, gateways};
-use crate::check::{AcceptedResponse, Probe, Stop};
-use crate::contract::part::{NUM, PROTOCOL, REGIONS};
-use crate::contract::{Clause, Unspecified};
-use crate::target::Fact;
+use super::*;
 
 /// Records how the target flags a partial result.
 ///
@@ -31,9 +28,10 @@ pub(super) fn note_partial_result(
     Ok(())
 }
 
-/// A scarce region has fewer different gateways than the maximum `num`.
+/// A scarce region has fewer different gateways than the maximum `num`, under either name.
 pub(super) async fn judge_few(
     probe: &Probe<'_>,
+    clause: Clause,
     why: &str,
     AcceptedResponse { exchange, response }: &AcceptedResponse,
 ) -> Result<(), Stop> {
@@ -42,16 +40,17 @@ pub(super) async fn judge_few(
         return Err(probe.skip("the region that the run found has few gateways of the default protocol, and may have more of others"));
     }
     let max = usize::try_from(*probe.contract().extract.num_range.end()).unwrap_or(usize::MAX);
-    let region = exchange.request.query_value(REGIONS).unwrap_or_default();
+    let named = [REGIONS, COUNTRY].into_iter().find_map(|name| exchange.request.query_value(name));
+    let region = named.unwrap_or_default();
     let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
     if different.len() < max {
         return Ok(());
     }
-    // The region may have more gateways by now.
-    if is_discovered {
+    // The region may have more gateways by now. Under its alias, it has as few as under its name.
+    if is_discovered || clause == ExtractCountryAlias {
         let (plain, _) = probe.send_once(&probe.extract().query(REGIONS, region).query(NUM, max)).await?;
         if plain.result.as_ref().is_ok_and(|response| count(probe, &plain.request, response) >= max) {
-            return Err(probe.skip("the region that the run found has many gateways by now"));
+            return Err(probe.skip("the region has many gateways by now"));
         }
     }
     let origin = match is_discovered {
@@ -60,6 +59,6 @@ pub(super) async fn judge_few(
     };
     let expected = format!("fewer than {max} different gateways of {region}, {why}, {origin}");
     let actual = format!("{} different gateways", different.len());
-    probe.finding(Clause::ExtractRegion, &expected, &actual, &[exchange]);
+    probe.finding(clause, &expected, &actual, &[exchange]);
     Ok(())
 }

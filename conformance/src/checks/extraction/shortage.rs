@@ -2,15 +2,9 @@
 
 use std::time::Duration;
 
-use super::Extraction;
 use super::content::{gives_gateways, has_retry_after};
-use crate::check::{Decision, Probe, ResponseClass, Stop, undecided};
-use crate::checks::State;
+use super::*;
 use crate::checks::token::rejected_alike;
-use crate::contract::Clause;
-use crate::contract::part::{COUNTRY, REGIONS};
-use crate::target::Fact;
-use crate::wire::{Exchange, Request};
 
 /// Maximum number of times that a throttled extraction is sent, and the step by which the pause between them grows.
 const MAX_TRIES: u32 = 8;
@@ -124,8 +118,8 @@ pub(in crate::checks) async fn must_be_short(
     if is_filled {
         let expected = format!("no gateway of the empty region, as for an extraction {}: {why}", base.name());
         // Where the alias is sent, it is the alias that has no effect.
-        let is_alias = clause == Clause::ExtractCountryAlias;
-        let clause = if is_alias { clause } else { Clause::ExtractRegion };
+        let is_alias = clause == ExtractCountryAlias;
+        let clause = if is_alias { clause } else { ExtractRegion };
         probe.finding_beside(clause, &expected, "gateways", &[&exchange, &again], &[&plain]);
         return Ok(());
     }
@@ -133,14 +127,14 @@ pub(in crate::checks) async fn must_be_short(
     match class.decision() {
         _ if has_retry_after(&again) => {}
         Decision::Rejected
-            if clause == Clause::ExtractNumRange
+            if clause == ExtractNumRange
                 && (matches!(status, 402 | 403) || probe.has_discovered(Fact::EmptyRegion)) =>
         {
             return Err(probe.skip("perhaps the account has fewer gateways left than `num`"));
         }
         Decision::Rejected | Decision::Undecided if rejected_alike(&plain, &again) => {
             let expected = format!("Retry-After, as for an extraction {}: {why}", base.name());
-            let clause = Clause::ExtractShortageRetryAfter;
+            let clause = ExtractShortageRetryAfter;
             probe.finding_beside(clause, &expected, "no such header", &[&again], &[&plain]);
         }
         Decision::Rejected => {

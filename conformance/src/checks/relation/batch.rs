@@ -1,8 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
-
-use super::{Instance, Query, Survey};
-use crate::contract::Search;
+use super::*;
 
 impl Survey {
     /// Every address and port at which an instance of the wanted kind was seen.

@@ -1,6 +1,4 @@
-use std::net::IpAddr;
-
-use super::{Filter, FilterKind, Instance, Survey, kinds};
+use super::*;
 
 /// Every set of `size` kinds of filters, in a fixed order.
 pub(crate) fn combinations(size: usize) -> Vec<Vec<FilterKind>> {

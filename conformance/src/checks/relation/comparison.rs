@@ -1,10 +1,4 @@
-use std::collections::BTreeSet;
-
-use super::{CHANGED_MEANWHILE, Query, Reader, Relation, ResultSet, Survey};
-use crate::check::{Probe, Stop};
-use crate::contract::Clause;
-use crate::quantity::quantity;
-use crate::wire::Exchange;
+use super::*;
 
 /// What a result should have been, and was.
 #[derive(Debug, Clone)]

@@ -1,13 +1,11 @@
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use super::Instance;
 use super::values::{instant, nanosecond};
-use crate::contract::{Contract, Kind, Match, SearchFilter};
+use super::*;
+use crate::contract::{Contract, Kind};
 
 /// A filter of the document.
 pub(crate) type FilterKind = &'static SearchFilter;

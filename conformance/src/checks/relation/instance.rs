@@ -1,12 +1,8 @@
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, SocketAddrV6};
+use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::Arc;
 
-use serde_json::Value;
-
-use super::FieldValue;
 use super::values::{nanosecond, same};
-use crate::contract::{Search, SearchFilter};
-use crate::wire::Response;
+use super::*;
 
 /// The fields of an instance that comparisons need. The schema check judges the rest.
 #[derive(Debug, Clone)]
@@ -152,29 +148,4 @@ fn items(body: &Value) -> Option<&Vec<Value>> {
 fn digits(time: &str) -> usize {
     let fraction = time.split_once('.').map_or("", |(_, fraction)| fraction);
     fraction.bytes().take_while(u8::is_ascii_digit).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn items_are_read_in_each_form() {
-        let ip = |text: &str| text.parse::<IpAddr>().expect("an address");
-        assert_eq!(address_of("203.0.113.7"), Some((ip("203.0.113.7"), None)));
-        assert_eq!(address_of("203.0.113.7:80"), Some((ip("203.0.113.7"), Some(80))));
-        assert_eq!(address_of("[2001:DB8:0::1]:80"), Some((ip("2001:db8::1"), Some(80))));
-        assert_eq!(address_of("2001:db8::1"), Some((ip("2001:db8::1"), None)));
-        assert_eq!(address_of("203.0.113.0/24"), None);
-    }
-
-    #[test]
-    fn a_respelled_item_is_the_same_address() {
-        assert_eq!(respell("203.0.113.7"), None);
-        assert_eq!(respell("2001:db8::1").as_deref(), Some("2001:0DB8:0000:0000:0000:0000:0000:0001"));
-        assert_eq!(
-            respell("[2001:db8::1]:80").as_deref(),
-            Some("[2001:0DB8:0000:0000:0000:0000:0000:0001]:80")
-        );
-    }
 }

@@ -15,8 +15,20 @@ mod result;
 mod survey;
 pub(crate) mod values;
 
-use crate::check::{Probe, Stop};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::check::{Probe, ResponseClass, Stop, accepted};
+use crate::contract::Clause::{self, *};
+use crate::contract::{Match, Search, SearchFilter};
+use crate::quantity::quantity;
 use crate::target::Fact;
+use crate::wire::{Exchange, Request, Response};
+
+use query::Items;
 
 pub(crate) use combination::{combinations, excluding, meeting};
 pub(crate) use comparison::{Difference, relate, report};

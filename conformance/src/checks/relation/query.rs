@@ -1,13 +1,7 @@
-use std::collections::BTreeSet;
-use std::net::IpAddr;
+use serde_json::Map;
 
-use serde_json::{Map, Value};
-
-use super::{Filter, FilterKind, Instance, Survey, address_of, kinds};
-use crate::check::Probe;
+use super::*;
 use crate::checks::requests;
-use crate::contract::{Clause, Search};
-use crate::wire::Request;
 
 /// A search as a value: what it asks for, and how that is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -127,14 +121,14 @@ impl Query {
             (Some(clause), _) => clause,
             (None, []) => self.match_clause(),
             (None, [only]) => only.kind.clause,
-            (None, _) => Clause::SearchIntersection,
+            (None, _) => SearchIntersection,
         }
     }
 
     /// The clause that defines what its items match.
     pub(crate) fn match_clause(&self) -> Clause {
         let has_port = |item: &String| item.parse::<IpAddr>().is_err();
-        if self.items.iter().all(has_port) { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort }
+        if self.items.iter().all(has_port) { SearchMatchPort } else { SearchMatchAnyPort }
     }
 
     pub(crate) fn describe(&self, search: &Search) -> String {

@@ -1,14 +1,8 @@
-use std::collections::BTreeSet;
-
 use super::comparison::{Difference, few, same};
-use super::query::Items;
 use super::response::{echo, misfits};
 use super::result::{read_accepted_in, read_unless_rejected};
-use super::{Filter, Page, Query, ResultSet, Survey, Writing, address_of, kinds, page, read};
-use crate::check::{Probe, ResponseClass, Stop, accepted};
-use crate::contract::{Clause, Unspecified};
-use crate::quantity::quantity;
-use crate::wire::Exchange;
+use super::*;
+use crate::contract::Unspecified;
 
 /// What holds between the results of searches, or between a result and the survey, for any data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -191,12 +185,12 @@ impl Relation {
             Self::Intersection => {
                 let (first, second) = query.filters.split_at(halves(query.filters.len())?);
                 let parts = vec![with_filters(first), with_filters(second)];
-                (query.clone(), parts, Clause::SearchIntersection, "what both parts of the filters find")
+                (query.clone(), parts, SearchIntersection, "what both parts of the filters find")
             }
             Self::Partition => {
                 let kind = kinds().find(|kind| !kind.listed().is_empty())?;
                 let all = query.clone().without(kind);
-                let clause = if all.filters.is_empty() { kind.clause } else { Clause::SearchIntersection };
+                let clause = if all.filters.is_empty() { kind.clause } else { SearchIntersection };
                 let parts = kind.listed().into_iter().map(|filter| all.clone().filtered([filter])).collect();
                 (all, parts, clause, "what is found under each status")
             }
@@ -206,7 +200,7 @@ impl Relation {
                 let mut whole = Some(query.clone()).filter(|_| !again.is_empty())?;
                 whole.items.extend(again);
                 let what = "what is found without second spellings of addresses";
-                (whole, vec![query.clone()], Clause::SearchIpsFirstText, what)
+                (whole, vec![query.clone()], SearchIpsFirstText, what)
             }
             _ => {
                 let whole = Query { writing: Writing::Reversed, ..query.clone() };
@@ -265,7 +259,7 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
             let fits = misfits(query, &survey.orders, adds.clone()).is_empty();
             fits && adds.count() > 0 && expected.is_subset(&found.ids())
         };
-        let difference = if has_more && difference.clause == Clause::SearchMatchPort {
+        let difference = if has_more && difference.clause == SearchMatchPort {
             without_ports(reader, survey, query, &found).await?.unwrap_or(difference)
         } else {
             difference
@@ -275,7 +269,7 @@ async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let is_wrong = found.totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len()));
     let (expected, actual) =
         (format!("total {}: {what}", expected.len()), format!("{:?} on its pages", found.totals));
-    Ok(Some(wrong([(is_wrong, Clause::SearchTotal, expected, actual)], found.exchanges, None)))
+    Ok(Some(wrong([(is_wrong, SearchTotal, expected, actual)], found.exchanges, None)))
 }
 
 /// How a search for the addresses alone contradicts one that found more at some of their ports.
@@ -285,7 +279,7 @@ async fn without_ports(
     query: &Query,
     found: &ResultSet,
 ) -> Read<Difference> {
-    let clause = Clause::SearchMatchAnyPort;
+    let clause = SearchMatchAnyPort;
     let ips: BTreeSet<_> = query.items.iter().filter_map(|item| Some(address_of(item)?.0)).collect();
     let bare = Query { items: ips.into_iter().map(|ip| survey.spelt(ip)).collect(), ..query.clone() };
     if reader.explores || !reader.probe.cites(clause) {
@@ -336,7 +330,7 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
     let rows = [
         (
             found != expected,
-            query.cites.unwrap_or(Clause::SearchPaging),
+            query.cites.unwrap_or(SearchPaging),
             format!("pages of {what} have {}", quantity(expected.len(), "instance")),
             format!(
                 "{}; missing {}, too many {}",
@@ -347,13 +341,13 @@ async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> R
         ),
         (
             lengths != wanted || repeated > 0,
-            Clause::SearchPaging,
+            SearchPaging,
             format!("pages of {what} have {wanted:?} instances, each of them once"),
             format!("{lengths:?}, {repeated} of them repeated"),
         ),
         (
             totals.iter().any(|total| usize::try_from(*total) != Ok(expected.len())),
-            Clause::SearchTotal,
+            SearchTotal,
             format!("total {} on each page of {what}", expected.len()),
             format!("{totals:?}"),
         ),
@@ -394,7 +388,7 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
             (Some(accepted), _) => accepted,
             (None, ResponseClass::ServerError(actual)) => {
                 let expected = format!("{what}: past the last page, so empty or rejected");
-                let clause = Clause::SearchPaging;
+                let clause = SearchPaging;
                 let exchanges = vec![exchange];
                 return Ok(Some(vec![Difference { clause, expected, actual, exchanges, references: None }]));
             }
@@ -418,13 +412,13 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
     let rows = [
         (
             i64::try_from(items.len()) != Ok(wanted),
-            query.cites.unwrap_or(Clause::SearchPaging),
+            query.cites.unwrap_or(SearchPaging),
             format!("{} for {what}", quantity(wanted, "instance")),
             items.len().to_string(),
         ),
         (
             i64::try_from(counted) != Ok(total),
-            Clause::SearchTotal,
+            SearchTotal,
             format!("total {total} for {what}"),
             counted.to_string(),
         ),
@@ -440,7 +434,7 @@ async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Differenc
     for _ in 0..REPEATS {
         let Some(again) = reader.page(query, number, size).await? else { return Ok(None) };
         let expected = format!("page {number} of {size} each time in the same order: {:?}", before.ids());
-        let row = (again.ids() != before.ids(), Clause::SearchPaging, expected, format!("{:?}", again.ids()));
+        let row = (again.ids() != before.ids(), SearchPaging, expected, format!("{:?}", again.ids()));
         differences.extend(wrong([row], [again.exchange], Some(before.exchange.clone())));
     }
     Ok(Some(differences))

@@ -1,14 +1,6 @@
 //! What holds between a query and one response, without the survey.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
-
-use super::query::Items;
-use super::{Instance, Query};
-use crate::contract::{Clause, Search};
-use crate::quantity::quantity;
-use crate::wire::Response;
+use super::*;
 
 /// A page or a page size that is not the one that was asked for, or its default.
 #[derive(Debug)]
@@ -20,11 +12,11 @@ pub(crate) struct WrongEcho<'a> {
 
 /// The response has the page and the page size of the query. A wrong default cites the clause of that default.
 pub(crate) fn echo<'a>(search: &Search, query: &Query, response: &'a Response) -> Vec<WrongEcho<'a>> {
-    let pages = (Clause::SearchPage, &search.paging.echo.number, query.page, search.default_page);
-    let sizes = (Clause::SearchPageSize, &search.paging.echo.size, query.size, search.default_page_size);
+    let pages = (SearchPage, &search.paging.echo.number, query.page, search.default_page);
+    let sizes = (SearchPageSize, &search.paging.echo.size, query.size, search.default_page_size);
     let wrong = |(clause, pointer, asked, default): (_, &String, Option<i64>, _)| {
         let (clause, asked, why) = match asked {
-            Some(asked) => (Clause::SearchPaging, asked, "as requested"),
+            Some(asked) => (SearchPaging, asked, "as requested"),
             None => (clause, default, "the default"),
         };
         let shown = response.at(pointer);
@@ -64,8 +56,8 @@ pub(crate) fn misfits<'a>(
     let Some(items) = Items::read(&query.items) else { return misfits };
     misfits.extend(instances.filter(|instance| !items.find(instance)).map(|instance| {
         let (clause, expected) = match items.have_address(instance.ip) {
-            true => (Clause::SearchMatchPort, format!("only the requested ports of {}", instance.ip)),
-            false => (Clause::SearchMatchAnyPort, "only instances at the requested addresses".to_owned()),
+            true => (SearchMatchPort, format!("only the requested ports of {}", instance.ip)),
+            false => (SearchMatchAnyPort, "only instances at the requested addresses".to_owned()),
         };
         let actual = format!("instance {} at {} port {}", instance.id, instance.ip, instance.port);
         Misfit { clause, is_of_filter: false, expected, actual }
@@ -93,20 +85,20 @@ pub(crate) fn counts(
     let rows = [
         (
             count > size,
-            Clause::SearchPageSize,
+            SearchPageSize,
             format!("at most {} on a page", quantity(size, "instance")),
             count.to_string(),
         ),
         (
             !fits || !ends,
-            Clause::SearchTotal,
+            SearchTotal,
             format!("a total that fits {} on page {page} of {size}", quantity(count, "instance")),
             format!("total {total}"),
         ),
         (
             // One response does not show whether the total or the number of instances is wrong.
             count > 0 && count < size && total > so_far,
-            Clause::SearchPageSize,
+            SearchPageSize,
             format!(
                 "{} (page {page}, {size} a page, {total} in all), or another total",
                 quantity(rest, "instance")

@@ -1,11 +1,5 @@
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
-
-use super::Instance;
-use crate::check::{AcceptedResponse, Probe, ResponseClass, Stop, accepted};
-use crate::contract::Clause;
-use crate::wire::{Exchange, Request};
+use super::*;
+use crate::check::AcceptedResponse;
 
 #[derive(Debug)]
 pub(crate) struct Page {

@@ -1,20 +1,10 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jiff::SignedDuration;
 use tokio::sync::OnceCell;
 
-use super::query::Items;
-use super::{
-    FieldValue, Filter, FilterKind, Instance, Query, address_of, kinds, kinds_of, lacks_addresses, read,
-    read_if_accepted, respell, without_port,
-};
-use crate::check::{Probe, Stop};
+use super::*;
 use crate::checks::State;
-use crate::contract::{Match, Search};
-use crate::wire::{Exchange, Request};
 
 /// The instances at the surveyed addresses, read once in a run and shared by its checks.
 #[derive(Debug)]

@@ -1,11 +1,8 @@
 //! Compares values of fields by their meaning and not by their spelling.
 
-use std::collections::BTreeSet;
-use std::net::IpAddr;
 use std::ops::Range;
 
-use jiff::{SignedDuration, Timestamp};
-use serde_json::Value;
+use super::*;
 
 /// Whether two values have the same meaning: times, addresses and numbers in any spelling, and lists in any order.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {

@@ -283,17 +283,3 @@ fn raw_field(request: &Request, name: &str, value: &str) -> Request {
     let separator = if members.ends_with('{') { "" } else { "," };
     request.clone().body(JSON, format!("{members}{separator}{}:{value}}}", Json::from(name)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_raw_field_replaces_the_member_and_keeps_its_text() {
-        let search = &Contract::embedded().expect("contract").search;
-        let request = Request::to(&search.operation).field("a", 1);
-        let body = |request: Request| String::from_utf8(request.body_bytes().expect("a body").to_vec());
-        assert_eq!(body(raw_field(&request, "b", "1e400")).as_deref(), Ok(r#"{"a":1,"b":1e400}"#));
-        assert_eq!(body(raw_field(&request, "a", "-0.0")).as_deref(), Ok(r#"{"a":-0.0}"#));
-    }
-}

@@ -95,16 +95,6 @@ impl Row {
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
     }
 
-    /// The valid request, or the other one if the service rejects it.
-    async fn accepted_or_other(&self, probe: &Probe<'_>, ids: &Ids, valid: Request) -> Result<Request, Stop> {
-        match &self.valid.otherwise {
-            Some(other) if probe.control_once(&valid).await.is_err() => {
-                apply(probe, ids, self.base.request(probe).await?, other)
-            }
-            _ => Ok(valid),
-        }
-    }
-
     /// What is special about a request, in words.
     fn words(&self, why: &str) -> String {
         match &self.base {
@@ -153,7 +143,6 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
     }
     let ids = Ids::default();
     let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
-    let valid = row.accepted_or_other(probe, &ids, valid).await?;
     let edited = |edits: &[Edit]| apply(probe, &ids, valid.clone(), edits);
     let requests = row.requests.iter().map(|(why, edits)| Ok((why, edited(edits)?)));
     let requests = requests.collect::<Result<Vec<_>, Stop>>()?;
@@ -225,19 +214,16 @@ impl Row {
             }
             Unless::Control => Some(self.form().accepted(probe, request).await?),
             Unless::Cause => find_cause(probe, &self.form(), words, request).await?,
-            Unless::Shortage | Unless::Nothing | Unless::Scarce => {
+            Unless::Nothing | Unless::Scarce => {
                 let (exchange, class) = probe.send_once(request).await?;
+                let is_503 = exchange.result.as_ref().is_ok_and(|response| response.status == 503);
                 let served = accepted(&exchange, &class);
-                if served.is_none() && *unless == Unless::Shortage {
-                    self.control(probe, valid).await?;
-                } else if served.is_none() {
-                    let is_503 = exchange.result.as_ref().is_ok_and(|response| response.status == 503);
-                    if *unless == Unless::Scarce && (is_503 || matches!(class, ResponseClass::Shortage(_))) {
-                        probe.observe(Unspecified::ExtractShortRegion, &self.words("a shortage"));
-                    }
-                    return Err(probe.skip(&format!("there is no result to judge: {}", class.description())));
+                let is_short = is_503 || matches!(class, ResponseClass::Shortage(_));
+                if served.is_none() && is_short && *unless == Unless::Scarce {
+                    probe.observe(Unspecified::ExtractShortRegion, &self.words("a shortage"));
                 }
-                served
+                let nothing = || format!("there is no result to judge: {}", class.description());
+                Some(served.ok_or_else(|| probe.skip(&nothing()))?)
             }
         };
         let (Some(mut served), mut words) = (served, words.to_owned()) else { return Ok(()) };

@@ -53,8 +53,6 @@ struct Valid {
     name: String,
     edits: Vec<Edit>,
     gateways: u32,
-    /// What differs in its place if a service rejects it.
-    otherwise: Option<Vec<Edit>>,
     /// Whether a service may reject it for a reason of its own; then nothing is judged.
     is_doubtful: bool,
 }
@@ -83,8 +81,6 @@ pub(super) enum Unless {
     Cause,
     /// Nothing is judged: the request is a control itself.
     Control,
-    /// Nothing is judged if the control request is accepted: there may be no gateways.
-    Shortage,
     /// Nothing is judged, and no control request sent.
     Nothing,
     /// The same, of a region with few gateways. That it is short of all of them is recorded.
@@ -239,12 +235,6 @@ impl Row {
     /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
     pub(super) fn doubtful(mut self) -> Self {
         self.valid.is_doubtful = true;
-        self
-    }
-
-    /// The row as a change of another one, if the service rejects that.
-    pub(super) fn or_changing(mut self, edits: impl Into<Vec<Edit>>) -> Self {
-        self.valid.otherwise = Some(edits.into());
         self
     }
 

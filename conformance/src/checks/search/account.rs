@@ -1,28 +1,16 @@
 //! Searches must not reveal anything about other accounts.
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
-use serde_json::Value;
-
-use super::SEARCH;
-use super::{addresses, likeness};
-use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{
-    Instance, ResultSet, address_of, read, read_accepted, read_unless_rejected, survey,
-};
-use crate::contract::Clause;
-use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::quantity::quantity;
-use crate::target::Fact;
-use crate::wire::{Request, Response};
+use super::*;
+use crate::check::AcceptedResponse;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.group.foreign",
         title: "the group of another account gets the same response as an unknown group",
         why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
-        clauses: &[Clause::SearchGroup, Clause::SearchNoReveal],
+        clauses: &[SearchGroup, SearchNoReveal],
         needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
         run: Run::Cases(|_| Case::single(Cost::requests(15), foreign_group)),
         ..SEARCH
@@ -31,7 +19,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.no-reveal.foreign-addresses",
         title: "addresses of other accounts get exactly the same response as unknown addresses",
         why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
-        clauses: &[Clause::SearchNoReveal],
+        clauses: &[SearchNoReveal],
         needs: &[Fact::ForeignAddresses],
         run: Run::Cases(|_| {
             let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
@@ -48,7 +36,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.no-reveal.nothing-found",
         title: "addresses of other accounts find nothing, alone, with ports and among own ones",
         why: "A customer sees the addresses, ports and groups of another customer's instances.",
-        clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+        clauses: &[SearchNoReveal, AllOwnAccount],
         needs: &[Fact::ForeignAddresses],
         run: Run::Cases(|_| {
             let case = |(label, others): (&'static str, ForeignItems)| {
@@ -69,7 +57,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.no-reveal.shared-address",
         title: "a search for an address that two accounts share shows each of them only its own instances",
         why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
-        clauses: &[Clause::SearchNoReveal, Clause::AllOwnAccount],
+        clauses: &[SearchNoReveal, AllOwnAccount],
         needs: &[Fact::SharedAddress, Fact::SecondToken],
         run: Run::Cases(|_| Case::single(Cost::requests(2), shared_address)),
         ..SEARCH
@@ -78,7 +66,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.order-number.foreign",
         title: "the order number of another account gets the same response as an unknown one",
         why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
-        clauses: &[Clause::SearchOrderNumber, Clause::SearchNoReveal, Clause::AllOwnAccount],
+        clauses: &[SearchOrderNumber, SearchNoReveal, AllOwnAccount],
         needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
         run: Run::Cases(|_| Case::single(Cost::requests(17), foreign_order)),
         ..SEARCH
@@ -112,15 +100,14 @@ fn is_empty(found: &ResultSet) -> bool {
 
 async fn foreign_group(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.required(Fact::ForeignGroup, |facts| facts.foreign_group)?;
-    is_like_unknown(probe, (Clause::SearchGroup, GROUP_ID, "group"), &foreign.into(), [UNKNOWN_GROUP.into()])
-        .await
+    is_like_unknown(probe, (SearchGroup, GROUP_ID, "group"), &foreign.into(), [UNKNOWN_GROUP.into()]).await
 }
 
 async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
     let foreign = probe.required(Fact::ForeignOrder, |facts| facts.foreign_order.as_ref())?;
     let is_known = |order: &String| probe.facts().orders.iter().any(|known| known.number == *order);
-    let unknown = unknown_orders(foreign).filter(|order| !is_known(order)).map(Value::from);
-    let filter = (Clause::SearchOrderNumber, ORDER_NO, "order number");
+    let unknown = unknown_orders(foreign).filter(|order| !is_known(order)).map(Json::from);
+    let filter = (SearchOrderNumber, ORDER_NO, "order number");
     is_like_unknown(probe, filter, &foreign.as_str().into(), unknown).await
 }
 
@@ -128,12 +115,12 @@ async fn foreign_order(probe: &Probe<'_>) -> Result<(), Stop> {
 async fn is_like_unknown(
     probe: &Probe<'_>,
     (clause, part, name): (Clause, &str, &str),
-    foreign: &Value,
-    unknown: impl IntoIterator<Item = Value>,
+    foreign: &Json,
+    unknown: impl IntoIterator<Item = Json>,
 ) -> Result<(), Stop> {
     let request = own_and_foreign(probe).await?;
-    let asked = |value: &Value| request.clone().field(part, value.clone());
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let asked = |value: &Json| request.clone().field(part, value.clone());
+    let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     finds_nothing(probe, clause, &format!("a foreign {name}"), &asked(foreign)).await?;
     for unknown in unknown.into_iter().take(MAX_CANDIDATES) {
         // The account may have it, although it was not supplied.
@@ -206,7 +193,7 @@ async fn foreign_address(
     let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
     let [foreign, other] = [&known, &unknown].map(|item| asked(probe, item));
     let foreign = ("the foreign address", known, &foreign);
-    likeness::judge(probe, Clause::SearchNoReveal, foreign, (unknown, &other)).await
+    likeness::judge(probe, SearchNoReveal, foreign, (unknown, &other)).await
 }
 
 /// A port that proxies often have.
@@ -253,17 +240,17 @@ pub(in crate::checks) async fn nothing_found(
     }
     let request = probe.search(searched);
     // A rejection reveals something, and shows no data of another account. Parts of instances are data.
-    if !probe.cites(Clause::SearchNoReveal) {
+    if !probe.cites(SearchNoReveal) {
         let AcceptedResponse { exchange, response } = probe.control(&request).await?;
         let (count, total) = (items(&response).len(), total(&response));
         if count > 0 || total > 0 {
             let expected = format!("{what}: no instances and a total of 0");
             let actual = format!("{} and a total of {total}", quantity(count, "instance"));
-            probe.finding(Clause::AllOwnAccount, &expected, &actual, &[&exchange]);
+            probe.finding(AllOwnAccount, &expected, &actual, &[&exchange]);
         }
         return Ok(());
     }
-    let clause = Clause::SearchNoReveal;
+    let clause = SearchNoReveal;
     let Some(found) = read_accepted(probe, clause, what, &request).await? else { return Ok(()) };
     let is_own = |instance: &&Instance| kind == ForeignItems::AmongOwn && !foreign.contains(&instance.ip);
     let seen: Vec<_> = found.instances.values().filter(|instance| !is_own(instance)).collect();
@@ -277,15 +264,15 @@ pub(in crate::checks) async fn nothing_found(
 }
 
 /// The items of a page, whatever they have.
-pub(in crate::checks) fn items(response: &Response) -> &[Value] {
-    response.at("/data/items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+pub(in crate::checks) fn items(response: &Response) -> &[Json] {
+    response.at("/data/items").and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
 pub(in crate::checks) fn total(response: &Response) -> u64 {
-    response.at("/data/total").and_then(Value::as_u64).unwrap_or(0)
+    response.at("/data/total").and_then(Json::as_u64).unwrap_or(0)
 }
 
-pub(in crate::checks) fn ip(item: &Value) -> Option<IpAddr> {
+pub(in crate::checks) fn ip(item: &Json) -> Option<IpAddr> {
     item.get("ip")?.as_str()?.parse().ok()
 }
 
@@ -293,7 +280,7 @@ pub(in crate::checks) fn ip(item: &Value) -> Option<IpAddr> {
 async fn endpoints(probe: &Probe<'_>, request: Request) -> Result<BTreeSet<String>, Stop> {
     let largest = *probe.contract().search.page_sizes.end();
     let found = probe.control(&request.field(PAGE_SIZE, largest)).await?;
-    let endpoint = |item: &Value| {
+    let endpoint = |item: &Json| {
         let port = u16::try_from(item.get("port")?.as_u64()?).ok().filter(|port| *port > 0)?;
         Some(SocketAddr::new(ip(item)?, port).to_string())
     };
@@ -336,7 +323,7 @@ fn counts_own(probe: &Probe<'_>, what: &str, found: &ResultSet) {
     if found.total() != counted {
         let expected = format!("{what}: total {counted}, which counts own instances only");
         let actual = format!("total {}", found.total());
-        probe.finding(Clause::SearchNoReveal, &expected, &actual, &found.evidence());
+        probe.finding(SearchNoReveal, &expected, &actual, &found.evidence());
     }
 }
 
@@ -354,8 +341,8 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     if !both.is_empty() {
         let expected = "the instances of a shared address, to each account its own";
         let actual = format!("both see {both:?}");
-        probe.finding(Clause::SearchNoReveal, expected, &actual, &evidence);
-        probe.finding(Clause::AllOwnAccount, expected, &actual, &evidence);
+        probe.finding(SearchNoReveal, expected, &actual, &evidence);
+        probe.finding(AllOwnAccount, expected, &actual, &evidence);
     }
     counts_own(probe, "the account", &own);
     counts_own(probe, "the second account", &others);
@@ -367,18 +354,4 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
         return Err(probe.skip(&reason));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unknown_orders;
-
-    #[test]
-    fn an_unknown_order_has_the_form_of_a_known_one() {
-        let first = |known: &str| unknown_orders(known).next();
-        assert_eq!(first("SO-2024-0003").as_deref(), Some("SO-1913-9992"));
-        assert_eq!(first("so-x_%7").as_deref(), Some("so-x_%6"));
-        assert_eq!(first("abc").as_deref(), Some("cba-0"));
-        assert!(unknown_orders("SO-2024-0003").all(|order| order != "SO-2024-0003"));
-    }
 }

@@ -1,29 +1,19 @@
 //! Bounds on the activation time: their format, their order, and which instances they admit.
 
-use std::collections::BTreeSet;
-
 use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
-use super::SEARCH;
-use super::addresses;
 use super::filters::cases_of_sizes;
-use super::rules::{A_PORT, A_RANGE, Company, FILTERS, OTHER_MEMBERS, SECOND_PAGE, invalid, valid_if};
-use super::surveyed::{Account, SURVEYED, row, rows, surveyed};
-use crate::check::{Case, Check, Probe, Run, Stop};
-use crate::checks::relation::values::instant;
-use crate::checks::relation::{FieldValue, Instance, Query, Relation, kinds_of};
-use crate::checks::row::{Edit, Min, Row, Set, Value, cases, field};
-use crate::contract::Clause;
-use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO, IPS, PAGE_SIZE};
-use crate::grammar::{Reason, by_reason, date_times};
+use super::rules::{A_PORT, OTHER_MEMBERS};
+use super::*;
+use crate::grammar::date_times;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.activated-order.reversed",
         title: "`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text",
         why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
-        clauses: &[Clause::SearchActivatedOrder],
+        clauses: &[SearchActivatedOrder],
         run: Run::Cases(|_| {
             let row = |is_allowed, (label, lower, upper): (&str, _, _)| {
                 valid_if(is_allowed, words(lower, upper), between(lower, upper)).labelled(label)
@@ -31,7 +21,7 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = IN_ORDER.map(|bounds| row(true, bounds)).into_iter();
             let rows = rows.chain(REVERSED.map(|bounds| row(false, bounds)));
             let rows = rows.map(|row| row.changing("bounds in order", between(EARLY, LATE), 0));
-            cases(Clause::SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
+            cases(SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
         }),
         ..SEARCH
     },
@@ -39,7 +29,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.activated-range.alone",
         title: "each bound is accepted alone, and an instance that was never activated matches none",
         why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
-        clauses: &[Clause::SearchActivatedRange],
+        clauses: &[SearchActivatedRange],
         run: Run::Cases(|_| {
             let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", UNTIL)];
             let mut cases = bounded(sides.map(|(label, side)| (label, 5, vec![side], spread as Times, None)));
@@ -55,7 +45,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.activated-range.beyond",
         title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
         why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
-        clauses: &[Clause::SearchActivatedRange, Clause::SearchActivatedOrder],
+        clauses: &[SearchActivatedRange, SearchActivatedOrder],
         run: Run::Cases(|_| {
             let steps = [
                 ("after", 9, vec![FROM], (|account| chosen(account, 1)) as Times, None),
@@ -72,7 +62,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.activated-range.format",
         title: "both bounds accept RFC 3339 with a time zone and nothing else",
         why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
-        clauses: &[Clause::SearchActivatedRange],
+        clauses: &[SearchActivatedRange],
         run: Run::Cases(|_| {
             // Each bound, and a value of the other one that contradicts none of its own.
             let bounds = [
@@ -84,7 +74,7 @@ pub(super) static CHECKS: &[Check] = &[
                 reasons.map(move |(at, reason)| format_row(names, other, at, reason))
             });
             let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");
-            cases(Clause::SearchActivatedRange, rows.chain(no_zone))
+            cases(SearchActivatedRange, rows.chain(no_zone))
         }),
         ..SEARCH
     },
@@ -92,7 +82,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.activated-range.offsets",
         title: "a bound means the same instant in every time zone offset",
         why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
-        clauses: &[Clause::SearchActivatedRange],
+        clauses: &[SearchActivatedRange],
         run: Run::Cases(|_| {
             let offsets =
                 OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
@@ -115,7 +105,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.activated-range.own-instant",
         title: "a bound equal to an activation includes it, on either side and on both",
         why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
-        clauses: &[Clause::SearchActivatedRange],
+        clauses: &[SearchActivatedRange],
         run: Run::Cases(|_| {
             let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", BOTH)];
             let own: Times = |account| chosen(account, 0);
@@ -207,7 +197,7 @@ fn format_row(
     let beside = beside.map(|text| sent(text, &position, &[]));
     let row = valid_if(is_valid, "", []).labelled(format!("{name}: {kind}")).sending(alone.chain(beside));
     match member {
-        Some(member) => row.beside_accepted(member),
+        Some(member) => row.beside(member),
         None => row.changing(format!("beside {name}"), [Set(opposite, Value::Word(other))], 0),
     }
 }
@@ -243,7 +233,7 @@ fn bounded(
 fn within(account: Account<'_>, bounds: [Option<Timestamp>; 2]) -> Query {
     let kinds = kinds_of(&[ACTIVATED_FROM, ACTIVATED_TO]).into_iter();
     let filters = kinds.zip(bounds).filter_map(|(kind, time)| Some(kind.with(FieldValue::Time(time?))));
-    account.survey.query().filtered(filters).citing(Clause::SearchActivatedRange)
+    account.survey.query().filtered(filters).citing(SearchActivatedRange)
 }
 
 async fn reversed_by_one_step(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
@@ -253,7 +243,7 @@ async fn reversed_by_one_step(probe: &Probe<'_>, (): ()) -> Result<(), Stop> {
         let why = format!("activatedTo {before} is just earlier than activatedFrom {time}");
         let [good, bad] = [time, before].map(|to| within(account, [Some(time), Some(to)]).request(probe));
         probe.control_once(&good).await?;
-        probe.rejects(Clause::SearchActivatedOrder, &why, &bad).await?;
+        probe.rejects(SearchActivatedOrder, &why, &bad).await?;
     }
     Ok(())
 }

@@ -1,12 +1,6 @@
 //! Addresses that checks invent, in ranges that are reserved for documentation (RFC 3849, RFC 5737).
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-pub(super) use crate::checks::relation::respell;
-
-use crate::checks::relation::address_of;
-use crate::contract::Search;
+use super::*;
 use crate::target::Facts;
 
 /// Distinct IPv4 and IPv6 addresses, alternating.
@@ -68,22 +62,4 @@ pub(super) fn unknown(facts: &Facts, like: IpAddr) -> IpAddr {
     };
     const FIRST: u8 = 249;
     (1..=FIRST).rev().map(invented).find(|ip| !known.contains(ip)).unwrap_or_else(|| invented(FIRST))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_address_is_none_of_the_supplied_ones() {
-        let own = ["203.0.113.249", "203.0.113.247:80", "[2001:db8:ffff::f9]:80"];
-        let facts = Facts {
-            own_addresses: own.map(str::to_owned).to_vec(),
-            foreign_addresses: vec!["203.0.113.248".to_owned()],
-            ..Facts::default()
-        };
-        for (like, expected) in [("192.0.2.1", "203.0.113.246"), ("::1", "2001:db8:ffff::f8")] {
-            assert_eq!(unknown(&facts, like.parse().expect("an address")).to_string(), expected);
-        }
-    }
 }

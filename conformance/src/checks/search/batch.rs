@@ -2,25 +2,15 @@
 
 use std::cmp::Ordering;
 
-use serde_json::json;
-
-use super::SEARCH;
-use super::addresses::{self, respell};
-use super::rules::{A_RANGE, Company, FILTERS, LARGEST_PAGE, SECOND_PAGE, invalid, valid, valid_if};
-use super::surveyed::{Account, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
-use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::relation::{Instance, Query, Relation, relate};
-use crate::checks::row::{Edit, Row, Set, Value, cases, field, with};
-use crate::contract::part::{ACTIVATED_FROM, IPS, PAGE, PAGE_SIZE};
-use crate::contract::{Clause, Search};
+use super::rules::LARGEST_PAGE;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.ips-raw-limit.boundaries",
         title: "raw items are counted before duplicates are removed, and `ips` is an array",
         why: "A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.",
-        clauses: &[Clause::SearchIpsRawLimit],
+        clauses: &[SearchIpsRawLimit],
         run: Run::Cases(raw_limit_cases),
         ..SEARCH
     },
@@ -29,15 +19,15 @@ pub(super) static CHECKS: &[Check] = &[
         title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
         why: "Callers send lists with repeated entries. If the service counts them wrongly, \
               it rejects a batch that fits, or searches only a part of one that does not.",
-        clauses: &[Clause::SearchIpsDedupLimit],
-        run: Run::Cases(|scope| cases(Clause::SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
+        clauses: &[SearchIpsDedupLimit],
+        run: Run::Cases(|scope| cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
         ..SEARCH
     },
     Check {
         id: "search.ips-dedup-limit.repeats",
         title: "repeating or respelling an item changes neither the instances nor `total`",
         why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
-        clauses: &[Clause::SearchIpsDedupLimit, Clause::SearchTotal],
+        clauses: &[SearchIpsDedupLimit, SearchTotal],
         run: Run::Cases(|_| {
             let cases = [
                 ("each item twice", 6, (2, false)),
@@ -51,7 +41,7 @@ pub(super) static CHECKS: &[Check] = &[
                     let third = batch.items.iter().filter(|_| times > 2).cloned();
                     let respelled =
                         batch.items.iter().filter(|_| is_respelled).filter_map(|item| respell(item));
-                    let mut query = batch.clone().citing(Clause::SearchIpsDedupLimit);
+                    let mut query = batch.clone().citing(SearchIpsDedupLimit);
                     query.items.extend(again.chain(third).chain(respelled));
                     query
                 });
@@ -64,15 +54,15 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.ips-all-or-nothing.position",
         title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
         why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
-        clauses: &[Clause::SearchIpsAllOrNothing],
-        run: Run::Cases(|_| cases(Clause::SearchIpsAllOrNothing, all_or_nothing())),
+        clauses: &[SearchIpsAllOrNothing],
+        run: Run::Cases(|_| cases(SearchIpsAllOrNothing, all_or_nothing())),
         ..SEARCH
     },
     Check {
         id: "search.max-batch-no-effect.limits",
         title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
         why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
-        clauses: &[Clause::SearchMaxBatchNoEffect],
+        clauses: &[SearchMaxBatchNoEffect],
         run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
         ..SURVEYED
     },
@@ -81,7 +71,7 @@ pub(super) static CHECKS: &[Check] = &[
         title: "a batch with several spellings of an address gives the result of the first spelling alone",
         why: "If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
               predict.",
-        clauses: &[Clause::SearchIpsFirstText],
+        clauses: &[SearchIpsFirstText],
         run: Run::Cases(|_| {
             let each = |(label, with_port): (&'static str, bool)| {
                 [("the other spelling first", true), ("the known spelling first", false)]
@@ -135,7 +125,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         valid(format!("{max} raw items, few of them distinct"), [field(IPS, items)]).labelled(label)
     });
     let rejected = rejected.map(|(label, edit)| invalid(label, [edit]));
-    cases(Clause::SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
+    cases(SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
 
 /// Creates the raw item at a place.
@@ -334,14 +324,14 @@ fn first_text(
     let pairs = items.into_iter().take(MAX).filter_map(|item| Some((respell(&item)?, item)));
     let pairs = pairs.filter(|(respelled, item)| respelled != item);
     let first = pairs.map(|(respelled, item)| if is_respelled_first { respelled } else { item });
-    let query = Query::new(first).citing(Clause::SearchIpsFirstText);
+    let query = Query::new(first).citing(SearchIpsFirstText);
     let lacks =
         || account.lacks("no searched IPv6 address has an instance", "an IPv6 address with an instance");
     if query.items.is_empty() { Err(lacks()) } else { Ok(vec![query]) }
 }
 
 async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
-    const CLAUSE: Clause = Clause::SearchMaxBatchNoEffect;
+    const CLAUSE: Clause = SearchMaxBatchNoEffect;
     let account = Account::read(probe).await?;
     let (survey, max) = (account.survey, account.search.distinct_items);
     let declaring = |wanted: Ordering| {

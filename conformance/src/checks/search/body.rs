@@ -1,32 +1,16 @@
 //! The body of a search, the JSON types of its members, and the token.
 
-use serde_json::{Value as Json, json};
-
-use super::SEARCH;
-use super::rules::{each_invalid, invalid, valid};
-use super::surveyed::surveyed;
-use crate::check::{Case, Check, Probe, Run, Scope, Stop};
-use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::relation::{FilterKind, kinds, read_unless_rejected, shown_kinds, survey};
-use crate::checks::row::{Base, Credential, Drop, Edit, Max, Set, Value, cases, either, field, with};
+use super::*;
+use crate::checks::row::Credential;
 use crate::checks::token::{one_token, other_spellings};
-use crate::contract::part::{COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::contract::{Clause, Kind, Search, Unspecified};
-use crate::quantity::quantity;
-use crate::target::Fact;
+use crate::contract::Kind;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.fields.types",
         title: "a filter of another JSON type is rejected; where any string is valid, it may match nothing instead",
         why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
-        clauses: &[
-            Clause::SearchOrderNumber,
-            Clause::SearchCountry,
-            Clause::SearchCity,
-            Clause::SearchStatus,
-            Clause::SearchActivatedRange,
-        ],
+        clauses: &[SearchOrderNumber, SearchCountry, SearchCity, SearchStatus, SearchActivatedRange],
         run: Run::Cases(type_cases),
         ..SEARCH
     },
@@ -34,7 +18,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.json-body.malformed",
         title: "a body that is not one JSON object is rejected",
         why: "A corrupt body runs as a search that nobody requested.",
-        clauses: &[Clause::SearchJsonBody],
+        clauses: &[SearchJsonBody],
         run: Run::Cases(|_| {
             let rows = MALFORMED.map(|(label, malform)| {
                 invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
@@ -44,7 +28,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let edit = with(move |_, request| Ok(request.body(media, text)));
                 invalid(format!("the body is {label}, as Content-Type says"), [edit]).labelled(label)
             });
-            cases(Clause::SearchJsonBody, rows.into_iter().chain(others))
+            cases(SearchJsonBody, rows.into_iter().chain(others))
         }),
         ..SEARCH
     },
@@ -52,13 +36,13 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.json-body.forms",
         title: "one JSON object is accepted in every valid notation",
         why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
-        clauses: &[Clause::SearchJsonBody],
+        clauses: &[SearchJsonBody],
         run: Run::Cases(|_| {
             let rows = FORMS.map(|(label, write)| {
                 let edits = [field(IPS, vec![UNKNOWN_ADDRESS]), Edit::Body(write)];
                 valid(format!("the body is JSON {label}"), edits).labelled(label)
             });
-            cases(Clause::SearchJsonBody, rows)
+            cases(SearchJsonBody, rows)
         }),
         ..SEARCH
     },
@@ -66,10 +50,10 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.json-body.open",
         title: "unspecified forms of a search cause no server error",
         why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
-        clauses: &[Clause::SearchJsonBody],
+        clauses: &[SearchJsonBody],
         run: Run::Cases(|_| {
             let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
-            cases(Clause::SearchJsonBody, rows.map(|row| row.of(Base::Search)))
+            cases(SearchJsonBody, rows.map(|row| row.of(Base::Search)))
         }),
         ..SEARCH
     },
@@ -77,7 +61,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.token.single",
         title: "a search takes one token: a missing, empty, unknown or repeated one is rejected",
         why: "With two tokens, whose instances are listed depends on the order in which a service reads them.",
-        clauses: &[Clause::SearchToken],
+        clauses: &[SearchToken],
         run: Run::Cases(token_cases),
         ..SEARCH
     },
@@ -260,6 +244,6 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
     let beside = invalid("absent or repeated beside other fields", []).sending(requests);
     let beside = beside.changing("beside filters", filters, 0);
-    let other_spellings = other_spellings(Clause::SearchToken, |probe| probe.any_search());
-    cases(Clause::SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
+    let other_spellings = other_spellings(SearchToken, |probe| probe.any_search());
+    cases(SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

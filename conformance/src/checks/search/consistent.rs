@@ -1,20 +1,15 @@
 //! Fields of an instance do not depend on the other instances of a result.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::known::CHANGEABLE;
-use super::surveyed::{Account, SURVEYED, surveyed};
-use crate::check::{Check, Probe, Run, Stop};
-use crate::checks::relation::{Difference, Instance, Query, kinds_of, page, read, report};
-use crate::contract::Clause;
-use crate::contract::part::{CITY_CODE, COUNTRY_CODE, GROUP_ID, STATUS};
+use super::*;
+use crate::checks::relation::{Difference, page, report};
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.instance.consistent",
     title: "an instance has the same fields in every result",
     why: "Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
           move or cancel the wrong one.",
-    clauses: &[Clause::SearchInstance],
+    clauses: &[SearchInstance],
     run: Run::Cases(|_| {
         let ways: [(_, _, Way); 3] = [
             ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
@@ -91,7 +86,7 @@ async fn differing<'a>(
                 let text = |value: Option<_>| value.map_or_else(|| "nothing".to_owned(), ToString::to_string);
                 let (shown_before, found_by) = (text(before), query.describe(search));
                 let difference = || Difference {
-                    clause: Clause::SearchInstance,
+                    clause: SearchInstance,
                     expected: format!(
                         "instance {} with {name} {shown_before}, found by {found_by}",
                         shown.id

@@ -2,13 +2,9 @@
 //! for documentation, tests or private networks, as sandboxes and staging environments do.
 
 use std::collections::HashSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde_json::Value;
-
-use super::SEARCH;
-use crate::check::{Check, Probe, ResponseClass};
-use crate::contract::Clause;
+use super::*;
+use crate::check::ResponseClass;
 
 /// The first three numbers of blocks that belong to nobody on the Internet: for documentation (RFC 5737), for benchmarks (RFC 2544)
 /// and for private networks (RFC 1918). Of each the addresses from `.1` are asked for.
@@ -23,7 +19,7 @@ pub(in crate::checks) static DISCOVERY: Check = Check {
     id: "search.discovery",
     title: "addresses of the account can be found among those reserved for documentation and tests",
     why: "Without an address of the account, a search finds nothing, so that filters, pages and fields can't be judged.",
-    clauses: &[Clause::SearchMatchAnyPort],
+    clauses: &[SearchMatchAnyPort],
     ..SEARCH
 };
 
@@ -55,9 +51,9 @@ async fn held(probe: &Probe<'_>, asked: &[String]) -> Option<Vec<String>> {
         probe.search(asked.iter().cloned()).field(&size.name, *probe.contract().search.page_sizes.end());
     let (exchange, class) = probe.send_once(&request).await.ok()?;
     let response = exchange.result.as_ref().ok().filter(|_| class == ResponseClass::Accepted)?;
-    let items = response.at("/data/items").and_then(Value::as_array)?;
+    let items = response.at("/data/items").and_then(Json::as_array)?;
     // Other checks judge the other fields.
-    let ip = |item: &Value| Some(item["ip"].as_str()?.parse::<IpAddr>().ok()?.to_canonical());
+    let ip = |item: &Json| Some(item["ip"].as_str()?.parse::<IpAddr>().ok()?.to_canonical());
     let shown: HashSet<IpAddr> = items.iter().filter_map(ip).collect();
     Some(asked.iter().filter(|ip| ip.parse().is_ok_and(|ip| shown.contains(&ip))).cloned().collect())
 }

@@ -1,33 +1,16 @@
 //! The parts of every successful search: envelope, headers and instances.
 
-use std::collections::BTreeSet;
-use std::net::IpAddr;
-
-use serde_json::Value as Json;
-
-use super::SEARCH;
-use super::addresses;
-use super::rules::valid;
-use super::surveyed::{BATCHES, row, rows};
-use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Run};
+use super::*;
 use crate::checks::extraction::Place;
-use crate::checks::relation::values::instant;
-use crate::checks::relation::{Query, Relation, Writing, kinds};
-use crate::checks::row::{Edit, Set, Value, cases, field};
-use crate::checks::{UNKNOWN_ADDRESS, schema};
-use crate::contract::Clause;
-use crate::contract::part::IPS;
-use crate::target::Fact;
+use crate::checks::schema;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.headers.request-id",
         title: "`X-Request-Id` and `requestId` of a search are not empty",
         why: "Support can't find a call without its id.",
-        clauses: &[Clause::SearchEnvelope, Clause::SearchHeaders],
-        run: Run::Passive(|observed| {
-            schema::judge_request_id(observed, [Clause::SearchHeaders, Clause::SearchEnvelope])
-        }),
+        clauses: &[SearchEnvelope, SearchHeaders],
+        run: Run::Passive(|observed| schema::judge_request_id(observed, [SearchHeaders, SearchEnvelope])),
         ..SEARCH
     },
     Check {
@@ -35,13 +18,13 @@ pub(super) static CHECKS: &[Check] = &[
         title: "every successful search matches its schema in the OpenAPI document",
         why: "Generated clients fail to parse a response that differs from the schema, and lose the whole page.",
         clauses: &[
-            Clause::SearchCapabilities,
-            Clause::SearchEnvelope,
-            Clause::SearchHeaders,
-            Clause::SearchInstance,
-            Clause::SearchMaxBatchNoEffect,
-            Clause::SearchStatus,
-            Clause::SearchTotal,
+            SearchCapabilities,
+            SearchEnvelope,
+            SearchHeaders,
+            SearchInstance,
+            SearchMaxBatchNoEffect,
+            SearchStatus,
+            SearchTotal,
         ],
         run: Run::Passive(schema::judge),
         ..SEARCH
@@ -50,17 +33,15 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.envelope.success",
         title: "a valid search returns HTTP 200 with code 200",
         why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-        clauses: &[Clause::SearchEnvelope],
-        run: Run::Cases(|_| {
-            schema::success(Clause::SearchEnvelope, Cost::requests(1), |probe| probe.any_search())
-        }),
+        clauses: &[SearchEnvelope],
+        run: Run::Cases(|_| schema::success(SearchEnvelope, Cost::requests(1), |probe| probe.any_search())),
         ..SEARCH
     },
     Check {
         id: "search.envelope.variety",
         title: "every kind of successful search has the envelope, the headers and complete instances",
         why: "Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.",
-        clauses: &[Clause::SearchEnvelope],
+        clauses: &[SearchEnvelope],
         run: Run::Cases(|_| variety_cases()),
         ..SEARCH
     },
@@ -68,7 +49,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.instance.watched",
         title: "an instance has an IP address, a country code of three letters, an id of its own, and null for an unknown time",
         why: "Callers connect to the address and store instances by id; a host name or a repeated id breaks them.",
-        clauses: &[Clause::SearchInstance, Clause::SearchPaging],
+        clauses: &[SearchInstance, SearchPaging],
         run: Run::Passive(judge_instances),
         ..SEARCH
     },
@@ -103,7 +84,7 @@ fn variety_cases() -> Vec<Case> {
     });
     let surveyed = [pages, batches, filters].concat().into_iter();
     let surveyed = surveyed.map(|case| case.needs([Fact::OwnAddresses]));
-    cases(Clause::SearchEnvelope, plain).into_iter().chain(surveyed).collect()
+    cases(SearchEnvelope, plain).into_iter().chain(surveyed).collect()
 }
 
 /// Rules of section 2.3 that a schema can't express.
@@ -117,29 +98,19 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     for item in items {
         let text = |name: &str| item.get(name).and_then(Json::as_str);
         if let Some(ip) = text("ip").filter(|ip| ip.parse::<IpAddr>().is_err()) {
-            report(Clause::SearchInstance, "ip", "ip is an IP address", ip.to_owned());
+            report(SearchInstance, "ip", "ip is an IP address", ip.to_owned());
         }
         if let Some(code) = text("countryCode").filter(|code| !is_country(code)) {
-            report(Clause::SearchInstance, "countryCode", "countryCode has three letters", code.to_owned());
+            report(SearchInstance, "countryCode", "countryCode has three letters", code.to_owned());
         }
         for name in ["expiresAt", "activatedAt"] {
             if let Some(time) = text(name).filter(|time| is_in_place_of_null(time)) {
-                report(
-                    Clause::SearchInstance,
-                    name,
-                    "null for a time that is unknown",
-                    format!("{name} {time}"),
-                );
+                report(SearchInstance, name, "null for a time that is unknown", format!("{name} {time}"));
             }
         }
         let id = item.get(&observed.contract.search.paging.identity).and_then(Json::as_i64);
         if let Some(id) = id.filter(|id| !seen.insert(*id)) {
-            report(
-                Clause::SearchPaging,
-                "twice",
-                "each instance once on a page",
-                format!("{id} occurs twice"),
-            );
+            report(SearchPaging, "twice", "each instance once on a page", format!("{id} occurs twice"));
         }
     }
     Some(findings)

@@ -1,66 +1,51 @@
 //! Single filters: the instances that each value finds, and values that only resemble a known one.
 
-use std::collections::BTreeSet;
-
-use serde_json::Value;
-
-use super::SEARCH;
-use super::addresses;
-use super::surveyed::{Account, BATCHES, SURVEYED, rows, surveyed};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{
-    FieldValue, Filter, FilterKind, Query, Relation, ResultSet, Writing, address_of, kinds, read,
-    read_accepted, relate,
-};
-use crate::contract::Clause;
-use crate::contract::part::{GROUP_ID, ORDER_NO};
-use crate::quantity::quantity;
-use crate::target::Fact;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.city.exact",
         title: "`cityCode` finds exactly the instances of that city",
         why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
-        clauses: &[Clause::SearchCity],
-        run: Run::Cases(|_| exact_cases(Clause::SearchCity)),
+        clauses: &[SearchCity],
+        run: Run::Cases(|_| exact_cases(SearchCity)),
         ..SURVEYED
     },
     Check {
         id: "search.city.near",
         title: "a code that only resembles a city code finds none of that city's instances",
         why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
-        clauses: &[Clause::SearchCity],
-        run: Run::Cases(|_| near_cases(Clause::SearchCity)),
+        clauses: &[SearchCity],
+        run: Run::Cases(|_| near_cases(SearchCity)),
         ..SURVEYED
     },
     Check {
         id: "search.country.exact",
         title: "`countryCode` finds exactly the instances of that country",
         why: "A caller who needs an address in one country routes its traffic through another one.",
-        clauses: &[Clause::SearchCountry],
-        run: Run::Cases(|_| exact_cases(Clause::SearchCountry)),
+        clauses: &[SearchCountry],
+        run: Run::Cases(|_| exact_cases(SearchCountry)),
         ..SURVEYED
     },
     Check {
         id: "search.country.near",
         title: "a code that only resembles a country code finds none of that country's instances",
         why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
-        clauses: &[Clause::SearchCountry],
-        run: Run::Cases(|_| near_cases(Clause::SearchCountry)),
+        clauses: &[SearchCountry],
+        run: Run::Cases(|_| near_cases(SearchCountry)),
         ..SURVEYED
     },
     Check {
         id: "search.order-number.held",
         title: "`orderNo` finds an instance at each address of the order, and only instances that a search without it finds",
         why: "After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.",
-        clauses: &[Clause::SearchOrderNumber],
+        clauses: &[SearchOrderNumber],
         needs: &[Fact::Orders],
         run: Run::Cases(|_| {
             let case = |index: usize| {
                 Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
             };
-            let sizes = of_clause(Clause::SearchOrderNumber).flat_map(cases_of_sizes);
+            let sizes = of_clause(SearchOrderNumber).flat_map(cases_of_sizes);
             (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
         }),
         ..SEARCH
@@ -69,9 +54,9 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.order-number.near",
         title: "a number that only resembles an order number finds none of that order's instances",
         why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
-        clauses: &[Clause::SearchOrderNumber],
+        clauses: &[SearchOrderNumber],
         needs: &[Fact::OwnAddresses, Fact::Orders],
-        run: Run::Cases(|_| near_cases(Clause::SearchOrderNumber)),
+        run: Run::Cases(|_| near_cases(SearchOrderNumber)),
         ..SEARCH
     },
 ];
@@ -90,7 +75,8 @@ const MAX_ORDERS: usize = 5;
 pub(super) fn exact_cases(clause: Clause) -> Vec<Case> {
     let max = u32::try_from(MAX_VALUES).unwrap_or(u32::MAX) + 1;
     let cases = of_clause(clause).flat_map(|kind| {
-        let exact = surveyed(BATCHES[..2].iter().map(|name| (*name, max, (kind, *name))), exact);
+        let exact =
+            rows(Relation::Survey, BATCHES[..2].iter().map(|name| (*name, max, (kind, *name))), exact);
         let wraps = kind.null.map(|_| {
             rows(Relation::Matching, [("a number that wraps in 32 bits", 2, kind)], wrapped_numbers)
         });
@@ -146,28 +132,20 @@ fn wrapped_numbers(account: Account<'_>, kind: FilterKind) -> Result<Vec<Query>,
 }
 
 /// Each value must find the surveyed instances that it admits: the listed ones, or those of the instances.
-async fn exact(probe: &Probe<'_>, (kind, name): (FilterKind, &str)) -> Result<(), Stop> {
-    let account = Account::read(probe).await?;
+fn exact(account: Account<'_>, (kind, name): (FilterKind, &str)) -> Result<Vec<Query>, Stop> {
     let batch = account.batch(name)?;
     let mut filters = kind.listed();
     if kind.property.name == GROUP_ID {
-        filters = groups(account, kind).await?;
+        // The groups of the instances and of the account, and no group.
+        let own = account.probe.facts().own_groups.iter().copied().take(MAX_VALUES).map(FieldValue::Number);
+        let seen = account.survey.instances.values().map(|instance| instance.value(kind).clone());
+        let values: BTreeSet<_> = seen.chain(own).chain([FieldValue::Null]).collect();
+        filters = values.into_iter().map(|value| kind.with(value)).collect();
     } else if filters.is_empty() {
         filters = account.survey.filters(kind);
         filters.truncate(MAX_VALUES);
     }
-    let queries: Vec<_> = filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect();
-    relate(probe, account.survey, Relation::Survey, &account.some(queries)?).await
-}
-
-/// The groups of the instances and of the listing, and no group.
-async fn groups(Account { probe, survey, .. }: Account<'_>, kind: FilterKind) -> Result<Vec<Filter>, Stop> {
-    let listed = probe.control(&probe.groups()).await?;
-    let listed = listed.response.at("/data/items").and_then(Value::as_array).cloned().unwrap_or_default();
-    let listed = listed.iter().filter_map(|group| group.get(GROUP_ID)?.as_i64()).take(MAX_VALUES);
-    let seen = survey.instances.values().map(|instance| instance.value(kind).clone());
-    let values: BTreeSet<_> = seen.chain(listed.map(FieldValue::Number)).chain([FieldValue::Null]).collect();
-    Ok(values.into_iter().map(|value| kind.with(value)).collect())
+    account.some(filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect())
 }
 
 /// Derives a text that resembles a value and is not equal to it.
@@ -282,7 +260,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     let everything = probe.search(items.iter().map(|item| item.as_str()));
     let what = format!("the addresses of order {}", order.number);
     let asked = everything.clone().field(ORDER_NO, order.number.as_str());
-    let Some(found) = read_accepted(probe, Clause::SearchOrderNumber, &what, &asked).await? else {
+    let Some(found) = read_accepted(probe, SearchOrderNumber, &what, &asked).await? else {
         return Ok(());
     };
     let missing: Vec<_> = items.iter().filter(|item| !holds(&found, item)).collect();
@@ -291,7 +269,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
     if let Some(item) = missing.first().filter(|item| holds(&whole, item)) {
         let expected = format!("{what} find an instance at each of them");
         let actual = format!("none at {} of {}, {item} among them", missing.len(), items.len());
-        probe.finding_beside(Clause::SearchOrderNumber, &expected, &actual, &judged, &references);
+        probe.finding_beside(SearchOrderNumber, &expected, &actual, &judged, &references);
     }
     let others = found.ids().difference(&whole.ids()).count();
     if others > 0 {
@@ -299,7 +277,7 @@ async fn order_held(probe: &Probe<'_>, index: usize) -> Result<(), Stop> {
             "a search for {what} with `{ORDER_NO}` finds no instance that the search without it does not find"
         );
         let actual = quantity(others, "other instance");
-        probe.finding_beside(Clause::SearchOrderNumber, &expected, &actual, &judged, &references);
+        probe.finding_beside(SearchOrderNumber, &expected, &actual, &judged, &references);
     }
     Ok(())
 }
@@ -308,24 +286,4 @@ fn holds(found: &ResultSet, item: &str) -> bool {
     let Some((ip, port)) = address_of(item) else { return true };
     let is_there = |port: Option<i64>, held: i64| port.is_none_or(|port| port == held);
     found.instances.values().any(|instance| instance.ip == ip && is_there(port, instance.port))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn similar_texts_differ_from_the_value() {
-        let texts = |value: &str| NEAR_MISSES.map(|(_, resembling)| resembling(value));
-        let expected = ["US", "SA", "USAX", "XUSA", "US%", "US_", "USA ", " USA", "USA", "USA,USA"];
-        assert_eq!(texts("USA")[..10], expected);
-        let patterns = ["%", "*", "___", "US*"];
-        assert_eq!(texts("USA")[10..14], patterns);
-        assert_eq!(texts("USA")[14..], ["USA\u{0}", "\u{ff35}\u{ff33}\u{ff21}", "USA"]);
-        assert_eq!(texts("é")[..10], ["", "", "éX", "Xé", "%", "_", "é ", " é", "é", "é,é"]);
-        assert_eq!(texts("SO-1-0017")[16], "SO-1-17");
-        let further = FURTHER_MISSES.map(|(_, resembling)| resembling("USA"));
-        assert_eq!(further, ["US.", "USA|USA", "%55%53%41", "\"USA\"", "USA'", "USA\u{200b}", "ÚSA"]);
-        assert_eq!(accented("xyz"), "xyz");
-    }
 }

@@ -1,37 +1,22 @@
 //! Valid and invalid items of `ips`.
 
-use std::collections::BTreeSet;
-
-use serde_json::{Value as Json, json};
-
-use super::SEARCH;
-use super::addresses;
-use super::rules::{each_invalid, invalid, valid, valid_if};
-use crate::check::{Case, Check, Run, Scope};
-use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::row::{Base, Drop, Edit, Min, Set, Value, cases, either, field};
-use crate::contract::part::{
-    ACTIVATED_FROM, CITY_CODE, COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS,
-};
-use crate::contract::{Clause, Unspecified};
-use crate::grammar::{Reason, by_reason, ip_endpoints, ip_ports};
+use super::*;
+use crate::grammar::{ip_endpoints, ip_ports};
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.ips-required.absent",
         title: "a search without `ips` is rejected",
         why: "A client that loses its list of addresses gets the result of another search and does not notice.",
-        clauses: &[Clause::SearchIpsRequired],
-        run: Run::Cases(|_| {
-            cases(Clause::SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))
-        }),
+        clauses: &[SearchIpsRequired],
+        run: Run::Cases(|_| cases(SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))),
         ..SEARCH
     },
     Check {
         id: "search.ips-item.forms",
         title: "each form of an item is accepted",
         why: "Callers use every form of an address that the contract lists. One rejected form fails their whole batch.",
-        clauses: &[Clause::SearchIpsItem],
+        clauses: &[SearchIpsItem],
         run: Run::Cases(|scope| {
             let spellings = ip_endpoints(&scope.contract.search.ports);
             // Valid spellings of one kind share a request, which is far below the limit on items.
@@ -39,7 +24,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let why = format!("{}: {:?}", reason.text, reason.spellings);
                 valid(why, [field(IPS, reason.spellings)]).labelled(reason.text)
             });
-            cases(Clause::SearchIpsItem, forms)
+            cases(SearchIpsItem, forms)
         }),
         ..SEARCH
     },
@@ -48,12 +33,12 @@ pub(super) static CHECKS: &[Check] = &[
         title: "an item that is not a complete address is rejected",
         why: "A network, a fragment or a typing error that is accepted finds nothing or another address, \
               and the caller trusts the result.",
-        clauses: &[Clause::SearchIpsItem],
+        clauses: &[SearchIpsItem],
         run: Run::Cases(|scope| {
             let texts = malformed(by_reason(ip_endpoints(&scope.contract.search.ports)));
             let others = NO_TEXTS.into_iter().enumerate();
             let others = others.map(|(first, (reason, items))| (reason, first, items()));
-            texts.chain(others).flat_map(|kind| malformed_cases(Clause::SearchIpsItem, kind)).collect()
+            texts.chain(others).flat_map(|kind| malformed_cases(SearchIpsItem, kind)).collect()
         }),
         ..SEARCH
     },
@@ -61,12 +46,12 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.ips-item.open",
         title: "unspecified spellings of an address cause no server error",
         why: "Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.",
-        clauses: &[Clause::SearchIpsItem],
+        clauses: &[SearchIpsItem],
         run: Run::Cases(|_| {
             let open = OPEN.map(|(label, unspecified, item)| {
                 either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
             });
-            cases(Clause::SearchIpsItem, open.map(|row| row.of(Base::Search)))
+            cases(SearchIpsItem, open.map(|row| row.of(Base::Search)))
         }),
         ..SEARCH
     },
@@ -74,7 +59,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.ips-port.boundaries",
         title: "a port inside its range is accepted, and anything else after the address is rejected",
         why: "If a port is truncated to 16 bits or ignored, the search finds instances on ports that the caller did not request.",
-        clauses: &[Clause::SearchIpsPort],
+        clauses: &[SearchIpsPort],
         run: Run::Cases(port_cases),
         ..SEARCH
     },
@@ -152,8 +137,8 @@ fn port_cases(scope: &Scope<'_>) -> Vec<Case> {
         })
     });
     let malformed = malformed(by_reason(ip_ports(range)));
-    let malformed = malformed.flat_map(|kind| malformed_cases(Clause::SearchIpsPort, kind));
-    cases(Clause::SearchIpsPort, bounds).into_iter().chain(malformed).collect()
+    let malformed = malformed.flat_map(|kind| malformed_cases(SearchIpsPort, kind));
+    cases(SearchIpsPort, bounds).into_iter().chain(malformed).collect()
 }
 
 /// Each malformed item of one kind alone, and among valid ones, where a lenient server ignores it. The place among the others

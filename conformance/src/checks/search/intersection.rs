@@ -1,24 +1,14 @@
 //! Searches with several filters, compared with the survey.
 
-use super::SEARCH;
-use super::surveyed::{Account, BATCHES, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{
-    Filter, FilterKind, Query, Relation, Survey, address_of, combinations, excluding, kinds, kinds_of,
-    relate, shown_kinds,
-};
-use crate::contract::part::{
-    ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS,
-};
-use crate::contract::{Clause, Search, SearchFilter};
-use crate::target::Fact;
+use super::*;
+use crate::checks::relation::excluding;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.intersection.second-account",
         title: "each filter applies to the instances of a second account too",
         why: "A filter that fails for some customers only is not noticed in tests with another customer's account.",
-        clauses: &[Clause::SearchIntersection],
+        clauses: &[SearchIntersection],
         needs: &[Fact::SecondToken, Fact::ForeignAddresses],
         run: Run::Cases(|_| {
             let case =
@@ -31,7 +21,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.intersection.excluding",
         title: "two filters that no instance passes together find nothing",
         why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
-        clauses: &[Clause::SearchIntersection],
+        clauses: &[SearchIntersection],
         run: Run::Cases(|_| {
             let pairs = combinations(2).into_iter();
             let pairs = pairs.map(|kinds| (SearchFilter::names(&kinds), 1, kinds));
@@ -51,7 +41,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.intersection.pages",
         title: "a filtered result that is read in small pages is complete and has no duplicates",
         why: "If filters are applied after paging, pages are short, and clients stop reading and lose the rest.",
-        clauses: &[Clause::SearchIntersection, Clause::SearchPaging, Clause::SearchTotal],
+        clauses: &[SearchIntersection, SearchPaging, SearchTotal],
         run: Run::Cases(|_| {
             const SETS: [&[&str]; 6] = [
                 &[STATUS, ACTIVATED_FROM],
@@ -66,7 +56,7 @@ pub(super) static CHECKS: &[Check] = &[
                 .map(|(kinds, name)| (format!("{}, {name}", SearchFilter::names(&kinds)), 5, (kinds, name)));
             rows(Relation::Pages, cases, |account, (kinds, name)| {
                 let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
-                Ok(vec![account.sized(query.citing(Clause::SearchIntersection), small_size)])
+                Ok(vec![account.sized(query.citing(SearchIntersection), small_size)])
             })
         }),
         ..SURVEYED
@@ -75,7 +65,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.intersection.pairs",
         title: "each combination of two filters finds exactly the instances that pass both",
         why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
-        clauses: &[Clause::SearchIntersection],
+        clauses: &[SearchIntersection],
         run: Run::Cases(|_| {
             let pairs = combinations(2).into_iter();
             combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
@@ -86,7 +76,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.intersection.triples",
         title: "each combination of three filters, and some of four, finds exactly the instances that pass all of them",
         why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
-        clauses: &[Clause::SearchIntersection],
+        clauses: &[SearchIntersection],
         run: Run::Cases(|_| {
             // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
             let sets = combinations(3).into_iter().chain(combinations(4));
@@ -105,7 +95,7 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     let query = Query { token, name: Some("the addresses of the second account"), ..Query::new(foreign) };
     let survey = Survey::alone(probe, &query).await?;
     let filters = survey.instances.values().filter_map(|instance| survey.filter(kind, instance));
-    let queries = filters.map(|filter| query.clone().filtered([filter]).citing(Clause::SearchIntersection));
+    let queries = filters.map(|filter| query.clone().filtered([filter]).citing(SearchIntersection));
     let mut narrow = queries.filter(|query| query.expected(&survey).len() < survey.instances.len());
     let Some(query) = narrow.next() else {
         let lacks = "no such filter leaves out an instance of the second account";
@@ -132,7 +122,7 @@ fn combined_cases(sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>) -
 
 /// A batch with filters, in pages of a size that rotates, since a service may ignore a filter with some page sizes.
 fn combined(account: Account<'_>, batch: Query, filters: Vec<Filter>, place: usize) -> Query {
-    let query = batch.filtered(filters).citing(Clause::SearchIntersection);
+    let query = batch.filtered(filters).citing(SearchIntersection);
     let size = page_size(account.search, query.expected(account.survey).len(), place);
     Query { size: Some(size), ..query }
 }
@@ -152,7 +142,7 @@ fn page_size(search: &Search, count: usize, place: usize) -> i64 {
 
 /// Whether a city outside the country is rejected is unspecified.
 fn open(query: Query) -> Query {
-    Query { is_open: true, ..query }.citing(Clause::SearchIntersection)
+    Query { is_open: true, ..query }.citing(SearchIntersection)
 }
 
 /// All filters have the values of one instance, except one filter with the value of another instance.

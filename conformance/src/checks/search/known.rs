@@ -1,23 +1,15 @@
 //! Compares instances of the console with those that a search finds.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_json::Value;
-
-use super::SEARCH;
-use crate::check::{Case, Check, Cost, Probe, Run, Scope, Stop};
+use super::*;
 use crate::checks::relation::values::agrees;
-use crate::checks::relation::{Instance, ResultSet, read};
-use crate::contract::{Clause, Search};
-use crate::quantity::quantity;
-use crate::target::{Fact, KnownInstance};
+use crate::target::KnownInstance;
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.instance.known",
     title: "known instances are found, with the values of the console",
     why: "Programs rely on the fields of an instance: a wrong country or port sends their customers elsewhere, and an instance \
           that is never found is paid for and not used.",
-    clauses: &[Clause::SearchInstance, Clause::SearchMatchAnyPort, Clause::SearchMatchPort],
+    clauses: &[SearchInstance, SearchMatchAnyPort, SearchMatchPort],
     needs: &[Fact::KnownInstances],
     run: Run::Cases(cases),
     ..SEARCH
@@ -50,7 +42,7 @@ async fn known(probe: &Probe<'_>, (has_port, chunk): (bool, usize)) -> Result<()
     let items: Vec<_> = items.into_iter().take(search.distinct_items).collect();
     let request = probe.search(items.iter().map(String::as_str));
     let found = read(probe, &request).await?;
-    let clause = if has_port { Clause::SearchMatchPort } else { Clause::SearchMatchAnyPort };
+    let clause = if has_port { SearchMatchPort } else { SearchMatchAnyPort };
     let asked: BTreeSet<_> = items.iter().collect();
     let expected: Vec<_> =
         chunk.into_iter().filter(|instance| asked.contains(&item(search, instance, has_port))).collect();
@@ -79,7 +71,7 @@ fn spread(all: &[KnownInstance]) -> Vec<&KnownInstance> {
 /// The first instance with each form of a field, such as a time with a fraction. Letters and digits are equal in a form.
 fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
     const MAX_FORMS: usize = 6;
-    let form = |value: &Value| -> String {
+    let form = |value: &Json| -> String {
         let kind = |character: char| match character {
             '0'..='9' => '0',
             _ if character.is_alphabetic() => 'a',
@@ -94,7 +86,7 @@ fn forms(all: &[KnownInstance], name: &str) -> Vec<usize> {
 }
 
 /// A number, or the text of a number in CSV.
-fn number(value: &Value) -> Option<f64> {
+fn number(value: &Json) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
 }
 
@@ -128,20 +120,17 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         );
         probe.finding(clause, &wanted, &actual, &found.evidence());
     }
-    // For each field, the first instance that differs and the number of instances that differ.
-    let mut differing_in: BTreeMap<String, (&KnownInstance, Difference, usize)> = BTreeMap::new();
+    // For each field, the first instance that differs, and the number of those that do.
+    let mut differing_in: BTreeMap<&String, (&KnownInstance, Differing<'_>, usize)> = BTreeMap::new();
     for &known in expected {
         // Several instances may have the address and port, so the most similar one counts.
-        let candidates = at(known);
-        let differences = candidates.iter().map(|instance| differing(known, instance));
-        for difference in differences.min_by_key(Vec::len).unwrap_or_default() {
-            let name = difference.name.clone();
+        let differences = at(known).into_iter().map(|instance| differing(known, instance));
+        for (name, difference) in differences.min_by_key(Vec::len).unwrap_or_default() {
             differing_in.entry(name).or_insert((known, difference, 0)).2 += 1;
         }
     }
-    for (name, (known, difference, count)) in differing_in {
+    for (name, (known, (value, shown), count)) in differing_in {
         let variable = Fact::KnownInstances.variable();
-        let Difference { known: value, shown, .. } = difference;
         let expected =
             format!("{} port {} with {name} {value}, as supplied by {variable}", known.spelling, known.port);
         let others = match count - 1 {
@@ -151,28 +140,18 @@ fn judge(probe: &Probe<'_>, clause: Clause, expected: &[&KnownInstance], found: 
         let actual = format!("{name} is {shown}{others}");
         if CHANGEABLE.contains(&name.as_str()) {
             let expected = format!("{expected}, unless it has changed since");
-            probe.warning(Clause::SearchInstance, &expected, &actual, &found.evidence());
+            probe.warning(SearchInstance, &expected, &actual, &found.evidence());
         } else {
-            probe.finding(Clause::SearchInstance, &expected, &actual, &found.evidence());
+            probe.finding(SearchInstance, &expected, &actual, &found.evidence());
         }
     }
 }
 
-struct Difference {
-    name: String,
-    known: String,
-    shown: String,
-}
+/// The known value of a field, and another one that a response shows.
+type Differing<'a> = (&'a Json, &'a Json);
 
-fn differing(known: &KnownInstance, shown: &Instance) -> Vec<Difference> {
-    let difference = |(name, value): (&String, &Value)| {
-        // Fields that the response lacks, such as comments in the console, are not compared.
-        let shown = shown.field(name)?;
-        (!agrees(value, shown)).then(|| Difference {
-            name: name.clone(),
-            known: value.to_string(),
-            shown: shown.to_string(),
-        })
-    };
-    known.fields.iter().filter_map(difference).collect()
+/// The fields that differ. Those that the response lacks, such as comments in the console, are not compared.
+fn differing<'a>(known: &'a KnownInstance, shown: &'a Instance) -> Vec<(&'a String, Differing<'a>)> {
+    let fields = known.fields.iter().filter_map(|(name, value)| Some((name, (value, shown.field(name)?))));
+    fields.filter(|(_, (value, shown))| !agrees(value, shown)).collect()
 }

@@ -1,8 +1,6 @@
 //! Whether two responses can be distinguished.
 
-use crate::check::{Probe, Stop};
-use crate::contract::Clause;
-use crate::wire::{Exchange, Request, Response};
+use super::*;
 
 /// Sends `unknown` before and after `foreign`, and reports differences of the response to `foreign`. Differences between the two
 /// responses to `unknown` are ignored. Each request has the text that it searches for, since a response may repeat it.

@@ -1,20 +1,14 @@
 //! The instances that an item finds, with and without a port.
 
-use std::collections::BTreeSet;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use super::addresses;
-use super::surveyed::{Account, BATCHES, SURVEYED, alone, row, rows};
-use crate::check::{Check, Run, Stop};
-use crate::checks::relation::{Query, Relation, lacks_addresses};
-use crate::contract::Clause;
+use super::surveyed::alone;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.match-any-port.batch",
         title: "a large batch finds what its two halves find",
         why: "Callers search for their whole inventory. Instances that are missing from large batches look cancelled.",
-        clauses: &[Clause::SearchMatchAnyPort],
+        clauses: &[SearchMatchAnyPort],
         run: Run::Cases(|_| {
             let places = [
                 ("first of the largest batch", 1, 0),
@@ -46,7 +40,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.match-any-port.subset",
         title: "an address without a port finds every instance of that address and no other",
         why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
-        clauses: &[Clause::SearchMatchAnyPort],
+        clauses: &[SearchMatchAnyPort],
         run: Run::Cases(|_| {
             let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
                 Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
@@ -65,14 +59,14 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.match-port.batches",
         title: "a batch of items with ports finds exactly those addresses and ports",
         why: "If addresses and ports are matched independently, the result has instances of other combinations.",
-        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
+        clauses: &[SearchMatchPort, SearchMatchAnyPort],
         run: Run::Cases(|_| {
             rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
                 let mut batch = account.batch(name)?;
                 batch.items.reverse();
                 // One with items of both kinds is about those with ports.
                 let are_bare = batch.items.iter().all(|item| item.parse::<IpAddr>().is_ok());
-                let clause = if are_bare { Clause::SearchMatchAnyPort } else { Clause::SearchMatchPort };
+                let clause = if are_bare { SearchMatchAnyPort } else { SearchMatchPort };
                 Ok(vec![batch.citing(clause)])
             })
         }),
@@ -82,7 +76,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.match-port.subset",
         title: "an item with a port finds exactly that address and port",
         why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
-        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
+        clauses: &[SearchMatchPort, SearchMatchAnyPort],
         run: Run::Cases(|_| {
             rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
                 const MAX: usize = 8;
@@ -102,7 +96,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.match-port.union",
         title: "items with and without ports of one address find everything that each of them finds",
         why: "Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.",
-        clauses: &[Clause::SearchMatchPort, Clause::SearchMatchAnyPort],
+        clauses: &[SearchMatchPort, SearchMatchAnyPort],
         run: Run::Cases(|_| {
             let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
                 UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
@@ -145,7 +139,7 @@ fn halves(Account { probe, search, .. }: Account<'_>, (): ()) -> Result<Vec<Quer
         return Err(lacks_addresses(probe, lacks, "more addresses"));
     }
     let query = Query::new(items.into_iter().map(str::to_owned));
-    Ok(vec![query.citing(Clause::SearchMatchAnyPort)])
+    Ok(vec![query.citing(SearchMatchAnyPort)])
 }
 
 /// Batches that differ only in their last item have different results.

@@ -1,25 +1,18 @@
 //! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
 
-use super::SEARCH;
 use super::filters::{accented, exact_cases};
-use super::rules::{Company, FILTERS, SECOND_PAGE, boundary_cases, each_invalid, invalid_members, valid};
-use super::surveyed::{Account, SURVEYED, row, rows};
-use crate::check::{Case, Check, Run, Scope};
-use crate::checks::relation::{Query, Relation, Writing, kinds, kinds_of};
-use crate::checks::row::{Drop, Edit, Min, Row, Set, Value, cases, field};
-use crate::contract::Clause;
-use crate::contract::part::{ACTIVATED_FROM, COUNTRY_CODE, GROUP_ID, ORDER_NO, PAGE, PAGE_SIZE, STATUS};
-use crate::grammar::{by_reason, json_integers};
-use crate::target::Fact;
+use super::rules::{boundary_cases, invalid_members};
+use super::*;
+use crate::grammar::json_integers;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.status.boundaries",
         title: "each listed `status` is accepted and any other text is rejected",
         why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
-        clauses: &[Clause::SearchStatus],
+        clauses: &[SearchStatus],
         run: Run::Cases(|scope| {
-            [boundary_cases(scope, STATUS, |_| true), cases(Clause::SearchStatus, statuses(scope))].concat()
+            [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
         }),
         ..SEARCH
     },
@@ -27,16 +20,16 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.status.sum",
         title: "each `status` finds exactly the instances that show it",
         why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
-        clauses: &[Clause::SearchStatus],
+        clauses: &[SearchStatus],
         needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| exact_cases(Clause::SearchStatus)),
+        run: Run::Cases(|_| exact_cases(SearchStatus)),
         ..SEARCH
     },
     Check {
         id: "search.group.boundaries",
         title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
         why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
-        clauses: &[Clause::SearchGroup],
+        clauses: &[SearchGroup],
         run: Run::Cases(group_boundaries),
         ..SEARCH
     },
@@ -44,7 +37,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.group.null",
         title: "`groupId` null finds what a search without `groupId` finds",
         why: "Clients that write absent values as null see only ungrouped instances, or none.",
-        clauses: &[Clause::SearchGroup],
+        clauses: &[SearchGroup],
         run: Run::Cases(|_| {
             let beside = [
                 ("alone", 1, None),
@@ -56,7 +49,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let kind = property.and_then(|name| kinds_of(&[name]).pop());
                 let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
                 let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
-                Ok(vec![query.citing(Clause::SearchGroup)])
+                Ok(vec![query.citing(SearchGroup)])
             })
         }),
         ..SURVEYED
@@ -65,15 +58,15 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.group.sum",
         title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
         why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
-        clauses: &[Clause::SearchGroup],
-        run: Run::Cases(|_| exact_cases(Clause::SearchGroup)),
+        clauses: &[SearchGroup],
+        run: Run::Cases(|_| exact_cases(SearchGroup)),
         ..SURVEYED
     },
     Check {
         id: "search.page.boundaries",
         title: "`page` outside its range or of another type is rejected",
         why: "If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.",
-        clauses: &[Clause::SearchPage],
+        clauses: &[SearchPage],
         run: Run::Cases(|scope| {
             // A service may reject a page past the last one, so the first one is the only valid one.
             let pages = &scope.contract.search.pages;
@@ -87,7 +80,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.page.default",
         title: "a search without `page` returns the default page",
         why: "Most callers never send a page. They miss instances if they do not get the first page.",
-        clauses: &[Clause::SearchPage],
+        clauses: &[SearchPage],
         run: Run::Cases(|scope| {
             // The control has a page, in case the service wrongly requires one.
             let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
@@ -98,10 +91,10 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
             let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
                 let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
-                Ok(vec![query.citing(Clause::SearchPage)])
+                Ok(vec![query.citing(SearchPage)])
             });
             let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-            cases(Clause::SearchPage, rows).into_iter().chain(first).collect()
+            cases(SearchPage, rows).into_iter().chain(first).collect()
         }),
         ..SEARCH
     },
@@ -109,7 +102,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.page-size.boundaries",
         title: "`pageSize` inside its range is accepted; outside its range or of another type it is rejected",
         why: "If a page size is reduced silently, a caller takes one page for the whole result.",
-        clauses: &[Clause::SearchPageSize],
+        clauses: &[SearchPageSize],
         run: Run::Cases(|scope| {
             let search = &scope.contract.search;
             let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
@@ -121,7 +114,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.page-size.default",
         title: "a search without `pageSize` returns the default number of instances per page",
         why: "A caller that computes pages from the documented default misses or repeats instances when the default is another one.",
-        clauses: &[Clause::SearchPageSize, Clause::SearchPage],
+        clauses: &[SearchPageSize, SearchPage],
         run: Run::Cases(|_| {
             let cases = [
                 ("the first page", 2, (0, false)),
@@ -135,14 +128,14 @@ pub(super) static CHECKS: &[Check] = &[
                 let widest = queries.max_by_key(|query| query.expected(account.survey).len());
                 let lacks = || account.lacks("no searched address passes a filter", "more addresses");
                 let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
-                Ok(vec![query.citing(Clause::SearchPageSize)])
+                Ok(vec![query.citing(SearchPageSize)])
             });
             let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
                 let Account { survey, search, .. } = account;
                 let lacks =
                     || account.lacks("the searched addresses have too few instances", "more addresses");
                 let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
-                let mut query = Query { page: Some(number), ..survey.query() }.citing(Clause::SearchPageSize);
+                let mut query = Query { page: Some(number), ..survey.query() }.citing(SearchPageSize);
                 if is_full {
                     query.items.extend(account.fill(&query.items));
                 }
@@ -156,7 +149,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.page-size.most",
         title: "a page has as many instances as `pageSize` requests, up to the maximum size",
         why: "Large exports read pages of the maximum size. A lower limit truncates them.",
-        clauses: &[Clause::SearchPageSize, Clause::SearchPaging, Clause::SearchTotal],
+        clauses: &[SearchPageSize, SearchPaging, SearchTotal],
         run: Run::Cases(|_| {
             let sizes: [(&str, u32, Size); 5] = [
                 ("the smallest size", 1, |_| 0),
@@ -169,7 +162,7 @@ pub(super) static CHECKS: &[Check] = &[
                 let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
                 let size = size(survey.page_size(1)).clamp(min, max);
                 let query = survey.query().on_page(*search.pages.start(), size);
-                Ok(vec![query.citing(Clause::SearchPageSize)])
+                Ok(vec![query.citing(SearchPageSize)])
             });
             // It is past every instance, so it must be empty or rejected.
             let label = "the largest page of the largest size";
@@ -263,6 +256,6 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let null = valid("groupId is null, which means all groups", [Edit::Raw(GROUP_ID, "null".to_owned())]);
     let mut all = boundary_cases(scope, GROUP_ID, |case| case.allowed);
     all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
-    all.extend(cases(Clause::SearchGroup, [null.labelled("null")]));
+    all.extend(cases(SearchGroup, [null.labelled("null")]));
     all
 }

@@ -1,4 +1,4 @@
-//! Checks of the static instance search, by topic.
+//! Checks of the static instance search, by topic. The topics share the words that are imported here.
 
 pub(super) mod account;
 mod activated;
@@ -23,8 +23,30 @@ mod watched;
 
 pub(super) use read_only::FirstSearches;
 
-use crate::check::Check;
-use crate::contract::OperationId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde_json::{Value as Json, json};
+
+use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Run, Scope, Stop};
+use crate::checks::UNKNOWN_ADDRESS;
+use crate::checks::relation::values::instant;
+use crate::checks::relation::{
+    FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing, address_of,
+    combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
+    respell, shown_kinds, survey,
+};
+use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, either, field, with};
+use crate::contract::Clause::{self, *};
+use crate::contract::part::*;
+use crate::contract::{OperationId, Search, SearchFilter, Unspecified};
+use crate::grammar::{Reason, by_reason};
+use crate::quantity::quantity;
+use crate::target::Fact;
+use crate::wire::{Exchange, Request, Response};
+
+use rules::{A_RANGE, Company, FILTERS, SECOND_PAGE, each_invalid, invalid, valid, valid_if};
+use surveyed::{Account, BATCHES, SURVEYED, row, rows, surveyed};
 
 /// What the checks of this operation have in common.
 const SEARCH: Check = Check { operation: Some(OperationId::Search), ..Check::TEMPLATE };

@@ -1,20 +1,13 @@
 //! Results of several pages, and `total`.
 
-use super::surveyed::{Account, BATCHES, SURVEYED, rows};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::relation::{
-    FilterKind, Query, Relation, ResultSet, combinations, kinds_of, lacks_addresses, read, shown_kinds,
-};
-use crate::contract::part::{COUNTRY_CODE, GROUP_ID, ORDER_NO, STATUS};
-use crate::contract::{Clause, SearchFilter};
-use crate::quantity::quantity;
+use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.paging.end",
         title: "the last page has the remaining instances, and a page past it is empty or rejected",
         why: "If a page past the end repeats instances, clients never stop reading.",
-        clauses: &[Clause::SearchPaging, Clause::SearchTotal],
+        clauses: &[SearchPaging, SearchTotal],
         run: Run::Cases(|_| {
             let cases =
                 [("one page", 6, 1), ("two pages", 4, 2), ("three pages", 4, 3), ("seven pages", 4, 7)];
@@ -35,7 +28,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.paging.partition",
         title: "pages neither overlap nor leave gaps, whether or not their size divides the total",
         why: "An export that reads page by page misses instances or has duplicates.",
-        clauses: &[Clause::SearchPaging, Clause::SearchTotal],
+        clauses: &[SearchPaging, SearchTotal],
         run: Run::Cases(|_| {
             let mut cases = rows(Relation::Pages, SIZES, |account, size| {
                 let query = some_instances(account);
@@ -55,7 +48,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.paging.still",
         title: "the order of instances is the same in every response",
         why: "If the order changes between two pages, instances move from one page to another and are missed.",
-        clauses: &[Clause::SearchPaging],
+        clauses: &[SearchPaging],
         run: Run::Cases(|_| {
             let all =
                 [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
@@ -90,7 +83,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.total.filters",
         title: "`total` counts matches on all pages after filtering",
         why: "Callers display `total` as the number of their instances and compute the number of pages from it.",
-        clauses: &[Clause::SearchTotal],
+        clauses: &[SearchTotal],
         run: Run::Cases(|_| {
             let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
             let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
@@ -164,7 +157,7 @@ async fn overlapping(probe: &Probe<'_>) -> Result<(), Stop> {
         let expected = format!("pages of {} without an instance in common", search.page_sizes.end());
         let actual = format!("{} occurred twice, and {other} in a second reading", quantity(one, "instance"));
         let exchanges: Vec<_> = first.evidence().into_iter().chain(second.evidence()).collect();
-        probe.finding(Clause::SearchPaging, &expected, &actual, &exchanges);
+        probe.finding(SearchPaging, &expected, &actual, &exchanges);
     }
     Ok(())
 }

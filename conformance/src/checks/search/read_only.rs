@@ -1,25 +1,14 @@
 //! Searches must not change anything.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
-use super::SEARCH;
-use super::surveyed::{Account, surveyed};
-use crate::check::{Case, Check, Cost, Probe, Run, Stop};
+use super::*;
 use crate::checks::State as RunState;
-use crate::checks::relation::{FieldValue, Instance, Query, ResultSet, kinds_of, lacks_addresses, read};
-use crate::contract::Clause;
-use crate::contract::part::{ACTIVATED_FROM, GROUP_ID, REQUEST_ID_HEADER, STATUS};
-use crate::target::Fact;
-use crate::wire::Exchange;
 
 pub(super) static CHECKS: &[Check] = &[
     Check {
         id: "search.read-only.first",
         title: "the first search for an instance does not change it",
         why: "A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.",
-        clauses: &[Clause::SearchReadOnly],
+        clauses: &[SearchReadOnly],
         needs: &[Fact::OwnAddresses],
         run: Run::FirstCases(|_| {
             let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
@@ -31,7 +20,7 @@ pub(super) static CHECKS: &[Check] = &[
         id: "search.read-only.repeat",
         title: "searches change neither the instances nor the groups",
         why: "Searches run often and unattended. If they change groups or instances, nobody finds the cause.",
-        clauses: &[Clause::SearchReadOnly, Clause::SearchEnvelope],
+        clauses: &[SearchReadOnly, SearchEnvelope],
         needs: &[Fact::OwnAddresses],
         run: Run::Cases(|_| {
             let rounds: [(_, _, Rounds); 2] =
@@ -88,7 +77,7 @@ async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
     if *changed >= FirstSearches::ENOUGH {
         let expected = "the same instances when a search is repeated";
         let actual = format!("fields or instances of {changed} batches changed right after the first search");
-        probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
+        probe.finding(SearchReadOnly, expected, &actual, &evidence.iter().collect::<Vec<_>>());
     }
     Ok(())
 }
@@ -111,7 +100,7 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
         let expected = "the instances of its own address, whatever request id it carries";
         let actual = "those of an earlier search with the same X-Request-Id";
         let judged = [before.evidence(), found.evidence()].concat();
-        probe.finding_beside(Clause::SearchEnvelope, expected, actual, &judged, &own.evidence());
+        probe.finding_beside(SearchEnvelope, expected, actual, &judged, &own.evidence());
     }
     Ok(())
 }
@@ -167,7 +156,7 @@ async fn unchanged(probe: &Probe<'_>, rounds: Rounds) -> Result<(), Stop> {
             let expected = "the same instances and groups before and after searches";
             let actual =
                 format!("{what} changed in {} of {} rounds of searches", changed.len(), rounds.len());
-            probe.finding(Clause::SearchReadOnly, expected, &actual, &evidence);
+            probe.finding(SearchReadOnly, expected, &actual, &evidence);
             Ok(())
         }
     }
@@ -175,13 +164,13 @@ async fn unchanged(probe: &Probe<'_>, rounds: Rounds) -> Result<(), Stop> {
 
 struct State {
     instances: BTreeMap<i64, Instance>,
-    groups: Option<Value>,
+    groups: Option<Json>,
     exchanges: Vec<Exchange>,
 }
 
 impl State {
     /// The row of a group in the listing.
-    fn group(&self, id: i64) -> Option<&Value> {
+    fn group(&self, id: i64) -> Option<&Json> {
         self.groups.as_ref()?.as_array()?.iter().find(|group| group[GROUP_ID] == id)
     }
 

@@ -1,23 +1,16 @@
 //! What the rules of a search have in common: the members beside which they are tested, and values that the document declares.
 
-use crate::check::{Case, Scope};
-use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::row::{Base, Max, Min};
-use crate::checks::row::{Edit, Row, Set, Value, accept, cases, field, reject};
-use crate::contract::part::{
-    ACTIVATED_FROM, ACTIVATED_TO, CITY_CODE, COUNTRY_CODE, GROUP_ID, IPS, ORDER_NO, PAGE, PAGE_SIZE, STATUS,
-};
-use crate::contract::{Boundary, Search, boundaries};
-use crate::grammar::{LIKELY, Reason};
+use super::*;
+use crate::checks::row::{accept, reject};
+use crate::contract::{Boundary, boundaries};
+use crate::grammar::LIKELY;
 
 /// Members of a search beside which other rules are tested: their label, and what they add.
 pub(super) type Company = (&'static str, &'static [Edit]);
 
-const A_STATUS: Company = ("a status", &[Set(STATUS, Value::Listed)]);
-
 /// The bounds on the activation time are not among them, because some of these rules are about the bounds.
 pub(super) const FILTERS: [Company; 6] = [
-    A_STATUS,
+    ("a status", &[Set(STATUS, Value::Listed)]),
     ("a group", &[Set(GROUP_ID, Value::Number(0))]),
     ("the id of a group", &[Set(GROUP_ID, Value::Number(1))]),
     ("a country", &[Set(COUNTRY_CODE, Value::Word("USA"))]),
@@ -76,11 +69,6 @@ impl Row {
         self.changing(format!("beside {label}"), edits, 0).doubtful()
     }
 
-    /// The row beside another member, or beside a status if the service rejects that.
-    pub(super) fn beside_accepted(self, (label, edits): Company) -> Self {
-        self.changing(format!("beside {label}"), edits, 0).or_changing(A_STATUS.1)
-    }
-
     /// The row as a change of a search that finds nothing, in case a service validates what it finds.
     pub(super) fn finding_nothing(self, name: &str) -> Self {
         self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())], 0)
@@ -111,9 +99,9 @@ pub(super) fn invalid_members(
             true => members.iter().map(|member| (member.0, *member)).collect(),
             false => members.iter().cycle().skip(at).take(1).map(|member| ("others", *member)).collect(),
         };
-        let beside = beside.into_iter().map(|(label, member)| {
-            row.clone().labelled(format!("{text}, beside {label}")).beside_accepted(member)
-        });
+        let beside = beside
+            .into_iter()
+            .map(|(label, member)| row.clone().labelled(format!("{text}, beside {label}")).beside(member));
         let beside: Vec<_> = beside.collect();
         row.with_first_alone().into_iter().chain(beside).collect::<Vec<_>>()
     };

@@ -1,16 +1,10 @@
 //! Cases that judge searches by a relation: a row says which searches, the relation what must come back.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 
-use super::SEARCH;
-use super::addresses;
-use crate::check::{Case, CaseFn, Check, Cost, Probe, Stop};
-use crate::checks::relation::{
-    Filter, FilterKind, Query, Relation, Survey, lacks_addresses, meeting, relate, survey,
-};
-use crate::contract::Search;
-use crate::target::Fact;
+use super::*;
+use crate::check::CaseFn;
+use crate::checks::relation::meeting;
 
 /// What the checks of results at the account's addresses have in common.
 pub(super) const SURVEYED: Check = Check { needs: &[Fact::OwnAddresses], ..SEARCH };

@@ -1,30 +1,27 @@
 //! Compares every instance of every response with its request.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::SEARCH;
-use crate::check::{Check, ObservedExchange, PassiveFinding, Run};
-use crate::checks::relation::{Instance, Query, counts, echo, misfits};
-use crate::contract::Clause;
+use super::*;
+use crate::checks::relation::{counts, echo, misfits};
 
 pub(super) static CHECKS: &[Check] = &[Check {
     id: "search.intersection.watched",
     title: "every instance of every response matches all filters and items of its request",
     why: "Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.",
     clauses: &[
-        Clause::SearchActivatedRange,
-        Clause::SearchCity,
-        Clause::SearchCountry,
-        Clause::SearchGroup,
-        Clause::SearchIntersection,
-        Clause::SearchMatchAnyPort,
-        Clause::SearchMatchPort,
-        Clause::SearchPage,
-        Clause::SearchPageSize,
-        Clause::SearchPaging,
-        Clause::SearchStatus,
-        Clause::SearchTotal,
+        SearchActivatedRange,
+        SearchCity,
+        SearchCountry,
+        SearchGroup,
+        SearchIntersection,
+        SearchMatchAnyPort,
+        SearchMatchPort,
+        SearchPage,
+        SearchPageSize,
+        SearchPaging,
+        SearchStatus,
+        SearchTotal,
     ],
     run: Run::Passive(judge),
     ..SEARCH
@@ -53,7 +50,7 @@ fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
         // With any such instance, the result is not the intersection of the filters.
         if misfit.is_of_filter {
             let (expected, actual) = (misfit.expected.clone(), misfit.actual.clone());
-            findings.push(finding(Clause::SearchIntersection, expected, actual));
+            findings.push(finding(SearchIntersection, expected, actual));
         }
         findings.push(finding(misfit.clause, misfit.expected, misfit.actual));
     }
