@@ -11,7 +11,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Case, Check, Cost, Run};
+use crate::check::{Case, Check, Cost};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
@@ -42,12 +42,10 @@ pub struct ExplorationResult {
 }
 
 /// The check of explorations. It is not in the registry, because its cases are drawn while it runs.
-pub(crate) static RELATIONS: Check = Check {
-    id: ID,
-    title: "results of random searches agree with each other",
-    why: "No listed case covers a fault that shows only with two filters, a port and a page together; requests of users do.",
-    operation: Some(OperationId::Search),
-    clauses: &[
+pub(crate) static RELATIONS: Check = Check::new(
+    OperationId::Search,
+    ID,
+    &[
         Clause::SearchActivatedRange,
         Clause::SearchCity,
         Clause::SearchCountry,
@@ -61,9 +59,10 @@ pub(crate) static RELATIONS: Check = Check {
         Clause::SearchStatus,
         Clause::SearchTotal,
     ],
-    needs: &[Fact::OwnAddresses],
-    run: Run::Cases(|_| Vec::new()),
-};
+)
+.title("results of random searches agree with each other")
+.why("No listed case covers a fault that shows only with two filters, a port and a page together; requests of users do.")
+.needs(&[Fact::OwnAddresses]);
 
 /// The id of the check of explorations.
 pub const ID: &str = "search.explore.relations";

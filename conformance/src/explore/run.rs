@@ -90,7 +90,6 @@ impl Explorer<'_, '_> {
         Ok(relation.judge(&mut self.reader, self.survey, query).await?.into_iter().next())
     }
 
-    /// Reduces the query to the simplest one that still violates the relation.
     async fn shrink(
         &mut self,
         relation: Relation,

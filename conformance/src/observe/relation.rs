@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::traffic::{TrafficExchange, TrafficPlace};
-use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass};
 use crate::checks::groups;
 use crate::contract::{Clause, Contract, OperationId};
 use crate::response::gateways::listed;
@@ -16,15 +16,10 @@ const WINDOW: SignedDuration = SignedDuration::from_secs(120);
 /// Maximum number of earlier exchanges that each one is compared with. An archive may have thousands within the window.
 const MAX_COMPARED: usize = 200;
 
-pub(super) static ORDER: Check = Check {
-    id: "groups.order.recorded",
-    title: "groups of a recorded listing ascend by id",
-    why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
-    operation: Some(OperationId::Groups),
-    clauses: &[Clause::GroupsOrder],
-    run: Run::Passive(judge_order),
-    ..Check::TEMPLATE
-};
+pub(super) static ORDER: Check = Check::new(OperationId::Groups, "groups.order.recorded", &[Clause::GroupsOrder])
+    .title("groups of a recorded listing ascend by id")
+    .why("Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.")
+    .passive(judge_order);
 
 /// A listing of one group is in any order.
 fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -39,15 +34,11 @@ fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(groups::disorder(&groups::ids_of(items)).map(finding).into_iter().collect())
 }
 
-pub(super) static REPEATED: Check = Check {
-    id: "extract.idempotent.recorded",
-    title: "a recorded extraction that was repeated under its request id returned the same gateways",
-    why: "A caller that repeats an interrupted extraction pays for gateways twice.",
-    operation: Some(OperationId::Extract),
-    clauses: &[Clause::ExtractIdempotent],
-    run: Run::Passive(|_| None),
-    ..Check::TEMPLATE
-};
+pub(super) static REPEATED: Check =
+    Check::new(OperationId::Extract, "extract.idempotent.recorded", &[Clause::ExtractIdempotent])
+        .title("a recorded extraction that was repeated under its request id returned the same gateways")
+        .why("A caller that repeats an interrupted extraction pays for gateways twice.")
+        .passive(|_| None);
 
 /// The extractions that were accepted, with what they are compared by. It takes less memory than their text.
 #[derive(Default)]

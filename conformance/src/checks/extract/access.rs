@@ -23,7 +23,6 @@ impl UnmetRequirement {
         Credential::Supplied(self.fact)
     }
 
-    /// An extraction of such an account, which must be rejected.
     fn row(self) -> Row {
         reject("", self.reason, []).citing(self.clause).by(self.credential())
     }
@@ -51,13 +50,11 @@ pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement::new(
 );
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.whitelist.lacking",
-        title: "a caller outside the whitelist is rejected at every call, whatever address it claims",
-        why: "A leaked token works from anywhere, which the whitelist is meant to prevent.",
-        clauses: &[ExtractWhitelist],
-        needs: &[Fact::TokenNotWhitelisted],
-        run: Run::Cases(|scope| {
+    check("extract.whitelist.lacking", &[ExtractWhitelist])
+        .title("a caller outside the whitelist is rejected at every call, whatever address it claims")
+        .why("A leaked token works from anywhere, which the whitelist is meant to prevent.")
+        .needs(&[Fact::TokenNotWhitelisted])
+        .with_cases(|scope| {
             // Claims the caller's own address and one that a service may trust, in each header.
             let loopback = "127.0.0.1".to_owned();
             let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
@@ -76,50 +73,32 @@ pub(super) static CHECKS: &[Check] = &[
             });
             rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.real-name.lacking",
-        title: "an account without real-name verification is rejected",
-        why: "The operator serves customers without the identification that it must require.",
-        clauses: &[ExtractRealName],
-        needs: &[Fact::TokenNotVerified],
-        run: Run::Cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.entitlement.lacking",
-        title: "an account without an entitlement is rejected for every protocol",
-        why: "Gateways are given away to accounts that have not bought any.",
-        clauses: &[ExtractEntitlement],
-        needs: &[Fact::TokenNotEntitled],
-        run: Run::Cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.entitlement.other-protocol",
-        title: "an entitlement for one protocol does not cover another",
-        why: "Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.",
-        clauses: &[ExtractEntitlement],
-        needs: &[Fact::TokenPartlyEntitled],
-        run: Run::Cases(|scope| {
+    check("extract.real-name.lacking", &[ExtractRealName])
+        .title("an account without real-name verification is rejected")
+        .why("The operator serves customers without the identification that it must require.")
+        .needs(&[Fact::TokenNotVerified])
+        .with_cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
+    check("extract.entitlement.lacking", &[ExtractEntitlement])
+        .title("an account without an entitlement is rejected for every protocol")
+        .why("Gateways are given away to accounts that have not bought any.")
+        .needs(&[Fact::TokenNotEntitled])
+        .with_cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
+    check("extract.entitlement.other-protocol", &[ExtractEntitlement])
+        .title("an entitlement for one protocol does not cover another")
+        .why("Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.")
+        .needs(&[Fact::TokenPartlyEntitled])
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
             let cost = Cost::extraction(gateways.saturating_add(1), gateways);
             let forms = Extraction::all_without_protocol(extract).into_iter();
             forms.map(flow("", cost, other_protocol)).collect()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.whitelist.rejected-tokens",
-        title: "each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it",
-        why: "Callers whose access was disabled, has expired or was never granted still get gateways.",
-        clauses: &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist],
-        needs: &[Fact::RejectedTokens],
-        run: Run::Cases(rejected_cases),
-        ..EXTRACT
-    },
+    check("extract.whitelist.rejected-tokens", &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist])
+        .title("each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it")
+        .why("Callers whose access was disabled, has expired or was never granted still get gateways.")
+        .needs(&[Fact::RejectedTokens])
+        .with_cases(rejected_cases),
 ];
 
 /// The requirement in each form, in further rows, and beside parameters that no form has: it holds for every extraction.
@@ -149,7 +128,6 @@ fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<
 
 const MOST: &str = "json/most";
 
-/// Headers in which a caller may claim an address.
 pub(super) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
     "X-Real-IP",

@@ -7,11 +7,9 @@ use crate::checks::extraction::Region;
 use crate::checks::extraction::cause::{ACCEPT, words};
 use crate::wire::QuerySpelling;
 
-pub(super) static CHECKS: &[Check] = &[Check {
-    id: "extract.envelope.combinations",
-    title: "valid parameters are accepted together, and each has its effect",
-    why: "Callers use several parameters at once; a parameter that works only alone is of no use to them.",
-    clauses: &[
+pub(super) static CHECKS: &[Check] = &[check(
+    "extract.envelope.combinations",
+    &[
         ExtractCount,
         ExtractCountryAlias,
         ExtractCountryEqual,
@@ -25,12 +23,13 @@ pub(super) static CHECKS: &[Check] = &[Check {
         ExtractTokenEqual,
         ExtractTokenTransport,
     ],
-    run: Run::Cases(|scope| {
-        let rows = combinations(scope).into_iter().map(|form| row(&scope.contract.extract, form));
-        cases(ExtractEnvelope, rows)
-    }),
-    ..EXTRACT
-}];
+)
+.title("valid parameters are accepted together, and each has its effect")
+.why("Callers use several parameters at once; a parameter that works only alone is of no use to them.")
+.with_cases(|scope| {
+    let rows = combinations(scope).into_iter().map(|form| row(&scope.contract.extract, form));
+    cases(ExtractEnvelope, rows)
+})];
 
 /// Gateways of a combination: two need a separator, and two extractions rarely return the same two.
 const COUNT: u32 = 2;

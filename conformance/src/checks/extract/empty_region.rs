@@ -9,11 +9,9 @@ use crate::checks::extraction::link::request_by;
 use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.envelope.empty-region",
-        title: "each valid parameter gets the shortage response of a region without gateways",
-        why: "Callers who use what the contract offers are rejected, or get gateways of another region.",
-        clauses: &[
+    check(
+        "extract.envelope.empty-region",
+        &[
             ExtractCountryEqual,
             ExtractNumRange,
             ExtractProtocol,
@@ -27,27 +25,27 @@ pub(super) static CHECKS: &[Check] = &[
             ExtractTokenEqual,
             ExtractTokenTransport,
         ],
-        needs: &[Fact::EmptyRegion],
-        run: Run::Cases(|scope| {
-            let extract = &scope.contract.extract;
-            let rows = forms(scope).into_iter().chain(names(scope)).chain(numbers(extract));
-            let rows = rows.chain(separators(extract)).chain(repeated(scope.facts));
-            shared(cases(ExtractRegion, rows))
-        }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.link-credential.empty-region",
-        title: "a legacy API Link credential gets the shortage response of a region without gateways",
-        why: "Links that customers generated in the past stop working, or get gateways of another region.",
-        clauses: &[ExtractCountryAlias, ExtractLinkCredential, ExtractRegion, ExtractShortageRetryAfter],
-        needs: &[Fact::EmptyRegion, Fact::LinkCredential],
-        run: Run::Cases(|scope| {
-            let forms = usable(scope, Extraction::in_query(&scope.contract.extract));
-            shared(forms.map(flow("", Cost::requests(2), link)))
-        }),
-        ..EXTRACT
-    },
+    )
+    .title("each valid parameter gets the shortage response of a region without gateways")
+    .why("Callers who use what the contract offers are rejected, or get gateways of another region.")
+    .needs(&[Fact::EmptyRegion])
+    .with_cases(|scope| {
+        let extract = &scope.contract.extract;
+        let rows = forms(scope).into_iter().chain(names(scope)).chain(numbers(extract));
+        let rows = rows.chain(separators(extract)).chain(repeated(scope.facts));
+        shared(cases(ExtractRegion, rows))
+    }),
+    check(
+        "extract.link-credential.empty-region",
+        &[ExtractCountryAlias, ExtractLinkCredential, ExtractRegion, ExtractShortageRetryAfter],
+    )
+    .title("a legacy API Link credential gets the shortage response of a region without gateways")
+    .why("Links that customers generated in the past stop working, or get gateways of another region.")
+    .needs(&[Fact::EmptyRegion, Fact::LinkCredential])
+    .with_cases(|scope| {
+        let forms = usable(scope, Extraction::in_query(&scope.contract.extract));
+        shared(forms.map(flow("", Cost::requests(2), link)))
+    }),
 ];
 
 /// The supplied region may have gateways after all. The control reserves the gateway that such a run would take, so that a

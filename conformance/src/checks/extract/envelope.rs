@@ -14,82 +14,48 @@ use crate::checks::schema;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.endpoint.internal-fields",
-        title: "an entry has no internal field",
-        why: "Names of suppliers, internal hosts or passwords leak to every customer for good.",
-        clauses: &[ExtractEndpoint],
-        run: Run::Passive(judge_fields),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.endpoint.address",
-        title: "an entry has an IP address or a host name, and a port in the valid range",
-        why: "Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.",
-        clauses: &[ExtractEndpoint],
-        run: Run::Passive(judge_address),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.envelope.open",
-        title: "unspecified behaviour of an extraction is recorded",
-        why: "No decision is wrong; clients have to support all of them.",
-        clauses: &[ExtractEnvelope],
-        run: Run::Cases(open),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.envelope.schema",
-        title: "every successful extraction matches its schema in the OpenAPI document",
-        why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-        clauses: &[ExtractCount, ExtractEndpoint, ExtractEnvelope, ExtractRequestIp],
-        run: Run::Passive(schema::judge),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.envelope.success",
-        title: "a valid extraction returns HTTP 200 with code 0",
-        why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-        clauses: &[ExtractEnvelope],
-        run: Run::Cases(|_| {
+    check("extract.endpoint.internal-fields", &[ExtractEndpoint])
+        .title("an entry has no internal field")
+        .why("Names of suppliers, internal hosts or passwords leak to every customer for good.")
+        .passive(judge_fields),
+    check("extract.endpoint.address", &[ExtractEndpoint])
+        .title("an entry has an IP address or a host name, and a port in the valid range")
+        .why("Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.")
+        .passive(judge_address),
+    check("extract.envelope.open", &[ExtractEnvelope])
+        .title("unspecified behaviour of an extraction is recorded")
+        .why("No decision is wrong; clients have to support all of them.")
+        .with_cases(open),
+    check("extract.envelope.schema", &[ExtractCount, ExtractEndpoint, ExtractEnvelope, ExtractRequestIp])
+        .title("every successful extraction matches its schema in the OpenAPI document")
+        .why("Clients that are generated from the document fail on a field that is missing or of another type.")
+        .passive(schema::judge),
+    check("extract.envelope.success", &[ExtractEnvelope])
+        .title("a valid extraction returns HTTP 200 with code 0")
+        .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
+        .with_cases(|_| {
             schema::success(ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.error-envelope.watched",
-        title: "a rejected extraction has a message and a code other than 0",
-        why: "The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
-              can only guess.",
-        clauses: &[ExtractErrorEnvelope],
-        run: Run::Passive(judge_error),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-ip.source",
-        title: "`request_ip` is an address that a call can come from",
-        why: "Customers copy this address into their whitelist, where it never matches a call.",
-        clauses: &[ExtractRequestIp],
-        run: Run::Passive(judge_source),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-ip.egress",
-        title: "`request_ip` is the address that the call comes from",
-        why: "Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
-              in.",
-        clauses: &[ExtractRequestIp],
-        needs: &[Fact::EgressIp],
-        run: Run::Passive(judge_egress),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-ip.forged",
-        title: "whitelist and `request_ip` are about the real address of the caller, not one that it claims in a header",
-        why: "A service that trusts such a header lets in everybody who knows a whitelisted address, and turns away callers behind \
-              a proxy that adds one.",
-        clauses: &[ExtractRequestIp, ExtractWhitelist],
-        run: Run::Cases(|scope| {
+    check("extract.error-envelope.watched", &[ExtractErrorEnvelope])
+        .title("a rejected extraction has a message and a code other than 0")
+        .why("The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
+              can only guess.")
+        .passive(judge_error),
+    check("extract.request-ip.source", &[ExtractRequestIp])
+        .title("`request_ip` is an address that a call can come from")
+        .why("Customers copy this address into their whitelist, where it never matches a call.")
+        .passive(judge_source),
+    check("extract.request-ip.egress", &[ExtractRequestIp])
+        .title("`request_ip` is the address that the call comes from")
+        .why("Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
+              in.")
+        .needs(&[Fact::EgressIp])
+        .passive(judge_egress),
+    check("extract.request-ip.forged", &[ExtractRequestIp, ExtractWhitelist])
+        .title("whitelist and `request_ip` are about the real address of the caller, not one that it claims in a header")
+        .why("A service that trusts such a header lets in everybody who knows a whitelisted address, and turns away callers behind \
+              a proxy that adds one.")
+        .with_cases(|scope| {
             // A text response does not have the address.
             let forms = Extraction::all(&scope.contract.extract).into_iter();
             let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN).map(|form| {
@@ -113,8 +79,6 @@ pub(super) static CHECKS: &[Check] = &[
             let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
             plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
         }),
-        ..EXTRACT
-    },
 ];
 
 /// A field whose name ends with one of these words has a secret.

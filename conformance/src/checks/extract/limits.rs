@@ -21,23 +21,15 @@ const CLAUSES: [Clause; 8] = [
 const CLAUSES_OF_COUNTRY: &[Clause] = CLAUSES.split_at(1).1;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.link-credential.limits",
-        title: "the limits of every extraction apply to a legacy API Link credential",
-        why: "A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.",
-        clauses: &CLAUSES,
-        needs: &[Fact::LinkCredential],
-        run: Run::Cases(|scope| limits(scope, &CLAUSES, Row::by_link)),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.country-alias.limits",
-        title: "the limits of every extraction apply where `country` names the region",
-        why: "Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.",
-        clauses: CLAUSES_OF_COUNTRY,
-        run: Run::Cases(|scope| limits(scope, CLAUSES_OF_COUNTRY, Row::by_country)),
-        ..EXTRACT
-    },
+    check("extract.link-credential.limits", &CLAUSES)
+        .title("the limits of every extraction apply to a legacy API Link credential")
+        .why("A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.")
+        .needs(&[Fact::LinkCredential])
+        .with_cases(|scope| limits(scope, &CLAUSES, Row::by_link)),
+    check("extract.country-alias.limits", CLAUSES_OF_COUNTRY)
+        .title("the limits of every extraction apply where `country` names the region")
+        .why("Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.")
+        .with_cases(|scope| limits(scope, CLAUSES_OF_COUNTRY, Row::by_country)),
 ];
 
 /// Each limit in JSON and, as far as it applies there, in text.

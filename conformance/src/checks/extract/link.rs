@@ -6,13 +6,11 @@ use super::*;
 use crate::checks::extraction::link::{find_transport, request_by};
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.link-credential.accepted",
-        title: "a legacy API Link credential is accepted repeatedly",
-        why: "Links that customers generated in the past stop working.",
-        clauses: &[ExtractLinkCredential],
-        needs: &[Fact::LinkCredential],
-        run: Run::Cases(|scope| {
+    check("extract.link-credential.accepted", &[ExtractLinkCredential])
+        .title("a legacy API Link credential is accepted repeatedly")
+        .why("Links that customers generated in the past stop working.")
+        .needs(&[Fact::LinkCredential])
+        .with_cases(|scope| {
             let case = |form: Extraction| {
                 // Rejected transports take no gateway.
                 let case = Case::for_data(form.label(), Cost::extraction(4, 3), form.clone(), accepted);
@@ -22,13 +20,9 @@ pub(super) static CHECKS: &[Check] = &[
             let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
             Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.link-credential.effects",
-        title: "parameters have the same effect with a legacy API Link credential as with a token",
-        why: "A customer with an old link gets gateways in a form that its program does not read, or twice.",
-        clauses: &[
+    check(
+        "extract.link-credential.effects",
+        &[
             ExtractCount,
             ExtractIdempotent,
             ExtractNumRange,
@@ -36,10 +30,11 @@ pub(super) static CHECKS: &[Check] = &[
             ExtractSbLength,
             ExtractSeparator,
         ],
-        needs: &[Fact::LinkCredential],
-        run: Run::Cases(effects),
-        ..EXTRACT
-    },
+    )
+    .title("parameters have the same effect with a legacy API Link credential as with a token")
+    .why("A customer with an old link gets gateways in a form that its program does not read, or twice.")
+    .needs(&[Fact::LinkCredential])
+    .with_cases(effects),
 ];
 
 /// The contract does not define the transport of the credential, so one that works is enough.

@@ -20,8 +20,8 @@ mod text;
 mod token;
 
 use crate::check::{
-    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope,
-    Severity, Stop, accepted, undecided,
+    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Severity,
+    Stop, accepted,
 };
 use crate::checks::State;
 use crate::checks::extraction::content::{self, Judge, Served, THROTTLED, gives_gateways};
@@ -41,8 +41,10 @@ use crate::response::request_ids;
 use crate::target::{Fact, Facts, GatewayPool};
 use crate::wire::{Exchange, Request, Response};
 
-/// What the checks of this operation have in common.
-pub(super) const EXTRACT: Check = Check { operation: Some(OperationId::Extract), ..Check::TEMPLATE };
+/// A check of this operation.
+const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
+    Check::new(OperationId::Extract, id, clauses)
+}
 
 pub(super) static CHECKS: &[&[Check]] = &[
     access::CHECKS,

@@ -3,13 +3,11 @@
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.count.most",
-        title: "an extraction returns at most `num` entries",
-        why: "Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
-              `num` entries loses track of the others.",
-        clauses: &[ExtractCount],
-        run: Run::Cases(|scope| {
+    check("extract.count.most", &[ExtractCount])
+        .title("an extraction returns at most `num` entries")
+        .why("Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
+              `num` entries loses track of the others.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
             // Most other extractions request the minimum, and `extract.partial.watched` judges those.
@@ -26,15 +24,11 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = few.chain(others.map(|form| (form, min + 1))).map(row);
             cases(ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.num-range.boundaries",
-        title: "`num` outside its range or not an integer is rejected",
-        why: "If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
-              gateways than requested, without an error.",
-        clauses: &[ExtractNumRange],
-        run: Run::Cases(|scope| {
+    check("extract.num-range.boundaries", &[ExtractNumRange])
+        .title("`num` outside its range or not an integer is rejected")
+        .why("If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
+              gateways than requested, without an error.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let forms = Extraction::all(extract);
             // The most likely mistakes are tested in every form, all others in two forms.
@@ -53,47 +47,33 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
             cases(ExtractNumRange, rows)
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.num-range.maximum",
-        title: "the largest `num` is accepted and never exceeded",
-        why: "A limit below the documented one breaks callers that extract in full batches.",
-        clauses: &[ExtractCount, ExtractNumRange],
-        run: Run::Cases(|scope| {
+    check("extract.num-range.maximum", &[ExtractCount, ExtractNumRange])
+        .title("the largest `num` is accepted and never exceeded")
+        .why("A limit below the documented one breaks callers that extract in full batches.")
+        .with_cases(|scope| {
             let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
             let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
             let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
             cases(ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.num-range.minimum",
-        title: "the smallest `num` is accepted",
-        why: "A caller that needs one gateway has to extract and pay for more.",
-        clauses: &[ExtractNumRange],
-        run: Run::Cases(|_| {
+    check("extract.num-range.minimum", &[ExtractNumRange])
+        .title("the smallest `num` is accepted")
+        .why("A caller that needs one gateway has to extract and pay for more.")
+        .with_cases(|_| {
             // The controls of all other checks are extractions of the minimum, so this one is the next value.
             let row = accept("", format!("{NUM} is the smallest value"), [set(NUM, Min(0))]);
             let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
             cases(ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.num-required.absent",
-        title: "an extraction without `num` is rejected",
-        why: "A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
-              notice its mistake.",
-        clauses: &[ExtractNumRequired],
-        run: Run::Cases(|scope| {
+    check("extract.num-required.absent", &[ExtractNumRequired])
+        .title("an extraction without `num` is rejected")
+        .why("A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
+              notice its mistake.")
+        .with_cases(|scope| {
             let rows = [
                 reject("absent", "num is absent", [Drop(NUM)]),
                 reject("empty", "num is empty", [set(NUM, "")]),
             ];
             cases(ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
         }),
-        ..EXTRACT
-    },
 ];

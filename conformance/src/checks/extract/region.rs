@@ -1,18 +1,16 @@
 //! `regions`, its default, and its alias `country`.
 
 use super::*;
-use crate::checks::extraction::content::{entries, matching};
+use crate::checks::extraction::content::matching;
 use crate::checks::row::joined;
 use crate::target::KnownGateway;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.country-alias.alone",
-        title: "`country` alone is accepted in place of `regions`",
-        why: "Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
-              country.",
-        clauses: &[ExtractCountryAlias],
-        run: Run::Cases(|scope| {
+    check("extract.country-alias.alone", &[ExtractCountryAlias])
+        .title("`country` alone is accepted in place of `regions`")
+        .why("Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
+              country.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let region = scope.facts.plentiful_region.clone().unwrap_or_default();
             let why = format!("{COUNTRY}={region} in place of {REGIONS}");
@@ -26,15 +24,11 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
             cases(ExtractCountryAlias, rows)
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.country-alias.scarce-region",
-        title: "`country` returns as few gateways as `regions` for a region with few",
-        why: "A service that ignores `country` fills the result with gateways of other countries.",
-        clauses: &[ExtractCountryAlias],
-        needs: &[Fact::ScarceRegion],
-        run: Run::Cases(|scope| {
+    check("extract.country-alias.scarce-region", &[ExtractCountryAlias])
+        .title("`country` returns as few gateways as `regions` for a region with few")
+        .why("A service that ignores `country` fills the result with gateways of other countries.")
+        .needs(&[Fact::ScarceRegion])
+        .with_cases(|scope| {
             let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
             let region = scope.facts.scarce_region.clone().unwrap_or_default();
             let edits = [Drop(REGIONS), set(COUNTRY, region), set(NUM, max)];
@@ -42,24 +36,16 @@ pub(super) static CHECKS: &[Check] = &[
             let row = row.giving(max, Unless::Scarce, &[Judge::Few(ExtractCountryAlias)]);
             cases(ExtractCountryAlias, [row.costing(Cost::extraction(2, 2 * max))])
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.country-equal.differing",
-        title: "`regions` and `country` that differ are rejected, and equal ones are accepted",
-        why: "A service that silently prefers one of two contradicting values may send traffic through a country that the \
-              caller did not want.",
-        clauses: &[ExtractCountryEqual],
-        run: Run::Cases(equal),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.regions-default.global",
-        title: "without `regions` its default is used",
-        why: "Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
-              country.",
-        clauses: &[ExtractRegionsDefault],
-        run: Run::Cases(|scope| {
+    check("extract.country-equal.differing", &[ExtractCountryEqual])
+        .title("`regions` and `country` that differ are rejected, and equal ones are accepted")
+        .why("A service that silently prefers one of two contradicting values may send traffic through a country that the \
+              caller did not want.")
+        .with_cases(equal),
+    check("extract.regions-default.global", &[ExtractRegionsDefault])
+        .title("without `regions` its default is used")
+        .why("Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
+              country.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let default = extract.regions.default_text();
             let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
@@ -86,8 +72,6 @@ pub(super) static CHECKS: &[Check] = &[
             let after = after.map(|case| case.needs([Fact::KnownGateways]));
             accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
         }),
-        ..EXTRACT
-    },
 ];
 
 /// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.

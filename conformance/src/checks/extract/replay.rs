@@ -5,31 +5,21 @@ use super::request_id::SEVERAL;
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.idempotent.access",
-        title: "a known request id returns no gateways to a caller without access",
-        why: "Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.",
-        clauses: &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist],
-        run: Run::Cases(|_| cases(AllTokenRequired, replays())),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.distinct",
-        title: "request ids that differ in one character stand for two extractions",
-        why: "A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|_| {
+    check("extract.idempotent.access", &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist])
+        .title("a known request id returns no gateways to a caller without access")
+        .why("Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.")
+        .with_cases(|_| cases(AllTokenRequired, replays())),
+    check("extract.idempotent.distinct", &[ExtractIdempotent])
+        .title("request ids that differ in one character stand for two extractions")
+        .why("A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.")
+        .with_cases(|_| {
             let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
             ID_PAIRS.map(case).into()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.transports",
-        title: "a request id stands for the same extraction with every transport of the token",
-        why: "A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|_| {
+    check("extract.idempotent.transports", &[ExtractIdempotent])
+        .title("a request id stands for the same extraction with every transport of the token")
+        .why("A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.")
+        .with_cases(|_| {
             let [query, header, bearer] = Transport::ALL;
             let row = |(first, second): (Transport, Transport)| {
                 let moved = || vec![Edit::NoToken, Edit::Token(second, Credential::Own)];
@@ -44,8 +34,6 @@ pub(super) static CHECKS: &[Check] = &[
             let pairs = [(query, header), (query, bearer), (header, query), (bearer, query)];
             cases(ExtractIdempotent, pairs.map(row))
         }),
-        ..EXTRACT
-    },
 ];
 
 /// Each caller without access repeats a request id with which an extraction was accepted.

@@ -41,39 +41,29 @@ fn repetitions<const N: usize>(
 }
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.idempotent.query",
-        title: "a repeated `request_id` in the query stands for the same extraction",
-        why: "A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|scope| {
+    check("extract.idempotent.query", &[ExtractIdempotent])
+        .title("a repeated `request_id` in the query stands for the same extraction")
+        .why("A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.")
+        .with_cases(|scope| {
             let same = ["sent again", "sent a third time"].map(|why| again(ExtractIdempotent, why, []));
             repetitions(scope, ExtractIdempotent, [QUERY], same)
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.header",
-        title: "a repeated `X-Request-Id` header stands for the same extraction",
-        why: "Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
-              interrupted extraction.",
-        clauses: &[ExtractIdempotent, ExtractRequestIdSource],
+    check("extract.idempotent.header", &[ExtractIdempotent, ExtractRequestIdSource])
+        .title("a repeated `X-Request-Id` header stands for the same extraction")
+        .why("Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
+              interrupted extraction.")
         // No form has a request id in the query, which would take precedence.
-        run: Run::Cases(|scope| {
+        .with_cases(|scope| {
             let same = again(ExtractIdempotent, "sent again", []);
             let why = "the id of the header sent in the query";
             let moved = again(ExtractRequestIdSource, why, [Edit::NoHeaderId, QUERY]);
             repetitions(scope, ExtractIdempotent, [HEADER], [same, moved])
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.concurrent",
-        title: "two concurrent calls with one request id stand for one extraction",
-        why: "A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
-              gateways.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|scope| {
+    check("extract.idempotent.concurrent", &[ExtractIdempotent])
+        .title("two concurrent calls with one request id stand for one extraction")
+        .why("A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
+              gateways.")
+        .with_cases(|scope| {
             let case = |data: (Extraction, Place)| {
                 let label = format!("{}/{}", data.0.label(), data.1.label());
                 Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
@@ -83,15 +73,11 @@ pub(super) static CHECKS: &[Check] = &[
             let places = [Place::Query, Place::Header];
             forms.flat_map(|form| places.map(|place| (form.clone(), place))).map(case).collect()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.interleaved",
-        title: "a request id is remembered while other calls are made in between",
-        why: "A service that stores only the last request id returns a second set of gateways to every caller with several \
-              extractions in flight.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|_| {
+    check("extract.idempotent.interleaved", &[ExtractIdempotent])
+        .title("a request id is remembered while other calls are made in between")
+        .why("A service that stores only the last request id returns a second set of gateways to every caller with several \
+              extractions in flight.")
+        .with_cases(|_| {
             let others = (1..=OTHERS).map(|number| Then::Other(vec![Edit::Id(Place::Query, number)]));
             let last = again(ExtractIdempotent, &format!("sent again after {OTHERS} other ids"), []);
             // The rejected calls in between have no id, so they stand for no extraction.
@@ -119,14 +105,10 @@ pub(super) static CHECKS: &[Check] = &[
             ]
             .concat()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.maximum",
-        title: "a repeated request id returns all gateways of the largest extraction",
-        why: "If the service stores only a part of the response, the caller loses gateways that it has paid for.",
-        clauses: &[ExtractIdempotent],
-        run: Run::Cases(|scope| {
+    check("extract.idempotent.maximum", &[ExtractIdempotent])
+        .title("a repeated request id returns all gateways of the largest extraction")
+        .why("If the service stores only a part of the response, the caller loses gateways that it has paid for.")
+        .with_cases(|scope| {
             let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
             // The default region may have too few gateways, and no fact says otherwise.
             let row = accept("", "", [set(NUM, Max(0)), QUERY]).labelled("");
@@ -134,15 +116,11 @@ pub(super) static CHECKS: &[Check] = &[
                 row.giving(max, Unless::Nothing, &[]).then([again(ExtractIdempotent, "sent again", [])]);
             cases(ExtractIdempotent, [row])
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.idempotent.per-account",
-        title: "a request id of one account does not affect another account",
-        why: "Two customers with the same request id get each other's gateways, or none.",
-        clauses: &[AllOwnAccount, ExtractIdempotent],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| {
+    check("extract.idempotent.per-account", &[AllOwnAccount, ExtractIdempotent])
+        .title("a request id of one account does not affect another account")
+        .why("Two customers with the same request id get each other's gateways, or none.")
+        .needs(&[Fact::SecondToken])
+        .with_cases(|_| {
             let case = |(label, place, form): (&'static str, Place, Extraction)| {
                 Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, form), per_account)
             };
@@ -153,14 +131,10 @@ pub(super) static CHECKS: &[Check] = &[
             ];
             forms.map(case).into()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-id-source.absent",
-        title: "an extraction without a request id is accepted, and is a new one each time",
-        why: "A caller that sends no request id is rejected, or gets the gateways of an earlier call.",
-        clauses: &[ExtractRequestIdSource],
-        run: Run::Cases(|scope| {
+    check("extract.request-id-source.absent", &[ExtractRequestIdSource])
+        .title("an extraction without a request id is accepted, and is a new one each time")
+        .why("A caller that sends no request id is rejected, or gets the gateways of an earlier call.")
+        .with_cases(|scope| {
             // The control has an id, in case the service wrongly requires one. If a server gave all these calls the same id, they
             // would stand for one extraction.
             let text = || set(RETURN_TYPE, &scope.contract.extract.text);
@@ -173,26 +147,18 @@ pub(super) static CHECKS: &[Check] = &[
             let row = row.giving(6, Unless::Finding, &[Judge::Most(ExtractRequestIdSource)]);
             cases(ExtractRequestIdSource, [row])
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-id-source.header",
-        title: "a request id in the header is accepted, alone and beside one in the query",
-        why: "Callers and proxies that add `X-Request-Id` to every request can't extract at all.",
-        clauses: &[ExtractRequestIdSource],
-        run: Run::Cases(|scope| {
+    check("extract.request-id-source.header", &[ExtractRequestIdSource])
+        .title("a request id in the header is accepted, alone and beside one in the query")
+        .why("Callers and proxies that add `X-Request-Id` to every request can't extract at all.")
+        .with_cases(|scope| {
             let row = accept("header", "a request id in the header", [HEADER]);
             cases(ExtractRequestIdSource, each(&Extraction::all(&scope.contract.extract), [row]))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.request-id-source.precedence",
-        title: "the request id of the query takes precedence over that of the header",
-        why: "Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
-              a second set of gateways.",
-        clauses: &[ExtractRequestIdSource],
-        run: Run::Cases(|scope| {
+    check("extract.request-id-source.precedence", &[ExtractRequestIdSource])
+        .title("the request id of the query takes precedence over that of the header")
+        .why("Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
+              a second set of gateways.")
+        .with_cases(|scope| {
             let other = Edit::Id(Place::Header, 2);
             let why = "the id of the query beside another header";
             let beside = again(ExtractRequestIdSource, why, [other]);
@@ -200,8 +166,6 @@ pub(super) static CHECKS: &[Check] = &[
             let both = [QUERY, Edit::Id(Place::Header, 1)];
             repetitions(scope, ExtractRequestIdSource, both, [beside, alone])
         }),
-        ..EXTRACT
-    },
 ];
 
 async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Result<(), Stop> {

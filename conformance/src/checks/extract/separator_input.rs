@@ -3,20 +3,14 @@
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.separator-range.boundaries",
-        title: "`lb` with another value than those listed is rejected",
-        why: "If a service reads a value as another one, the caller can't split the text.",
-        clauses: &[ExtractSeparatorRange],
-        run: Run::Cases(range),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.sb-required.absent",
-        title: "`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`",
-        why: "Without a separator nothing shows where one gateway ends and the next begins.",
-        clauses: &[ExtractSbRequired],
-        run: Run::Cases(|scope| {
+    check("extract.separator-range.boundaries", &[ExtractSeparatorRange])
+        .title("`lb` with another value than those listed is rejected")
+        .why("If a service reads a value as another one, the caller can't split the text.")
+        .with_cases(range),
+    check("extract.sb-required.absent", &[ExtractSbRequired])
+        .title("`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`")
+        .why("Without a separator nothing shows where one gateway ends and the next begins.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
             let few = (min + 2).min(*extract.num_range.end());
@@ -32,15 +26,11 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = each(&Extraction::in_text(extract), rows.into_iter().flatten());
             cases(ExtractSbRequired, rows.into_iter().chain([zero]))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.sb-length.boundaries",
-        title: "the limit of `sb` counts bytes of UTF-8",
-        why: "A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
-              characters rejects valid ones.",
-        clauses: &[ExtractSbLength, ExtractSeparator],
-        run: Run::Cases(|scope| {
+    check("extract.sb-length.boundaries", &[ExtractSbLength, ExtractSeparator])
+        .title("the limit of `sb` counts bytes of UTF-8")
+        .why("A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
+              characters rejects valid ones.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let min = *extract.num_range.start();
             let two = (min + 1).min(*extract.num_range.end()).to_string();
@@ -59,8 +49,6 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = lengths(extract.separator_bytes).into_iter().map(row);
             cases(ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
         }),
-        ..EXTRACT
-    },
 ];
 
 /// `lb` applies to text responses only, whether or not `sb` is present.

@@ -5,30 +5,20 @@ use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
 use crate::checks::token::rejected_alike;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.partial.headers",
-        title: "a partial result is flagged, and its counts agree with `num` and `data`",
-        why: "A caller that can't distinguish a partial result from a full one starts work with too few gateways.",
-        clauses: &[ExtractPartial],
-        needs: &[Fact::ScarceRegion],
-        run: Run::Cases(partial_cases),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.partial.watched",
-        title: "a result with fewer than `num` entries is flagged, and none has more",
-        why: "Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.",
-        clauses: &[ExtractCount, ExtractPartial],
-        run: Run::Passive(judge_count),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.shortage-retry-after.empty-region",
-        title: "a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too",
-        why: "Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.",
-        clauses: &[ExtractErrorEnvelope, ExtractShortageRetryAfter],
-        needs: &[Fact::EmptyRegion],
-        run: Run::Cases(|scope| {
+    check("extract.partial.headers", &[ExtractPartial])
+        .title("a partial result is flagged, and its counts agree with `num` and `data`")
+        .why("A caller that can't distinguish a partial result from a full one starts work with too few gateways.")
+        .needs(&[Fact::ScarceRegion])
+        .with_cases(partial_cases),
+    check("extract.partial.watched", &[ExtractCount, ExtractPartial])
+        .title("a result with fewer than `num` entries is flagged, and none has more")
+        .why("Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.")
+        .passive(judge_count),
+    check("extract.shortage-retry-after.empty-region", &[ExtractErrorEnvelope, ExtractShortageRetryAfter])
+        .title("a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too")
+        .why("Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.")
+        .needs(&[Fact::EmptyRegion])
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
             let each = |form: Extraction| {
@@ -48,8 +38,6 @@ pub(super) static CHECKS: &[Check] = &[
             };
             Extraction::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
         }),
-        ..EXTRACT
-    },
 ];
 
 /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases

@@ -8,12 +8,10 @@ use super::*;
 use crate::checks::extraction::content::is_served_text;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.return-type.forms",
-        title: "`json` and `txt` return their form, and JSON is the default",
-        why: "A tool that expects plain text gets JSON, or a JSON parser gets plain text.",
-        clauses: &[ExtractReturnType],
-        run: Run::Cases(|scope| {
+    check("extract.return-type.forms", &[ExtractReturnType])
+        .title("`json` and `txt` return their form, and JSON is the default")
+        .why("A tool that expects plain text gets JSON, or a JSON parser gets plain text.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             // A JSON success has the business code, so an accepted response has the right form.
             let by_name = ("JSON is requested by name".to_owned(), vec![set(RETURN_TYPE, &extract.json)]);
@@ -47,22 +45,14 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = cases(ExtractReturnType, texts.chain([json, partial]).chain(beside));
             lone.chain(rows).collect()
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.return-type.unlisted",
-        title: "a `return_type` outside the list is rejected",
-        why: "If a misspelled form returns the default one, the caller notices it only when its parser fails.",
-        clauses: &[ExtractReturnType],
-        run: Run::Cases(unlisted),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.separator.custom",
-        title: "`lb=6` separates entries by the text of `sb`, whatever its characters",
-        why: "A caller splits the text at its separator; with another one it reads all gateways as a single address.",
-        clauses: &[ExtractSeparator],
-        run: Run::Cases(|scope| {
+    check("extract.return-type.unlisted", &[ExtractReturnType])
+        .title("a `return_type` outside the list is rejected")
+        .why("If a misspelled form returns the default one, the caller notices it only when its parser fails.")
+        .with_cases(unlisted),
+    check("extract.separator.custom", &[ExtractSeparator])
+        .title("`lb=6` separates entries by the text of `sb`, whatever its characters")
+        .why("A caller splits the text at its separator; with another one it reads all gateways as a single address.")
+        .with_cases(|scope| {
             // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
             // them, for runs with few gateways.
             let values = [
@@ -101,14 +91,10 @@ pub(super) static CHECKS: &[Check] = &[
             });
             cases(ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.separator.named",
-        title: "each `lb` puts its own separator between entries",
-        why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
-        clauses: &[ExtractSeparator],
-        run: Run::Cases(|scope| {
+    check("extract.separator.named", &[ExtractSeparator])
+        .title("each `lb` puts its own separator between entries")
+        .why("A caller splits the text at the requested separator; with another one it reads all gateways as a single address.")
+        .with_cases(|scope| {
             let extract = &scope.contract.extract;
             let named = |what: &str, separator: &Separator, entries| {
                 separated(extract, format!("lb={}{what}", separator.code), separator, entries)
@@ -135,27 +121,19 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
             cases(ExtractSeparator, rows.chain(partial))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.separator.watched",
-        title: "the entries of every text are separated as its request says",
-        why: "A caller splits the text at the requested separator; with another one it reads all gateways as a single address.",
-        clauses: &[ExtractSeparator],
-        run: Run::Passive(|observed| {
+    check("extract.separator.watched", &[ExtractSeparator])
+        .title("the entries of every text are separated as its request says")
+        .why("A caller splits the text at the requested separator; with another one it reads all gateways as a single address.")
+        .passive(|observed| {
             // In the traffic of others, a known request id may come with another separator, which is unspecified.
             let is_known = observed.request.is_recorded()
                 && !request_ids(observed.contract, observed.request).is_empty();
             Served::observed(observed)?.separated().filter(|_| !is_known)
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.separator.default",
-        title: "without `lb` the default separator is used",
-        why: "Callers without `lb` read the text line by line, and get one line with all gateways.",
-        clauses: &[ExtractSeparator],
-        run: Run::Cases(|scope| {
+    check("extract.separator.default", &[ExtractSeparator])
+        .title("without `lb` the default separator is used")
+        .why("Callers without `lb` read the text line by line, and get one line with all gateways.")
+        .with_cases(|scope| {
             let rows = Extraction::in_text(&scope.contract.extract).into_iter().map(|form| {
                 let entries = if form.is_bare() { FEW } else { SEVERAL };
                 let row = accept("", "", [set(NUM, entries)]).in_form(form);
@@ -163,8 +141,6 @@ pub(super) static CHECKS: &[Check] = &[
             });
             cases(ExtractSeparator, rows)
         }),
-        ..EXTRACT
-    },
 ];
 
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.

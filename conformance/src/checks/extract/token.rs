@@ -4,22 +4,16 @@ use super::*;
 use crate::checks::row::Edit::Token;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "extract.token-equal.differing",
-        title: "different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one",
-        why: "A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
-              accepts a caller because of somebody else's header.",
-        clauses: &[ExtractTokenEqual],
-        run: Run::Cases(differing),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.token-equal.two-accounts",
-        title: "valid tokens of two accounts in one request are rejected",
-        why: "Which of the two accounts is billed depends on the order in which a service reads query and headers.",
-        clauses: &[ExtractTokenEqual],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|scope| {
+    check("extract.token-equal.differing", &[ExtractTokenEqual])
+        .title("different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one")
+        .why("A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
+              accepts a caller because of somebody else's header.")
+        .with_cases(differing),
+    check("extract.token-equal.two-accounts", &[ExtractTokenEqual])
+        .title("valid tokens of two accounts in one request are rejected")
+        .why("Which of the two accounts is billed depends on the order in which a service reads query and headers.")
+        .needs(&[Fact::SecondToken])
+        .with_cases(|scope| {
             let rows = |form: Extraction| {
                 form.other_transports().map(move |other| {
                     let row = beside(
@@ -33,14 +27,10 @@ pub(super) static CHECKS: &[Check] = &[
             };
             cases(ExtractTokenEqual, Extraction::all(&scope.contract.extract).into_iter().flat_map(rows))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.token-transport.each",
-        title: "the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`",
-        why: "Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.",
-        clauses: &[ExtractTokenTransport],
-        run: Run::Cases(|scope| {
+    check("extract.token-transport.each", &[ExtractTokenTransport])
+        .title("the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`")
+        .why("Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.")
+        .with_cases(|scope| {
             // The same form with the token in another place is the control: if that is accepted, the token is valid.
             let row = |form: Extraction| {
                 let elsewhere = form.other_transports().next().unwrap_or(Transport::Query);
@@ -51,14 +41,10 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = Extraction::all(&scope.contract.extract).into_iter().map(row);
             cases(ExtractTokenTransport, rows)
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.token-transport.unknown",
-        title: "a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`",
-        why: "Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.",
-        clauses: &[AllTokenRequired],
-        run: Run::Cases(|scope| {
+    check("extract.token-transport.unknown", &[AllTokenRequired])
+        .title("a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`")
+        .why("Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.")
+        .with_cases(|scope| {
             let json = Transport::ALL.map(Extraction::by);
             let others = Extraction::all(&scope.contract.extract).into_iter();
             let (combined, others): (Vec<_>, Vec<_>) =
@@ -78,15 +64,11 @@ pub(super) static CHECKS: &[Check] = &[
             let all = json.clone().into_iter().chain(combined).flat_map(each);
             cases(AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
         }),
-        ..EXTRACT
-    },
-    Check {
-        id: "extract.token-transport.revoked",
-        title: "the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`",
-        why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-        clauses: &[AllTokenRequired],
-        needs: &[Fact::RevokedToken],
-        run: Run::Cases(|scope| {
+    check("extract.token-transport.revoked", &[AllTokenRequired])
+        .title("the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`")
+        .why("A customer that revokes a leaked token believes that it is safe, and is not.")
+        .needs(&[Fact::RevokedToken])
+        .with_cases(|scope| {
             let why = format!("the token was revoked, by {}", Fact::RevokedToken);
             let forms = Extraction::all(&scope.contract.extract);
             cases(
@@ -94,8 +76,6 @@ pub(super) static CHECKS: &[Check] = &[
                 each(&forms[1..], [reject("", why, []).by(Credential::Supplied(Fact::RevokedToken))]),
             )
         }),
-        ..EXTRACT
-    },
 ];
 
 /// A further token in another transport.

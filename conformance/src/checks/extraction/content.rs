@@ -272,7 +272,6 @@ fn names(entry: &str, gateway: &KnownGateway) -> bool {
     has_word(&gateway.host) && has_word(&gateway.port.to_string())
 }
 
-/// The gateways of the response to a request, sorted.
 pub(in crate::checks) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
     listed(&probe.contract().extract, request, response)
 }
@@ -334,7 +333,6 @@ pub(in crate::checks) async fn rejects_even_as_text(
     probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
-/// Whether a response is flagged as a partial result.
 pub(in crate::checks) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
     response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }
@@ -365,12 +363,10 @@ pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) 
     entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
-/// The text of `Retry-After`, whatever its form.
 pub(in crate::checks) fn retry_after(exchange: &Exchange) -> Option<String> {
     exchange.result.as_ref().ok()?.header("Retry-After")
 }
 
-/// Whether a response has a valid `Retry-After`.
 pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
     retry_after(exchange).is_some_and(|value| RetryAfter::parse(&value).is_some())
 }

@@ -12,7 +12,6 @@ fn control_label(form: &Extraction) -> String {
     format!("extract {} with the link credential", form.label())
 }
 
-/// An extraction of this form with the legacy credential.
 pub(in crate::checks) fn request_by(
     probe: &Probe<'_>,
     form: &Extraction,

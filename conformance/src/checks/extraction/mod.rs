@@ -169,7 +169,6 @@ impl Extraction {
         Self { form, separator: None, tokens, region, protocol: None, ids: &[], spelling }
     }
 
-    /// The same with the token in another place.
     pub(in crate::checks) fn sent_in(&self, transport: Transport) -> Self {
         Self { tokens: transport.alone(), ..self.clone() }
     }
@@ -206,14 +205,12 @@ impl Extraction {
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
     }
 
-    /// All forms without a request id.
     pub(in crate::checks) fn all_without_id(extract: &Extract) -> Vec<Self> {
         let [text, _] = Self::combined(extract);
         let text = Self { ids: &[], ..text };
         Self::all(extract).into_iter().filter(|form| !form.has_id()).chain([text]).collect()
     }
 
-    /// All forms that do not set a protocol themselves.
     pub(in crate::checks) fn all_without_protocol(extract: &Extract) -> Vec<Self> {
         Self::all(extract).into_iter().filter(|form| form.protocol.is_none()).collect()
     }
@@ -320,7 +317,6 @@ impl Extraction {
         self.tokens.iter().fold(self.without_token(probe), carry)
     }
 
-    /// The extraction with the account's own token.
     pub(in crate::checks) fn request(&self, probe: &Probe<'_>) -> Request {
         self.with_token(probe, probe.token().expose())
     }
@@ -442,7 +438,6 @@ pub(in crate::checks) fn named_region(extract: &Extract) -> Vec<Extraction> {
     forms.filter(Extraction::names_no_region).collect()
 }
 
-/// The protocols beside the default one.
 fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
     let default = extract.protocol.default_text();
     extract.protocols.iter().filter(move |protocol| **protocol != default).cloned()

@@ -56,7 +56,6 @@ pub(crate) async fn report(
 }
 
 impl Difference {
-    /// Reports it as a finding.
     pub(crate) fn report(&self, probe: &Probe<'_>, surveyed: &[Exchange]) {
         let references: Vec<_> = self.references.as_deref().unwrap_or(surveyed).iter().collect();
         let exchanges: Vec<_> = self.exchanges.iter().collect();

@@ -55,7 +55,6 @@ impl Query {
         Self { cites: Some(clause), ..self }
     }
 
-    /// The query without a filter by this property.
     pub(crate) fn without(mut self, kind: FilterKind) -> Self {
         self.filters.retain(|filter| filter.kind != kind);
         self
@@ -75,7 +74,6 @@ impl Query {
         }
     }
 
-    /// The request of the account under test.
     pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
         let token = self.token.as_deref().unwrap_or_else(|| probe.token().expose());
         self.request_with(&probe.contract().search, token)

@@ -36,6 +36,8 @@ pub(crate) enum Relation {
 /// None when a search was not accepted, and so nothing is judged.
 type Read<T> = Result<Option<T>, Stop>;
 
+type Judged = Read<Vec<Difference>>;
+
 /// Reads what relations compare.
 #[derive(Debug)]
 pub(crate) struct Reader<'a, 'p> {
@@ -135,17 +137,12 @@ impl Relation {
         Ok(differences.unwrap_or_default())
     }
 
-    async fn one_sided(
-        self,
-        reader: &mut Reader<'_, '_>,
-        survey: &Survey,
-        query: &Query,
-    ) -> Read<Vec<Difference>> {
+    async fn one_sided(self, reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
         let Some(found) = reader.read(query, self == Self::Contains).await? else { return Ok(None) };
         let search = &reader.probe.contract().search;
         let what = query.describe(search);
         let instances = || found.instances.values();
-        let (wrong, expected, example) = match self {
+        let (count, expected, example) = match self {
             Self::Contains => {
                 let missing: Vec<_> = query.expected(survey).difference(&found.ids()).copied().collect();
                 let example = missing.first().map(|id| format!("{id} is missing"));
@@ -160,9 +157,8 @@ impl Relation {
             }
         };
         Ok(Some(example.map_or_else(Vec::new, |example| {
-            let actual = format!("{}, such as: {example}", quantity(wrong, "wrong instance"));
-            let (clause, exchanges) = (query.clause(), found.exchanges);
-            vec![Difference { clause, expected, actual, exchanges, references: None }]
+            let actual = format!("{}, such as: {example}", quantity(count, "wrong instance"));
+            wrong([(true, query.clause(), expected, actual)], found.exchanges, None)
         })))
     }
 
@@ -212,12 +208,7 @@ impl Relation {
 
     /// How the parts of a query differ from the whole. The whole is read first, so that it did not change meanwhile if it is the same
     /// afterwards.
-    async fn combined(
-        self,
-        reader: &mut Reader<'_, '_>,
-        survey: &Survey,
-        query: &Query,
-    ) -> Read<Vec<Difference>> {
+    async fn combined(self, reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
         let search = &reader.probe.contract().search;
         // One second spelling keeps the requests of an exploration small.
         let most_respelt = if reader.explores { 1 } else { usize::MAX };
@@ -249,7 +240,7 @@ impl Relation {
     }
 }
 
-async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+async fn finds(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
     let Some(found) = reader.read(query, true).await? else { return Ok(None) };
     let (what, expected) = (query.describe(&reader.probe.contract().search), query.expected(survey));
     if let Some(difference) = same(query.clause(), &what, &expected, &found) {
@@ -298,7 +289,7 @@ async fn without_ports(
 /// Maximum number of pages that an exploration reads of one result, however many instances it has.
 const MAX_EXPLORED_PAGES: usize = 4;
 
-async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+async fn pages(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
     let search = &reader.probe.contract().search;
     let size = usize::try_from(query.size.unwrap_or(*search.page_sizes.end())).unwrap_or(usize::MAX).max(1);
     // Whether the whole result is right is the question of other relations.
@@ -372,7 +363,7 @@ fn wrong(
     wrong.collect()
 }
 
-async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Read<Vec<Difference>> {
+async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -> Judged {
     let probe = reader.probe;
     let search = &probe.contract().search;
     let total = i64::try_from(query.expected(survey).len()).unwrap_or(i64::MAX);
@@ -388,9 +379,7 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
             (Some(accepted), _) => accepted,
             (None, ResponseClass::ServerError(actual)) => {
                 let expected = format!("{what}: past the last page, so empty or rejected");
-                let clause = SearchPaging;
-                let exchanges = vec![exchange];
-                return Ok(Some(vec![Difference { clause, expected, actual, exchanges, references: None }]));
+                return Ok(Some(wrong([(true, SearchPaging, expected, actual)], [exchange], None)));
             }
             (None, class) => {
                 let text = format!("rejected: {}", class.description());
@@ -426,7 +415,7 @@ async fn one_page(reader: &mut Reader<'_, '_>, survey: &Survey, query: &Query) -
     Ok(Some(wrong(echoed.into_iter().chain(rows), [exchange], None)))
 }
 
-async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     const REPEATS: usize = 2;
     let (Some(number), Some(size)) = (query.page, query.size) else { return Ok(None) };
     let Some(before) = reader.page(query, number, size).await? else { return Ok(None) };
@@ -441,7 +430,7 @@ async fn still(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Differenc
 }
 
 /// The page with the default must have the same instances, in the same order, as the page with the explicit value.
-async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Read<Vec<Difference>> {
+async fn default(reader: &mut Reader<'_, '_>, query: &Query) -> Judged {
     let probe = reader.probe;
     let search = &probe.contract().search;
     let (number, size) =

@@ -76,17 +76,6 @@ pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultS
     gather(probe, request, first, *probe.contract().search.page_sizes.end()).await
 }
 
-/// Like [`Probe::accepts`], with a plain search as the control: a service that accepts no search breaks no rule of this one.
-pub(crate) async fn accepts_search(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    request: &Request,
-) -> Result<Option<AcceptedResponse>, Stop> {
-    let plain = async { probe.control_once(&probe.any_search()).await };
-    probe.accepts_or_control(clause, why, request, plain).await
-}
-
 /// Like [`read`], but a rejection is a finding on the clause; `why` says what is special about the request.
 pub(crate) async fn read_accepted(
     probe: &Probe<'_>,
@@ -105,7 +94,9 @@ pub(crate) async fn read_accepted_in(
     request: &Request,
     size: i64,
 ) -> Result<Option<ResultSet>, Stop> {
-    match accepts_search(probe, clause, why, &sized(probe, request, size)).await? {
+    // A service that accepts no search breaks no rule of this one.
+    let plain = async { probe.control_once(&probe.any_search()).await };
+    match probe.accepts_or_control(clause, why, &sized(probe, request, size), plain).await? {
         Some(first) => gather(probe, request, first, size).await.map(Some),
         None => Ok(None),
     }

@@ -36,8 +36,6 @@ pub(in crate::checks) enum Edit {
     /// The region by its alias.
     ByCountry,
     Header(&'static str, String),
-    /// Takes back what the valid request of the row has beside its base.
-    Plain,
     /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
     Raw(&'static str, String),
     /// The text of the body, made from that of the valid one.
@@ -161,8 +159,6 @@ impl Edit {
             Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
-            Self::Plain if is_search => probe.any_search(),
-            Self::Plain => request,
             Self::Raw(part, text) => raw_field(&request, part, text),
             Self::Body(write) => {
                 let bytes = request.body_bytes().unwrap_or_default();
@@ -222,7 +218,6 @@ impl Credential {
     }
 }
 
-/// Where an extraction has its token.
 fn transport_of(contract: &Contract, request: &Request) -> Transport {
     let has = |wanted: &str| request.headers().iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     match () {
@@ -232,7 +227,6 @@ fn transport_of(contract: &Contract, request: &Request) -> Transport {
     }
 }
 
-/// The smallest and the largest value of a part.
 fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
     match part {
         PAGE => contract.search.pages.clone(),
@@ -265,7 +259,6 @@ impl Value {
         }
     }
 
-    /// The value of a query parameter.
     pub(in crate::checks) fn text(&self, contract: &Contract, part: &str) -> String {
         match self.json(contract, &[], part) {
             Json::String(text) => text,

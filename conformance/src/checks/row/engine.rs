@@ -81,7 +81,7 @@ impl Row {
                 if name.is_empty() {
                     return form.control(probe).await;
                 }
-                let request = apply(probe, &Ids::default(), form.request(probe), edits)?;
+                let request = edited(probe, form.request(probe), edits)?;
                 form.control_with(probe, name, request).await
             }
         };
@@ -137,18 +137,27 @@ fn apply(probe: &Probe<'_>, ids: &Ids, request: Request, edits: &[Edit]) -> Resu
     edits.iter().try_fold(request, |request, edit| edit.apply(probe, ids, request))
 }
 
+/// The request with these differences.
+pub(in crate::checks) fn edited(
+    probe: &Probe<'_>,
+    request: Request,
+    edits: &[Edit],
+) -> Result<Request, Stop> {
+    apply(probe, &Ids::default(), request, edits)
+}
+
 async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
     if let Must::BeAlike = row.must {
         return row.be_alike(probe, clause).await;
     }
     let ids = Ids::default();
     let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
-    let edited = |edits: &[Edit]| apply(probe, &ids, valid.clone(), edits);
-    let requests = row.requests.iter().map(|(why, edits)| Ok((why, edited(edits)?)));
+    let changed = |edits: &[Edit]| apply(probe, &ids, valid.clone(), edits);
+    let requests = row.requests.iter().map(|(why, edits)| Ok((why, changed(edits)?)));
     let requests = requests.collect::<Result<Vec<_>, Stop>>()?;
     if let Some(before) = &row.before {
         row.control(probe, &valid).await?;
-        row.form().accepted(probe, &edited(before)?).await?;
+        row.form().accepted(probe, &changed(before)?).await?;
     }
     for (why, request) in requests {
         let words = row.words(why);
@@ -179,7 +188,7 @@ impl Row {
     async fn be_alike(&self, probe: &Probe<'_>, clause: Clause) -> Result<(), Stop> {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         for (why, edits) in &self.requests {
-            let request = apply(probe, &Ids::default(), self.base.request(probe).await?, edits)?;
+            let request = edited(probe, self.base.request(probe).await?, edits)?;
             let (exchange, class) = probe.send(&request).await?;
             if is_undecided(&class) {
                 return Err(undecided(&class));

@@ -16,7 +16,7 @@ use crate::wire::Request;
 pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
-pub(super) use engine::joined;
+pub(super) use engine::{edited, joined};
 
 /// One case of a rule.
 #[derive(Clone)]
@@ -202,7 +202,6 @@ impl Row {
         self.of(base)
     }
 
-    /// The row with a legacy API Link credential.
     pub(super) fn by_link(self) -> Self {
         let form = self.form();
         self.of(Base::Link(form))

@@ -6,39 +6,29 @@ use super::*;
 use crate::check::AcceptedResponse;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.group.foreign",
-        title: "the group of another account gets the same response as an unknown group",
-        why: "Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.",
-        clauses: &[SearchGroup, SearchNoReveal],
-        needs: &[Fact::OwnAddresses, Fact::ForeignGroup],
-        run: Run::Cases(|_| Case::single(Cost::requests(15), foreign_group)),
-        ..SEARCH
-    },
-    Check {
-        id: "search.no-reveal.foreign-addresses",
-        title: "addresses of other accounts get exactly the same response as unknown addresses",
-        why: "A difference lets anybody with a token find out which addresses the service has sold to others.",
-        clauses: &[SearchNoReveal],
-        needs: &[Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
+    check("search.group.foreign", &[SearchGroup, SearchNoReveal])
+        .title("the group of another account gets the same response as an unknown group")
+        .why("Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.")
+        .needs(&[Fact::OwnAddresses, Fact::ForeignGroup])
+        .with_cases(|_| Case::single(Cost::requests(15), foreign_group)),
+    check("search.no-reveal.foreign-addresses", &[SearchNoReveal])
+        .title("addresses of other accounts get exactly the same response as unknown addresses")
+        .why("A difference lets anybody with a token find out which addresses the service has sold to others.")
+        .needs(&[Fact::ForeignAddresses])
+        .with_cases(|_| {
             let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
-                WAYS.map(|(way, asked)| {
-                    let (label, is_ported) = (format!("{family}, {way}"), way == WITH_PORT);
-                    Case::for_data(label, Cost::requests(3), (is_v6, is_ported, asked), foreign_address)
+                WAYS.map(|(way, beside)| {
+                    let label = format!("{family}, {way}");
+                    Case::for_data(label, Cost::requests(3), (is_v6, way, beside), foreign_address)
                 })
             });
             cases.collect()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.no-reveal.nothing-found",
-        title: "addresses of other accounts find nothing, alone, with ports and among own ones",
-        why: "A customer sees the addresses, ports and groups of another customer's instances.",
-        clauses: &[SearchNoReveal, AllOwnAccount],
-        needs: &[Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
+    check("search.no-reveal.nothing-found", &[SearchNoReveal, AllOwnAccount])
+        .title("addresses of other accounts find nothing, alone, with ports and among own ones")
+        .why("A customer sees the addresses, ports and groups of another customer's instances.")
+        .needs(&[Fact::ForeignAddresses])
+        .with_cases(|_| {
             let case = |(label, others): (&'static str, ForeignItems)| {
                 Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
             };
@@ -51,26 +41,16 @@ pub(super) static CHECKS: &[Check] = &[
             .map(case)
             .collect()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.no-reveal.shared-address",
-        title: "a search for an address that two accounts share shows each of them only its own instances",
-        why: "Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.",
-        clauses: &[SearchNoReveal, AllOwnAccount],
-        needs: &[Fact::SharedAddress, Fact::SecondToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), shared_address)),
-        ..SEARCH
-    },
-    Check {
-        id: "search.order-number.foreign",
-        title: "the order number of another account gets the same response as an unknown one",
-        why: "Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.",
-        clauses: &[SearchOrderNumber, SearchNoReveal, AllOwnAccount],
-        needs: &[Fact::OwnAddresses, Fact::ForeignOrder],
-        run: Run::Cases(|_| Case::single(Cost::requests(17), foreign_order)),
-        ..SEARCH
-    },
+    check("search.no-reveal.shared-address", &[SearchNoReveal, AllOwnAccount])
+        .title("a search for an address that two accounts share shows each of them only its own instances")
+        .why("Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.")
+        .needs(&[Fact::SharedAddress, Fact::SecondToken])
+        .with_cases(|_| Case::single(Cost::requests(2), shared_address)),
+    check("search.order-number.foreign", &[SearchOrderNumber, SearchNoReveal, AllOwnAccount])
+        .title("the order number of another account gets the same response as an unknown one")
+        .why("Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.")
+        .needs(&[Fact::OwnAddresses, Fact::ForeignOrder])
+        .with_cases(|_| Case::single(Cost::requests(17), foreign_order)),
 ];
 
 /// A group that is unlikely to exist, since ids are sequential.
@@ -151,37 +131,26 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
     in_digits.filter(is_other).chain(in_words).collect::<Vec<_>>().into_iter()
 }
 
-/// How an item is searched for.
-type Asked = fn(&Probe<'_>, &str) -> Request;
+/// What a search for an item has beside it.
+type Beside = &'static [Edit];
 
 const WITH_PORT: &str = "with a port";
+const BESIDE_OWN: &str = "beside an own address";
 
-const WAYS: [(&str, Asked); 8] = [
-    ("alone", alone),
-    ("beside an own address", |probe, item| probe.search([item].into_iter().chain(probe.own_addresses(1)))),
-    (WITH_PORT, alone),
-    ("on a page of the smallest size", |probe, item| {
-        alone(probe, item).field(PAGE_SIZE, *probe.contract().search.page_sizes.start())
-    }),
-    ("on the second page", |probe, item| {
-        alone(probe, item).field(PAGE, *probe.contract().search.pages.start() + 1)
-    }),
-    ("ungrouped", |probe, item| alone(probe, item).field(GROUP_ID, 0)),
-    ("activated since long ago", |probe, item| {
-        alone(probe, item).field(ACTIVATED_FROM, "2000-01-01T00:00:00Z")
-    }),
-    ("of a status", |probe, item| {
-        alone(probe, item).field(STATUS, probe.contract().search.statuses[0].as_str())
-    }),
+const WAYS: [(&str, Beside); 8] = [
+    ("alone", &[]),
+    (BESIDE_OWN, &[]),
+    (WITH_PORT, &[]),
+    ("on a page of the smallest size", &[Set(PAGE_SIZE, Min(0))]),
+    ("on the second page", &[Set(PAGE, Min(1))]),
+    ("ungrouped", &[Set(GROUP_ID, Value::Number(0))]),
+    ("activated since long ago", &[Set(ACTIVATED_FROM, Value::Word("2000-01-01T00:00:00Z"))]),
+    ("of a status", &[Set(STATUS, Value::Listed)]),
 ];
-
-fn alone(probe: &Probe<'_>, item: &str) -> Request {
-    probe.search([item])
-}
 
 async fn foreign_address(
     probe: &Probe<'_>,
-    (is_v6, is_ported, asked): (bool, bool, Asked),
+    (is_v6, way, beside): (bool, &'static str, Beside),
 ) -> Result<(), Stop> {
     let foreign = probe.facts().foreign_addresses.iter().filter_map(|item| address_of(item));
     let is_wanted = |(ip, _): &(IpAddr, _)| ip.is_ipv6() == is_v6;
@@ -189,14 +158,19 @@ async fn foreign_address(
         return Err(probe.skip("none of the foreign addresses can be read, or is of this address family"));
     };
     let port = port.and_then(|port| u16::try_from(port).ok()).unwrap_or(LIKELY_PORT);
-    let spelt = |ip: IpAddr| if is_ported { SocketAddr::new(ip, port).to_string() } else { ip.to_string() };
+    let spelt = |ip: IpAddr| match way {
+        WITH_PORT => SocketAddr::new(ip, port).to_string(),
+        _ => ip.to_string(),
+    };
     let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
-    let [foreign, other] = [&known, &unknown].map(|item| asked(probe, item));
-    let foreign = ("the foreign address", known, &foreign);
-    likeness::judge(probe, SearchNoReveal, foreign, (unknown, &other)).await
+    let asked = |item: &str| {
+        let own = probe.own_addresses(1).into_iter().filter(|_| way == BESIDE_OWN);
+        edited(probe, probe.search([item].into_iter().chain(own)), beside)
+    };
+    let foreign = ("the foreign address", known.clone(), &asked(&known)?);
+    likeness::judge(probe, SearchNoReveal, foreign, (unknown.clone(), &asked(&unknown)?)).await
 }
 
-/// A port that proxies often have.
 const LIKELY_PORT: u16 = 8080;
 
 /// What is searched for, none of which belongs to the account.
@@ -263,7 +237,6 @@ pub(in crate::checks) async fn nothing_found(
     Ok(())
 }
 
-/// The items of a page, whatever they have.
 pub(in crate::checks) fn items(response: &Response) -> &[Json] {
     response.at("/data/items").and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }

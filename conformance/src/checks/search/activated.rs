@@ -9,12 +9,10 @@ use super::*;
 use crate::grammar::date_times;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.activated-order.reversed",
-        title: "`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text",
-        why: "If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.",
-        clauses: &[SearchActivatedOrder],
-        run: Run::Cases(|_| {
+    check("search.activated-order.reversed", &[SearchActivatedOrder])
+        .title("`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text")
+        .why("If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.")
+        .with_cases(|_| {
             let row = |is_allowed, (label, lower, upper): (&str, _, _)| {
                 valid_if(is_allowed, words(lower, upper), between(lower, upper)).labelled(label)
             };
@@ -23,14 +21,10 @@ pub(super) static CHECKS: &[Check] = &[
             let rows = rows.map(|row| row.changing("bounds in order", between(EARLY, LATE), 0));
             cases(SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.activated-range.alone",
-        title: "each bound is accepted alone, and an instance that was never activated matches none",
-        why: "Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.",
-        clauses: &[SearchActivatedRange],
-        run: Run::Cases(|_| {
+    account_check("search.activated-range.alone", &[SearchActivatedRange])
+        .title("each bound is accepted alone, and an instance that was never activated matches none")
+        .why("Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.")
+        .with_cases(|_| {
             let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", UNTIL)];
             let mut cases = bounded(sides.map(|(label, side)| (label, 5, vec![side], spread as Times, None)));
             for (side, property) in [("from", ACTIVATED_FROM), ("to", ACTIVATED_TO)] {
@@ -39,14 +33,10 @@ pub(super) static CHECKS: &[Check] = &[
             }
             cases
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.activated-range.beyond",
-        title: "a bound one step past an activation excludes it, and one at midnight does not stand for the day",
-        why: "If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.",
-        clauses: &[SearchActivatedRange, SearchActivatedOrder],
-        run: Run::Cases(|_| {
+    account_check("search.activated-range.beyond", &[SearchActivatedRange, SearchActivatedOrder])
+        .title("a bound one step past an activation excludes it, and one at midnight does not stand for the day")
+        .why("If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.")
+        .with_cases(|_| {
             let steps = [
                 ("after", 9, vec![FROM], (|account| chosen(account, 1)) as Times, None),
                 ("before", 9, vec![TO], |account| chosen(account, -1), None),
@@ -56,14 +46,10 @@ pub(super) static CHECKS: &[Check] = &[
             let [after, before, midnight] = steps.map(|step| bounded([step]));
             [after, before, reversed, midnight].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.activated-range.format",
-        title: "both bounds accept RFC 3339 with a time zone and nothing else",
-        why: "The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.",
-        clauses: &[SearchActivatedRange],
-        run: Run::Cases(|_| {
+    check("search.activated-range.format", &[SearchActivatedRange])
+        .title("both bounds accept RFC 3339 with a time zone and nothing else")
+        .why("The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.")
+        .with_cases(|_| {
             // Each bound, and a value of the other one that contradicts none of its own.
             let bounds = [
                 ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
@@ -76,14 +62,10 @@ pub(super) static CHECKS: &[Check] = &[
             let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");
             cases(SearchActivatedRange, rows.chain(no_zone))
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.activated-range.offsets",
-        title: "a bound means the same instant in every time zone offset",
-        why: "Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.",
-        clauses: &[SearchActivatedRange],
-        run: Run::Cases(|_| {
+    account_check("search.activated-range.offsets", &[SearchActivatedRange])
+        .title("a bound means the same instant in every time zone offset")
+        .why("Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.")
+        .with_cases(|_| {
             let offsets =
                 OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
             // A service may remember a result under the text of a bound without its offset.
@@ -99,20 +81,14 @@ pub(super) static CHECKS: &[Check] = &[
             });
             [bounded(offsets), alike].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.activated-range.own-instant",
-        title: "a bound equal to an activation includes it, on either side and on both",
-        why: "With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.",
-        clauses: &[SearchActivatedRange],
-        run: Run::Cases(|_| {
+    account_check("search.activated-range.own-instant", &[SearchActivatedRange])
+        .title("a bound equal to an activation includes it, on either side and on both")
+        .why("With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.")
+        .with_cases(|_| {
             let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", BOTH)];
             let own: Times = |account| chosen(account, 0);
             bounded(sides.map(|(label, side)| (label, 9, vec![side], own, None)))
         }),
-        ..SURVEYED
-    },
 ];
 
 /// Lower and upper bounds in order. Some of them compare the other way round as texts.
@@ -190,7 +166,8 @@ fn format_row(
         let edits = edits.iter().cloned().chain([field(name, text.as_str())]).collect();
         (format!("{name} is {text:?}, {kind}, {position}"), edits)
     };
-    let alone = spellings.iter().map(|text| sent(text, "alone", &[Edit::Plain]));
+    let alone =
+        spellings.iter().map(|text| sent(text, "alone", &[Edit::Change(|probe, _| Ok(probe.any_search()))]));
     // Of the malformed ones, each bound is sent beside others every second time, in turn with the other bound.
     let is_sent = is_valid || at.is_multiple_of(2) == (name == ACTIVATED_FROM);
     let beside = spellings.iter().filter(|text| is_sent && is_in_order(text));

@@ -6,29 +6,19 @@ use super::rules::LARGEST_PAGE;
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.ips-raw-limit.boundaries",
-        title: "raw items are counted before duplicates are removed, and `ips` is an array",
-        why: "A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.",
-        clauses: &[SearchIpsRawLimit],
-        run: Run::Cases(raw_limit_cases),
-        ..SEARCH
-    },
-    Check {
-        id: "search.ips-dedup-limit.boundaries",
-        title: "the limit on distinct items counts addresses with their ports, after duplicates are removed",
-        why: "Callers send lists with repeated entries. If the service counts them wrongly, \
-              it rejects a batch that fits, or searches only a part of one that does not.",
-        clauses: &[SearchIpsDedupLimit],
-        run: Run::Cases(|scope| cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
-        ..SEARCH
-    },
-    Check {
-        id: "search.ips-dedup-limit.repeats",
-        title: "repeating or respelling an item changes neither the instances nor `total`",
-        why: "An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.",
-        clauses: &[SearchIpsDedupLimit, SearchTotal],
-        run: Run::Cases(|_| {
+    check("search.ips-raw-limit.boundaries", &[SearchIpsRawLimit])
+        .title("raw items are counted before duplicates are removed, and `ips` is an array")
+        .why("A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.")
+        .with_cases(raw_limit_cases),
+    check("search.ips-dedup-limit.boundaries", &[SearchIpsDedupLimit])
+        .title("the limit on distinct items counts addresses with their ports, after duplicates are removed")
+        .why("Callers send lists with repeated entries. If the service counts them wrongly, \
+              it rejects a batch that fits, or searches only a part of one that does not.")
+        .with_cases(|scope| cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
+    account_check("search.ips-dedup-limit.repeats", &[SearchIpsDedupLimit, SearchTotal])
+        .title("repeating or respelling an item changes neither the instances nor `total`")
+        .why("An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.")
+        .with_cases(|_| {
             let cases = [
                 ("each item twice", 6, (2, false)),
                 ("each item twice and respelled", 6, (2, true)),
@@ -48,31 +38,19 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(repeated.collect())
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.ips-all-or-nothing.position",
-        title: "one invalid item, an empty set or a set over the limit rejects the whole batch",
-        why: "When an invalid item is dropped silently, its instance is missing from the result and looks deleted.",
-        clauses: &[SearchIpsAllOrNothing],
-        run: Run::Cases(|_| cases(SearchIpsAllOrNothing, all_or_nothing())),
-        ..SEARCH
-    },
-    Check {
-        id: "search.max-batch-no-effect.limits",
-        title: "a declared `maxBatchSize` neither lowers nor raises the limit on distinct items",
-        why: "If it did, the accepted size of a batch would depend on the instances that it happens to match.",
-        clauses: &[SearchMaxBatchNoEffect],
-        run: Run::Cases(|_| Case::single(Cost::requests(8), max_batch)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.ips-first-text.respelled",
-        title: "a batch with several spellings of an address gives the result of the first spelling alone",
-        why: "If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
-              predict.",
-        clauses: &[SearchIpsFirstText],
-        run: Run::Cases(|_| {
+    check("search.ips-all-or-nothing.position", &[SearchIpsAllOrNothing])
+        .title("one invalid item, an empty set or a set over the limit rejects the whole batch")
+        .why("When an invalid item is dropped silently, its instance is missing from the result and looks deleted.")
+        .with_cases(|_| cases(SearchIpsAllOrNothing, all_or_nothing())),
+    account_check("search.max-batch-no-effect.limits", &[SearchMaxBatchNoEffect])
+        .title("a declared `maxBatchSize` neither lowers nor raises the limit on distinct items")
+        .why("If it did, the accepted size of a batch would depend on the instances that it happens to match.")
+        .with_cases(|_| Case::single(Cost::requests(8), max_batch)),
+    account_check("search.ips-first-text.respelled", &[SearchIpsFirstText])
+        .title("a batch with several spellings of an address gives the result of the first spelling alone")
+        .why("If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
+              predict.")
+        .with_cases(|_| {
             let each = |(label, with_port): (&'static str, bool)| {
                 [("the other spelling first", true), ("the known spelling first", false)]
                     .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
@@ -80,8 +58,6 @@ pub(super) static CHECKS: &[Check] = &[
             let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
             rows(Relation::FirstText, cases, first_text)
         }),
-        ..SURVEYED
-    },
 ];
 
 fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
@@ -105,7 +81,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
-    let full: [(&str, RawItem); 3] = [
+    let full: [(&str, fn(&Search, usize) -> String); 3] = [
         ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
         ("the limit, of the longest items", |search, index| {
             let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
@@ -128,10 +104,6 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     cases(SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
 
-/// Creates the raw item at a place.
-type RawItem = fn(&Search, usize) -> String;
-
-/// Creates items for the limit on distinct items.
 type Items = fn(&Search, usize) -> Vec<String>;
 
 /// Batches around the limit on distinct items: label, whether they are within it, and items.

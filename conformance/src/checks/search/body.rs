@@ -6,20 +6,14 @@ use crate::checks::token::{one_token, other_spellings};
 use crate::contract::Kind;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.fields.types",
-        title: "a filter of another JSON type is rejected; where any string is valid, it may match nothing instead",
-        why: "If a filter of a wrong type is ignored, a caller that asked for a part gets everything.",
-        clauses: &[SearchOrderNumber, SearchCountry, SearchCity, SearchStatus, SearchActivatedRange],
-        run: Run::Cases(type_cases),
-        ..SEARCH
-    },
-    Check {
-        id: "search.json-body.malformed",
-        title: "a body that is not one JSON object is rejected",
-        why: "A corrupt body runs as a search that nobody requested.",
-        clauses: &[SearchJsonBody],
-        run: Run::Cases(|_| {
+    check("search.fields.types", &[SearchOrderNumber, SearchCountry, SearchCity, SearchStatus, SearchActivatedRange])
+        .title("a filter of another JSON type is rejected; where any string is valid, it may match nothing instead")
+        .why("If a filter of a wrong type is ignored, a caller that asked for a part gets everything.")
+        .with_cases(type_cases),
+    check("search.json-body.malformed", &[SearchJsonBody])
+        .title("a body that is not one JSON object is rejected")
+        .why("A corrupt body runs as a search that nobody requested.")
+        .with_cases(|_| {
             let rows = MALFORMED.map(|(label, malform)| {
                 invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
             });
@@ -30,41 +24,27 @@ pub(super) static CHECKS: &[Check] = &[
             });
             cases(SearchJsonBody, rows.into_iter().chain(others))
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.json-body.forms",
-        title: "one JSON object is accepted in every valid notation",
-        why: "Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.",
-        clauses: &[SearchJsonBody],
-        run: Run::Cases(|_| {
+    check("search.json-body.forms", &[SearchJsonBody])
+        .title("one JSON object is accepted in every valid notation")
+        .why("Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.")
+        .with_cases(|_| {
             let rows = FORMS.map(|(label, write)| {
                 let edits = [field(IPS, vec![UNKNOWN_ADDRESS]), Edit::Body(write)];
                 valid(format!("the body is JSON {label}"), edits).labelled(label)
             });
             cases(SearchJsonBody, rows)
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.json-body.open",
-        title: "unspecified forms of a search cause no server error",
-        why: "Client libraries differ in such details. A server error makes them retry a request that can't succeed.",
-        clauses: &[SearchJsonBody],
-        run: Run::Cases(|_| {
+    check("search.json-body.open", &[SearchJsonBody])
+        .title("unspecified forms of a search cause no server error")
+        .why("Client libraries differ in such details. A server error makes them retry a request that can't succeed.")
+        .with_cases(|_| {
             let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
             cases(SearchJsonBody, rows.map(|row| row.of(Base::Search)))
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.token.single",
-        title: "a search takes one token: a missing, empty, unknown or repeated one is rejected",
-        why: "With two tokens, whose instances are listed depends on the order in which a service reads them.",
-        clauses: &[SearchToken],
-        run: Run::Cases(token_cases),
-        ..SEARCH
-    },
+    check("search.token.single", &[SearchToken])
+        .title("a search takes one token: a missing, empty, unknown or repeated one is rejected")
+        .why("With two tokens, whose instances are listed depends on the order in which a service reads them.")
+        .with_cases(token_cases),
 ];
 
 /// Values of types that no text filter has.

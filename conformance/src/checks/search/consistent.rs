@@ -4,13 +4,11 @@ use super::known::CHANGEABLE;
 use super::*;
 use crate::checks::relation::{Difference, page, report};
 
-pub(super) static CHECKS: &[Check] = &[Check {
-    id: "search.instance.consistent",
-    title: "an instance has the same fields in every result",
-    why: "Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
-          move or cancel the wrong one.",
-    clauses: &[SearchInstance],
-    run: Run::Cases(|_| {
+pub(super) static CHECKS: &[Check] = &[account_check("search.instance.consistent", &[SearchInstance])
+    .title("an instance has the same fields in every result")
+    .why("Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
+          move or cancel the wrong one.")
+    .with_cases(|_| {
         let ways: [(_, _, Way); 3] = [
             ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
             ("beside a filter", SOME, |account| {
@@ -25,14 +23,10 @@ pub(super) static CHECKS: &[Check] = &[Check {
             }),
         ];
         surveyed(ways, compare)
-    }),
-    ..SURVEYED
-}];
+    })];
 
-/// Number of searches of a case.
 const SOME: u32 = 4;
 
-/// How surveyed instances are searched again.
 type Way = fn(Account<'_>) -> Vec<Query>;
 
 /// Some instances, spread over the whole survey.

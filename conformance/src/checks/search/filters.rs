@@ -3,65 +3,40 @@
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.city.exact",
-        title: "`cityCode` finds exactly the instances of that city",
-        why: "A caller who selects instances by city for a local service gets some from elsewhere, or misses some.",
-        clauses: &[SearchCity],
-        run: Run::Cases(|_| exact_cases(SearchCity)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.city.near",
-        title: "a code that only resembles a city code finds none of that city's instances",
-        why: "If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.",
-        clauses: &[SearchCity],
-        run: Run::Cases(|_| near_cases(SearchCity)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.country.exact",
-        title: "`countryCode` finds exactly the instances of that country",
-        why: "A caller who needs an address in one country routes its traffic through another one.",
-        clauses: &[SearchCountry],
-        run: Run::Cases(|_| exact_cases(SearchCountry)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.country.near",
-        title: "a code that only resembles a country code finds none of that country's instances",
-        why: "A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.",
-        clauses: &[SearchCountry],
-        run: Run::Cases(|_| near_cases(SearchCountry)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.order-number.held",
-        title: "`orderNo` finds an instance at each address of the order, and only instances that a search without it finds",
-        why: "After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.",
-        clauses: &[SearchOrderNumber],
-        needs: &[Fact::Orders],
-        run: Run::Cases(|_| {
+    account_check("search.city.exact", &[SearchCity])
+        .title("`cityCode` finds exactly the instances of that city")
+        .why("A caller who selects instances by city for a local service gets some from elsewhere, or misses some.")
+        .with_cases(|_| exact_cases(SearchCity)),
+    account_check("search.city.near", &[SearchCity])
+        .title("a code that only resembles a city code finds none of that city's instances")
+        .why("If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.")
+        .with_cases(|_| near_cases(SearchCity)),
+    account_check("search.country.exact", &[SearchCountry])
+        .title("`countryCode` finds exactly the instances of that country")
+        .why("A caller who needs an address in one country routes its traffic through another one.")
+        .with_cases(|_| exact_cases(SearchCountry)),
+    account_check("search.country.near", &[SearchCountry])
+        .title("a code that only resembles a country code finds none of that country's instances")
+        .why("A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.")
+        .with_cases(|_| near_cases(SearchCountry)),
+    check("search.order-number.held", &[SearchOrderNumber])
+        .title("`orderNo` finds an instance at each address of the order, and only instances that a search without it finds")
+        .why("After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.")
+        .needs(&[Fact::Orders])
+        .with_cases(|_| {
             let case = |index: usize| {
                 Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
             };
             let sizes = of_clause(SearchOrderNumber).flat_map(cases_of_sizes);
             (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.order-number.near",
-        title: "a number that only resembles an order number finds none of that order's instances",
-        why: "A truncated order number returns the instances of some order, and the caller books them to the wrong one.",
-        clauses: &[SearchOrderNumber],
-        needs: &[Fact::OwnAddresses, Fact::Orders],
-        run: Run::Cases(|_| near_cases(SearchOrderNumber)),
-        ..SEARCH
-    },
+    check("search.order-number.near", &[SearchOrderNumber])
+        .title("a number that only resembles an order number finds none of that order's instances")
+        .why("A truncated order number returns the instances of some order, and the caller books them to the wrong one.")
+        .needs(&[Fact::OwnAddresses, Fact::Orders])
+        .with_cases(|_| near_cases(SearchOrderNumber)),
 ];
 
-/// The filters that a clause is about.
 fn of_clause(clause: Clause) -> impl Iterator<Item = FilterKind> {
     kinds().filter(move |kind| kind.clause == clause)
 }
@@ -148,10 +123,8 @@ fn exact(account: Account<'_>, (kind, name): (FilterKind, &str)) -> Result<Vec<Q
     account.some(filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect())
 }
 
-/// Derives a text that resembles a value and is not equal to it.
-type NearMiss = fn(&str) -> String;
-
-const NEAR_MISSES: [(&str, NearMiss); 17] = [
+/// Texts that resemble a value and are not equal to it.
+const NEAR_MISSES: [(&str, Respell); 17] = [
     ("without its last character", without_last),
     ("without its first character", |value| {
         value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
@@ -178,7 +151,7 @@ const NEAR_MISSES: [(&str, NearMiss); 17] = [
 ];
 
 /// Further ones, derived from one value only: texts that mean something to a decoder, a regular expression or a collation.
-const FURTHER_MISSES: [(&str, NearMiss); 7] = [
+const FURTHER_MISSES: [(&str, Respell); 7] = [
     ("with a point for its last character", |value| format!("{}.", without_last(value))),
     ("as an alternative", |value| format!("{value}|{value}")),
     ("percent-encoded", |value| value.bytes().map(|byte| format!("%{byte:02X}")).collect()),
@@ -211,7 +184,7 @@ fn without_last(value: &str) -> String {
 }
 
 /// Where letter case is unspecified, it may match.
-const LOWER_CASE: (&str, NearMiss) = ("in lower case", |value| value.to_lowercase());
+const LOWER_CASE: (&str, Respell) = ("in lower case", |value| value.to_lowercase());
 
 fn near_cases(clause: Clause) -> Vec<Case> {
     let count = |known: usize| u32::try_from(known).unwrap_or(u32::MAX);

@@ -4,25 +4,19 @@ use super::*;
 use crate::checks::relation::excluding;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.intersection.second-account",
-        title: "each filter applies to the instances of a second account too",
-        why: "A filter that fails for some customers only is not noticed in tests with another customer's account.",
-        clauses: &[SearchIntersection],
-        needs: &[Fact::SecondToken, Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
+    check("search.intersection.second-account", &[SearchIntersection])
+        .title("each filter applies to the instances of a second account too")
+        .why("A filter that fails for some customers only is not noticed in tests with another customer's account.")
+        .needs(&[Fact::SecondToken, Fact::ForeignAddresses])
+        .with_cases(|_| {
             let case =
                 |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
             shown_kinds().map(case).collect()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.intersection.excluding",
-        title: "two filters that no instance passes together find nothing",
-        why: "Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.",
-        clauses: &[SearchIntersection],
-        run: Run::Cases(|_| {
+    account_check("search.intersection.excluding", &[SearchIntersection])
+        .title("two filters that no instance passes together find nothing")
+        .why("Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.")
+        .with_cases(|_| {
             let pairs = combinations(2).into_iter();
             let pairs = pairs.map(|kinds| (SearchFilter::names(&kinds), 1, kinds));
             let pairs = rows(Relation::Survey, pairs, |account, kinds| {
@@ -35,14 +29,10 @@ pub(super) static CHECKS: &[Check] = &[
             let odd = kinds().map(|kind| (format!("all but {}", kind.label()), 1, kind));
             [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.intersection.pages",
-        title: "a filtered result that is read in small pages is complete and has no duplicates",
-        why: "If filters are applied after paging, pages are short, and clients stop reading and lose the rest.",
-        clauses: &[SearchIntersection, SearchPaging, SearchTotal],
-        run: Run::Cases(|_| {
+    account_check("search.intersection.pages", &[SearchIntersection, SearchPaging, SearchTotal])
+        .title("a filtered result that is read in small pages is complete and has no duplicates")
+        .why("If filters are applied after paging, pages are short, and clients stop reading and lose the rest.")
+        .with_cases(|_| {
             const SETS: [&[&str]; 6] = [
                 &[STATUS, ACTIVATED_FROM],
                 &[GROUP_ID, COUNTRY_CODE],
@@ -59,31 +49,21 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(vec![account.sized(query.citing(SearchIntersection), small_size)])
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.intersection.pairs",
-        title: "each combination of two filters finds exactly the instances that pass both",
-        why: "If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.",
-        clauses: &[SearchIntersection],
-        run: Run::Cases(|_| {
+    account_check("search.intersection.pairs", &[SearchIntersection])
+        .title("each combination of two filters finds exactly the instances that pass both")
+        .why("If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.")
+        .with_cases(|_| {
             let pairs = combinations(2).into_iter();
             combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.intersection.triples",
-        title: "each combination of three filters, and some of four, finds exactly the instances that pass all of them",
-        why: "Queries are often built for one or two filters, and a third one is ignored without an error.",
-        clauses: &[SearchIntersection],
-        run: Run::Cases(|_| {
+    account_check("search.intersection.triples", &[SearchIntersection])
+        .title("each combination of three filters, and some of four, finds exactly the instances that pass all of them")
+        .why("Queries are often built for one or two filters, and a third one is ignored without an error.")
+        .with_cases(|_| {
             // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
             let sets = combinations(3).into_iter().chain(combinations(4));
             combined_cases(sets.zip(BATCHES.into_iter().cycle()))
         }),
-        ..SURVEYED
-    },
 ];
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {

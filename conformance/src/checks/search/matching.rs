@@ -4,12 +4,10 @@ use super::surveyed::alone;
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.match-any-port.batch",
-        title: "a large batch finds what its two halves find",
-        why: "Callers search for their whole inventory. Instances that are missing from large batches look cancelled.",
-        clauses: &[SearchMatchAnyPort],
-        run: Run::Cases(|_| {
+    account_check("search.match-any-port.batch", &[SearchMatchAnyPort])
+        .title("a large batch finds what its two halves find")
+        .why("Callers search for their whole inventory. Instances that are missing from large batches look cancelled.")
+        .with_cases(|_| {
             let places = [
                 ("first of the largest batch", 1, 0),
                 ("250th of the largest batch", 1, 249),
@@ -34,14 +32,10 @@ pub(super) static CHECKS: &[Check] = &[
             });
             [halves, vec![alike], placed, last].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.match-any-port.subset",
-        title: "an address without a port finds every instance of that address and no other",
-        why: "A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.",
-        clauses: &[SearchMatchAnyPort],
-        run: Run::Cases(|_| {
+    account_check("search.match-any-port.subset", &[SearchMatchAnyPort])
+        .title("an address without a port finds every instance of that address and no other")
+        .why("A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.")
+        .with_cases(|_| {
             let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
                 Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
             });
@@ -53,14 +47,10 @@ pub(super) static CHECKS: &[Check] = &[
             });
             [each, alike].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.match-port.batches",
-        title: "a batch of items with ports finds exactly those addresses and ports",
-        why: "If addresses and ports are matched independently, the result has instances of other combinations.",
-        clauses: &[SearchMatchPort, SearchMatchAnyPort],
-        run: Run::Cases(|_| {
+    account_check("search.match-port.batches", &[SearchMatchPort, SearchMatchAnyPort])
+        .title("a batch of items with ports finds exactly those addresses and ports")
+        .why("If addresses and ports are matched independently, the result has instances of other combinations.")
+        .with_cases(|_| {
             rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
                 let mut batch = account.batch(name)?;
                 batch.items.reverse();
@@ -70,14 +60,10 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(vec![batch.citing(clause)])
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.match-port.subset",
-        title: "an item with a port finds exactly that address and port",
-        why: "Several instances share an address and differ by port. Taking one for another changes the wrong one.",
-        clauses: &[SearchMatchPort, SearchMatchAnyPort],
-        run: Run::Cases(|_| {
+    account_check("search.match-port.subset", &[SearchMatchPort, SearchMatchAnyPort])
+        .title("an item with a port finds exactly that address and port")
+        .why("Several instances share an address and differ by port. Taking one for another changes the wrong one.")
+        .with_cases(|_| {
             rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
                 const MAX: usize = 8;
                 let ported = account.survey.values(|instance| {
@@ -90,14 +76,10 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.match-port.union",
-        title: "items with and without ports of one address find everything that each of them finds",
-        why: "Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.",
-        clauses: &[SearchMatchPort, SearchMatchAnyPort],
-        run: Run::Cases(|_| {
+    account_check("search.match-port.union", &[SearchMatchPort, SearchMatchAnyPort])
+        .title("items with and without ports of one address find everything that each of them finds")
+        .why("Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.")
+        .with_cases(|_| {
             let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
                 UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
             });
@@ -108,17 +90,12 @@ pub(super) static CHECKS: &[Check] = &[
                 if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
             })
         }),
-        ..SURVEYED
-    },
 ];
 
-/// The address families: label, and whether it is IPv6.
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];
 
-/// Selects items of one address, from the item without a port and those with ports.
-type Union = fn(bare: String, ported: &[String]) -> Vec<String>;
-
-const UNIONS: [(&str, Union); 7] = [
+/// Items of one address, from the item without a port and those with ports.
+const UNIONS: [(&str, fn(String, &[String]) -> Vec<String>); 7] = [
     ("every port", |_, ported| ported.to_vec()),
     ("every port but one", |_, ported| ported[1..].to_vec()),
     ("a port before no port", |bare, ported| vec![ported[0].clone(), bare]),

@@ -6,39 +6,25 @@ use super::*;
 use crate::grammar::json_integers;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.status.boundaries",
-        title: "each listed `status` is accepted and any other text is rejected",
-        why: "If a misspelled status is ignored, a caller who wants active instances gets expired ones too.",
-        clauses: &[SearchStatus],
-        run: Run::Cases(|scope| {
+    check("search.status.boundaries", &[SearchStatus])
+        .title("each listed `status` is accepted and any other text is rejected")
+        .why("If a misspelled status is ignored, a caller who wants active instances gets expired ones too.")
+        .with_cases(|scope| {
             [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.status.sum",
-        title: "each `status` finds exactly the instances that show it",
-        why: "Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.",
-        clauses: &[SearchStatus],
-        needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| exact_cases(SearchStatus)),
-        ..SEARCH
-    },
-    Check {
-        id: "search.group.boundaries",
-        title: "`groupId` below its minimum or of another type is rejected; its minimum and null are accepted",
-        why: "If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.",
-        clauses: &[SearchGroup],
-        run: Run::Cases(group_boundaries),
-        ..SEARCH
-    },
-    Check {
-        id: "search.group.null",
-        title: "`groupId` null finds what a search without `groupId` finds",
-        why: "Clients that write absent values as null see only ungrouped instances, or none.",
-        clauses: &[SearchGroup],
-        run: Run::Cases(|_| {
+    check("search.status.sum", &[SearchStatus])
+        .title("each `status` finds exactly the instances that show it")
+        .why("Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.")
+        .needs(&[Fact::OwnAddresses])
+        .with_cases(|_| exact_cases(SearchStatus)),
+    check("search.group.boundaries", &[SearchGroup])
+        .title("`groupId` below its minimum or of another type is rejected; its minimum and null are accepted")
+        .why("If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.")
+        .with_cases(group_boundaries),
+    account_check("search.group.null", &[SearchGroup])
+        .title("`groupId` null finds what a search without `groupId` finds")
+        .why("Clients that write absent values as null see only ungrouped instances, or none.")
+        .with_cases(|_| {
             let beside = [
                 ("alone", 1, None),
                 ("beside a status", 1, Some(STATUS)),
@@ -52,36 +38,24 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(vec![query.citing(SearchGroup)])
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.group.sum",
-        title: "each `groupId` finds its own instances, and the minimum finds the ungrouped ones",
-        why: "Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.",
-        clauses: &[SearchGroup],
-        run: Run::Cases(|_| exact_cases(SearchGroup)),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.page.boundaries",
-        title: "`page` outside its range or of another type is rejected",
-        why: "If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.",
-        clauses: &[SearchPage],
-        run: Run::Cases(|scope| {
+    account_check("search.group.sum", &[SearchGroup])
+        .title("each `groupId` finds its own instances, and the minimum finds the ungrouped ones")
+        .why("Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.")
+        .with_cases(|_| exact_cases(SearchGroup)),
+    check("search.page.boundaries", &[SearchPage])
+        .title("`page` outside its range or of another type is rejected")
+        .why("If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.")
+        .with_cases(|scope| {
             // A service may reject a page past the last one, so the first one is the only valid one.
             let pages = &scope.contract.search.pages;
             let malformed = invalid_members(&scope.contract.search, PAGE, by_reason(json_integers(pages)));
             let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
             [first, malformed].concat()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.page.default",
-        title: "a search without `page` returns the default page",
-        why: "Most callers never send a page. They miss instances if they do not get the first page.",
-        clauses: &[SearchPage],
-        run: Run::Cases(|scope| {
+    check("search.page.default", &[SearchPage])
+        .title("a search without `page` returns the default page")
+        .why("Most callers never send a page. They miss instances if they do not get the first page.")
+        .with_cases(|scope| {
             // The control has a page, in case the service wrongly requires one.
             let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
             let rows = [
@@ -96,26 +70,18 @@ pub(super) static CHECKS: &[Check] = &[
             let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
             cases(SearchPage, rows).into_iter().chain(first).collect()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.page-size.boundaries",
-        title: "`pageSize` inside its range is accepted; outside its range or of another type it is rejected",
-        why: "If a page size is reduced silently, a caller takes one page for the whole result.",
-        clauses: &[SearchPageSize],
-        run: Run::Cases(|scope| {
+    check("search.page-size.boundaries", &[SearchPageSize])
+        .title("`pageSize` inside its range is accepted; outside its range or of another type it is rejected")
+        .why("If a page size is reduced silently, a caller takes one page for the whole result.")
+        .with_cases(|scope| {
             let search = &scope.contract.search;
             let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
             [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.page-size.default",
-        title: "a search without `pageSize` returns the default number of instances per page",
-        why: "A caller that computes pages from the documented default misses or repeats instances when the default is another one.",
-        clauses: &[SearchPageSize, SearchPage],
-        run: Run::Cases(|_| {
+    account_check("search.page-size.default", &[SearchPageSize, SearchPage])
+        .title("a search without `pageSize` returns the default number of instances per page")
+        .why("A caller that computes pages from the documented default misses or repeats instances when the default is another one.")
+        .with_cases(|_| {
             let cases = [
                 ("the first page", 2, (0, false)),
                 ("the second page", 2, (1, false)),
@@ -143,15 +109,11 @@ pub(super) static CHECKS: &[Check] = &[
             });
             [cases, filtered].concat()
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.page-size.most",
-        title: "a page has as many instances as `pageSize` requests, up to the maximum size",
-        why: "Large exports read pages of the maximum size. A lower limit truncates them.",
-        clauses: &[SearchPageSize, SearchPaging, SearchTotal],
-        run: Run::Cases(|_| {
-            let sizes: [(&str, u32, Size); 5] = [
+    account_check("search.page-size.most", &[SearchPageSize, SearchPaging, SearchTotal])
+        .title("a page has as many instances as `pageSize` requests, up to the maximum size")
+        .why("Large exports read pages of the maximum size. A lower limit truncates them.")
+        .with_cases(|_| {
+            let sizes: [(&str, u32, fn(i64) -> i64); 5] = [
                 ("the smallest size", 1, |_| 0),
                 ("one below the number of instances", 1, |count| count.saturating_sub(1)),
                 ("the number of instances", 1, |count| count),
@@ -171,15 +133,7 @@ pub(super) static CHECKS: &[Check] = &[
             });
             [sizes, last].concat()
         }),
-        ..SURVEYED
-    },
 ];
-
-/// A page size for a number of instances, before it is clamped to its range.
-type Size = fn(i64) -> i64;
-
-/// Makes another text of a status.
-type Respell = fn(&str) -> String;
 
 /// Unlisted texts, one made from each listed status.
 const UNLISTED: [(&str, Respell); 11] = [

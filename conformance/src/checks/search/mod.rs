@@ -28,7 +28,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde_json::{Value as Json, json};
 
-use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Run, Scope, Stop};
+use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
 use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
@@ -36,7 +36,7 @@ use crate::checks::relation::{
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, either, field, with};
+use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, either, field, with};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter, Unspecified};
@@ -46,10 +46,15 @@ use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
 use rules::{A_RANGE, Company, FILTERS, SECOND_PAGE, each_invalid, invalid, valid, valid_if};
-use surveyed::{Account, BATCHES, SURVEYED, row, rows, surveyed};
+use surveyed::{Account, BATCHES, account_check, row, rows, surveyed};
 
-/// What the checks of this operation have in common.
-const SEARCH: Check = Check { operation: Some(OperationId::Search), ..Check::TEMPLATE };
+/// Makes another text of a value.
+type Respell = fn(&str) -> String;
+
+/// A check of this operation.
+const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
+    Check::new(OperationId::Search, id, clauses)
+}
 
 pub(super) static TABLES: &[&[Check]] = &[
     account::CHECKS,

@@ -3,12 +3,10 @@
 use super::*;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.paging.end",
-        title: "the last page has the remaining instances, and a page past it is empty or rejected",
-        why: "If a page past the end repeats instances, clients never stop reading.",
-        clauses: &[SearchPaging, SearchTotal],
-        run: Run::Cases(|_| {
+    account_check("search.paging.end", &[SearchPaging, SearchTotal])
+        .title("the last page has the remaining instances, and a page past it is empty or rejected")
+        .why("If a page past the end repeats instances, clients never stop reading.")
+        .with_cases(|_| {
             let cases =
                 [("one page", 6, 1), ("two pages", 4, 2), ("three pages", 4, 3), ("seven pages", 4, 7)];
             rows(Relation::Page, cases, |account, pages| {
@@ -22,14 +20,10 @@ pub(super) static CHECKS: &[Check] = &[
                 Ok(numbers.map(|number| survey.query().on_page(number, size)).collect())
             })
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.paging.partition",
-        title: "pages neither overlap nor leave gaps, whether or not their size divides the total",
-        why: "An export that reads page by page misses instances or has duplicates.",
-        clauses: &[SearchPaging, SearchTotal],
-        run: Run::Cases(|_| {
+    account_check("search.paging.partition", &[SearchPaging, SearchTotal])
+        .title("pages neither overlap nor leave gaps, whether or not their size divides the total")
+        .why("An export that reads page by page misses instances or has duplicates.")
+        .with_cases(|_| {
             let mut cases = rows(Relation::Pages, SIZES, |account, size| {
                 let query = some_instances(account);
                 Ok(vec![account.sized(query, size)])
@@ -42,14 +36,10 @@ pub(super) static CHECKS: &[Check] = &[
             cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
             cases
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.paging.still",
-        title: "the order of instances is the same in every response",
-        why: "If the order changes between two pages, instances move from one page to another and are missed.",
-        clauses: &[SearchPaging],
-        run: Run::Cases(|_| {
+    account_check("search.paging.still", &[SearchPaging])
+        .title("the order of instances is the same in every response")
+        .why("If the order changes between two pages, instances move from one page to another and are missed.")
+        .with_cases(|_| {
             let all =
                 [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
             let mut cases = rows(Relation::Still, all, |account, pages| {
@@ -77,14 +67,10 @@ pub(super) static CHECKS: &[Check] = &[
             }));
             cases
         }),
-        ..SURVEYED
-    },
-    Check {
-        id: "search.total.filters",
-        title: "`total` counts matches on all pages after filtering",
-        why: "Callers display `total` as the number of their instances and compute the number of pages from it.",
-        clauses: &[SearchTotal],
-        run: Run::Cases(|_| {
+    account_check("search.total.filters", &[SearchTotal])
+        .title("`total` counts matches on all pages after filtering")
+        .why("Callers display `total` as the number of their instances and compute the number of pages from it.")
+        .with_cases(|_| {
             let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
             let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
                 let fields = SearchFilter::names(&kinds);
@@ -102,11 +88,8 @@ pub(super) static CHECKS: &[Check] = &[
                     .collect())
             })
         }),
-        ..SURVEYED
-    },
 ];
 
-/// A page size for a number of instances.
 type Size = fn(usize) -> usize;
 
 const SIZES: [(&str, u32, Size); 8] = [

@@ -4,33 +4,25 @@ use super::*;
 use crate::checks::State as RunState;
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "search.read-only.first",
-        title: "the first search for an instance does not change it",
-        why: "A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.",
-        clauses: &[SearchReadOnly],
-        needs: &[Fact::OwnAddresses],
-        run: Run::FirstCases(|_| {
+    check("search.read-only.first", &[SearchReadOnly])
+        .title("the first search for an instance does not change it")
+        .why("A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.")
+        .needs(&[Fact::OwnAddresses])
+        .with_first_cases(|_| {
             let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
             Case::single(Cost::requests(requests), first)
         }),
-        ..SEARCH
-    },
-    Check {
-        id: "search.read-only.repeat",
-        title: "searches change neither the instances nor the groups",
-        why: "Searches run often and unattended. If they change groups or instances, nobody finds the cause.",
-        clauses: &[SearchReadOnly, SearchEnvelope],
-        needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| {
+    check("search.read-only.repeat", &[SearchReadOnly, SearchEnvelope])
+        .title("searches change neither the instances nor the groups")
+        .why("Searches run often and unattended. If they change groups or instances, nobody finds the cause.")
+        .needs(&[Fact::OwnAddresses])
+        .with_cases(|_| {
             let rounds: [(_, _, Rounds); 2] =
                 [("groups, by each of them", 2 + 3 * GROUPS, of_each_group), ("rounds", 12, alike)];
             let mut cases = surveyed(rounds, unchanged);
             cases.push(Case::new("two searches with one request id", Cost::requests(4), one_request_id));
             cases
         }),
-        ..SEARCH
-    },
 ];
 
 /// What a run sees when it searches for some instances for the first time and at once again. A search that changes what it finds
@@ -108,7 +100,6 @@ async fn one_request_id(probe: &Probe<'_>) -> Result<(), Stop> {
 /// The group that searches are about, if they are about one, and the searches.
 type Round = (Option<i64>, Vec<Query>);
 
-/// Chooses rounds of searches.
 type Rounds = fn(Account<'_>) -> Result<Vec<Round>, Stop>;
 
 const GROUPS: u32 = 4;
@@ -169,7 +160,6 @@ struct State {
 }
 
 impl State {
-    /// The row of a group in the listing.
     fn group(&self, id: i64) -> Option<&Json> {
         self.groups.as_ref()?.as_array()?.iter().find(|group| group[GROUP_ID] == id)
     }

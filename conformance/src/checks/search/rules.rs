@@ -45,7 +45,6 @@ pub(super) fn invalid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> 
     reject(label.clone(), label, edits).of(Base::Search)
 }
 
-/// A search that must be accepted.
 pub(super) fn valid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
     accept(label.clone(), label, edits).of(Base::Search)
@@ -55,7 +54,6 @@ pub(super) fn valid_if(is_allowed: bool, label: impl Into<String>, edits: impl I
     if is_allowed { valid(label, edits) } else { invalid(label, edits) }
 }
 
-/// A search that must be rejected with each of these values of a member.
 pub(super) fn each_invalid(
     label: impl Into<String>,
     values: impl IntoIterator<Item = (String, Edit)>,

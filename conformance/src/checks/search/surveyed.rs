@@ -6,8 +6,10 @@ use super::*;
 use crate::check::CaseFn;
 use crate::checks::relation::meeting;
 
-/// What the checks of results at the account's addresses have in common.
-pub(super) const SURVEYED: Check = Check { needs: &[Fact::OwnAddresses], ..SEARCH };
+/// A check of results at the account's addresses.
+pub(super) const fn account_check(id: &'static str, clauses: &'static [Clause]) -> Check {
+    check(id, clauses).needs(&[Fact::OwnAddresses])
+}
 
 /// What searches are chosen from: the instances at the supplied addresses, and the contract.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +54,6 @@ pub(super) fn rows<L: Into<Cow<'static, str>>, T: Clone + Send + Sync + 'static>
     surveyed(rows, judge)
 }
 
-/// The same for one row without data.
 pub(super) fn row(
     relation: Relation,
     label: &'static str,
@@ -72,7 +73,6 @@ pub(super) fn alone(
     Case::for_data(label, Cost::requests(requests), (relation, choose, ()), judge)
 }
 
-/// Judges the chosen searches.
 async fn judge<T>(probe: &Probe<'_>, (relation, choose, data): (Relation, Choose<T>, T)) -> Result<(), Stop> {
     let account = Account::read(probe).await?;
     relate(probe, account.survey, relation, &choose(account, data)?).await
@@ -101,12 +101,10 @@ impl<'a> Account<'a> {
         self.some(self.survey.values(|instance| Some(instance.ip).filter(is_wanted)))
     }
 
-    /// A search for these addresses.
     pub(super) fn at(self, addresses: impl IntoIterator<Item = IpAddr>) -> Query {
         Query::new(addresses.into_iter().map(|ip| self.survey.spelt(ip)))
     }
 
-    /// A search for a batch of the survey.
     pub(super) fn batch(self, name: &str) -> Result<Query, Stop> {
         let batch = self.survey.batches(self.search).iter().find(|batch| batch.name == Some(name));
         let lacks = || self.lacks(&format!("the searched addresses have no {name}"), "more addresses");

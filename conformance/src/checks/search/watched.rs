@@ -5,11 +5,7 @@ use std::ops::RangeInclusive;
 use super::*;
 use crate::checks::relation::{counts, echo, misfits};
 
-pub(super) static CHECKS: &[Check] = &[Check {
-    id: "search.intersection.watched",
-    title: "every instance of every response matches all filters and items of its request",
-    why: "Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.",
-    clauses: &[
+pub(super) static CHECKS: &[Check] = &[check("search.intersection.watched", &[
         SearchActivatedRange,
         SearchCity,
         SearchCountry,
@@ -22,10 +18,10 @@ pub(super) static CHECKS: &[Check] = &[Check {
         SearchPaging,
         SearchStatus,
         SearchTotal,
-    ],
-    run: Run::Passive(judge),
-    ..SEARCH
-}];
+    ])
+    .title("every instance of every response matches all filters and items of its request")
+    .why("Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.")
+    .passive(judge)];
 
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;
