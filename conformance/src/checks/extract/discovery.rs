@@ -111,32 +111,27 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
     let mut control = None;
     for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(REGIONS, region);
-        match supply(probe, &request).await? {
-            // The region may be unknown, or nothing is served at all.
-            Supply::Nothing => {
-                if control.is_none() {
-                    control = Some(supply(probe, plain).await?);
-                }
-                if control == Some(Supply::Nothing) {
-                    return Some(EmptyRegion::NothingIsServed);
-                }
-            }
-            // The service may take any code for the default region, and each further code would cost a gateway.
-            Supply::Gateways | Supply::Throttled => return None,
-            Supply::Shortage => {
-                // A service that is short of gateways everywhere says nothing about the region.
-                let control = match control {
-                    Some(control) => control,
-                    None => supply(probe, plain).await?,
-                };
-                for _ in 0..REPEATS {
-                    if supply(probe, &request).await? != Supply::Shortage {
-                        return None;
-                    }
-                }
-                return (control == Supply::Gateways).then_some(EmptyRegion::Found(region));
+        let shown = supply(probe, &request).await?;
+        // The service may take any code for the default region, and each further code would cost a gateway.
+        if matches!(shown, Supply::Gateways | Supply::Throttled) {
+            return None;
+        }
+        // The region may be unknown, and a service may be short of gateways everywhere, or serve nothing at all.
+        let served = match control {
+            Some(served) => served,
+            None => *control.insert(supply(probe, plain).await?),
+        };
+        match (shown, served) {
+            (Supply::Nothing, Supply::Nothing) => return Some(EmptyRegion::NothingIsServed),
+            (Supply::Nothing, _) => continue,
+            _ => {}
+        }
+        for _ in 0..REPEATS {
+            if supply(probe, &request).await? != Supply::Shortage {
+                return None;
             }
         }
+        return (served == Supply::Gateways).then_some(EmptyRegion::Found(region));
     }
     None
 }
