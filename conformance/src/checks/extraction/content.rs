@@ -383,7 +383,8 @@ fn judge_separator(
             Fact::PlentifulRegion,
         ));
     };
-    let is_contained = split.pieces > split.entries && !split.separator.contains(char::is_whitespace);
+    let may_contain = line_break(&probe.contract().extract, &exchange.request).is_none();
+    let is_contained = split.pieces > split.entries && may_contain;
     if split.is_broken || (split.pieces != split.entries && !is_contained) {
         let PassiveFinding { clause, expected, actual, .. } = split.finding(response);
         probe.finding(clause, &expected, &actual, &[exchange]);
