@@ -81,7 +81,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
-    let full: [(&str, fn(&Search, usize) -> String); 3] = [
+    let full: [(&str, RawItem); 3] = [
         ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
         ("the limit, of the longest items", |search, index| {
             let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
@@ -103,6 +103,8 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
     let rejected = rejected.map(|(label, edit)| invalid(label, [edit]));
     cases(SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
 }
+
+type RawItem = fn(&Search, usize) -> String;
 
 type Items = fn(&Search, usize) -> Vec<String>;
 

@@ -86,7 +86,9 @@ const OPEN: [(&str, Unspecified, &str); 7] = [
     ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
 ];
 
-const NO_TEXTS: [(&str, fn() -> Vec<Json>); 5] = [
+type Items = fn() -> Vec<Json>;
+
+const NO_TEXTS: [(&str, Items); 5] = [
     ("a number", || vec![json!(3_405_803_994_u32), json!(0)]),
     ("null", || vec![Json::Null]),
     ("a boolean", || vec![json!(true), json!(false)]),

@@ -94,8 +94,10 @@ pub(super) static CHECKS: &[Check] = &[
 
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];
 
-/// Items of one address, from the item without a port and those with ports.
-const UNIONS: [(&str, fn(String, &[String]) -> Vec<String>); 7] = [
+/// Selects items of one address, from the item without a port and those with ports.
+type Union = fn(bare: String, ported: &[String]) -> Vec<String>;
+
+const UNIONS: [(&str, Union); 7] = [
     ("every port", |_, ported| ported.to_vec()),
     ("every port but one", |_, ported| ported[1..].to_vec()),
     ("a port before no port", |bare, ported| vec![ported[0].clone(), bare]),

@@ -113,7 +113,7 @@ pub(super) static CHECKS: &[Check] = &[
         .title("a page has as many instances as `pageSize` requests, up to the maximum size")
         .why("Large exports read pages of the maximum size. A lower limit truncates them.")
         .with_cases(|_| {
-            let sizes: [(&str, u32, fn(i64) -> i64); 5] = [
+            let sizes: [(&str, u32, Size); 5] = [
                 ("the smallest size", 1, |_| 0),
                 ("one below the number of instances", 1, |count| count.saturating_sub(1)),
                 ("the number of instances", 1, |count| count),
@@ -134,6 +134,9 @@ pub(super) static CHECKS: &[Check] = &[
             [sizes, last].concat()
         }),
 ];
+
+/// A page size for a number of instances, before it is clamped to its range.
+type Size = fn(i64) -> i64;
 
 /// Unlisted texts, one made from each listed status.
 const UNLISTED: [(&str, Respell); 11] = [
