@@ -37,8 +37,9 @@ pub(super) static CHECKS: &[Check] = &[
             let row = |(what, text): (String, String)| {
                 let why = format!("{SB} of {what}");
                 let row = match text.len() <= extract.separator_bytes {
+                    // Two entries, of which the budget may count one more.
                     true => accept(what, why, [set(NUM, &two), set(SB, text)]).giving(
-                        2,
+                        3,
                         Unless::Finding,
                         &[Judge::Separator],
                     ),

@@ -193,12 +193,13 @@ const MANY: u32 = 13;
 /// Enough entries to see a separator that is not beside the last entry.
 const SEVERAL: u32 = 3;
 
-/// The extraction of so many entries with a separator between them.
+/// The extraction of so many entries with a separator between them. The budget may take a custom one for a part of an entry, and so
+/// count one more.
 pub(super) fn separated(extract: &Extract, label: String, separator: &Separator, entries: u32) -> Row {
     let Separator { code, text } = separator;
     let is_custom = *code == extract.custom_separator;
     let mut edits = vec![set(NUM, entries), set(LB, code)];
     edits.extend(is_custom.then(|| set(SB, text)));
     let why = if is_custom { format!("{SB}={text:?}, {LB}={code}") } else { format!("{LB}={code}") };
-    accept(label, why, edits).giving(entries, Unless::Finding, &[Judge::Separator])
+    accept(label, why, edits).giving(entries + u32::from(is_custom), Unless::Finding, &[Judge::Separator])
 }
