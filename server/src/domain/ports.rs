@@ -19,8 +19,8 @@ pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 /// The queries of the service. Each reads one snapshot of the database, and a change that was reported as done is in force.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
-    /// The data for an extraction.
-    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData>;
+    /// The data for an extraction. The choice begins at `pivot` in the order of gateways, which is random to spread the load.
+    async fn extraction(&self, query: &ExtractionQuery, pivot: i64) -> Found<ExtractionData>;
 
     /// Stores an extraction under the account's request id, durably, unless one already exists. Returns the stored one, so that
     /// concurrent callers with the same id get the same (`extract.idempotent`).

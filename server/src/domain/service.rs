@@ -6,10 +6,10 @@ use super::{
     StaticGroup,
     access::{AccountId, ProtectedData, Purpose},
     clock::Clock,
-    extraction::{ExtractCommand, Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
+    extraction::{Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
     ports::{Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
-    search::{SearchCommand, SearchPage},
+    search::{SearchPage, SearchQuery},
     token::Token,
 };
 
@@ -58,16 +58,15 @@ impl Service {
     /// # Errors
     /// The first of these conditions that fails: the token, the caller's address, the account's verification, its entitlement,
     /// the parameters of a known request id, and available gateways.
-    pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
-        let ExtractCommand { token, caller_ip, parameters, request_id } = command;
-        let (digest, now) = (token.digest(), self.clock.now());
-        let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random() };
-        let data = self.queried(Query::Extraction, self.repository.extraction(&query)).await?;
+    pub async fn extract(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
+        let now = self.clock.now();
+        let data = self.repository.extraction(&query, rand::random());
+        let data = self.queried(Query::Extraction, data).await?;
         let (owner, data) = known(data)?.authorize(Purpose::Extraction, now)?;
         record_account(owner);
         let ExtractionData { account, stored, candidates } = data;
         let parameters = &query.parameters;
-        let caller_ip = account.authorize_extraction(caller_ip, parameters.protocol, now)?;
+        let caller_ip = account.authorize_extraction(query.caller_ip, parameters.protocol, now)?;
         let endpoints = match (stored, &query.request_id) {
             (Some(stored), _) => stored.repeat(parameters)?,
             (None, Some(request_id)) if !candidates.is_empty() => {
@@ -98,8 +97,8 @@ impl Service {
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
-    pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
-        let page = self.repository.search(token.digest(), command.into());
+    pub async fn search(&self, token: &Token, query: SearchQuery) -> Result<SearchPage, Rejection> {
+        let page = self.repository.search(token.digest(), query);
         let (account, page) =
             known(self.queried(Query::Search, page).await?)?.authorize(Purpose::Static, self.clock.now())?;
         record_account(account);

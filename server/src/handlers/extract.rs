@@ -10,7 +10,7 @@ use crate::{
     },
     domain::{
         SmolStr,
-        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Region},
+        extraction::{Endpoint, Extraction, ExtractionQuery, Parameters, Region},
     },
     edge::responding::{
         api_error::ApiError,
@@ -30,13 +30,13 @@ impl Handler for ExtractProxies {
         } else {
             Region::Only(regions)
         };
-        let command = ExtractCommand {
-            token: call.token,
+        let query = ExtractionQuery {
+            digest: call.token.digest(),
             caller_ip: call.caller_ip,
             parameters: Parameters { count: num, region, protocol },
             request_id,
         };
-        let extraction = call.service.extract(command).await?;
+        let extraction = call.service.extract(query).await?;
 
         let headers = ExtractProxiesHeaders {
             x_proxy_requested_count: Some(extraction.requested.into()),

@@ -40,7 +40,7 @@ impl PausedStore {
 
 #[async_trait]
 impl Repository for PausedStore {
-    async fn extraction(&self, _: &ExtractionQuery) -> Found<ExtractionData> {
+    async fn extraction(&self, _: &ExtractionQuery, _: i64) -> Found<ExtractionData> {
         self.permitted().await
     }
 
