@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Emitter, types::doc};
 use crate::{
-    emit::{field, name},
-    model::{Header, Operation, Parameter, Response, Side},
+    emit::name,
+    model::{Header, Operation, Parameter, Response, Side, field},
 };
 
 impl Emitter<'_> {
