@@ -51,7 +51,7 @@ impl Repository for PausedStore {
         _: StoredExtraction,
         _: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError> {
-        Err(RepositoryError::Unavailable("closed".to_owned()))
+        Err(StoreError::Closed.into())
     }
 
     async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
