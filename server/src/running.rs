@@ -17,7 +17,6 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::{
     admin::{self, Admin},
-    api::generated::{OPERATIONS, SUCCESS_STATUSES},
     connections::{self, Connections},
     domain::{clock::Clock, service::Service},
     edge::{
@@ -149,7 +148,7 @@ pub(crate) fn serve_api(
         admin,
         request_id_retention,
     } = config;
-    let metrics = Arc::new(Metrics::new(OPERATIONS, SUCCESS_STATUSES));
+    let metrics = Arc::new(Metrics::new(sallyport_contract::operations()));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
         let total = max_in_flight.saturating_mul(each);
