@@ -55,6 +55,11 @@ pub(crate) fn installed() -> Option<PathBuf> {
 impl Nginx {
     /// Starts nginx in front of the server at `upstream`.
     pub(crate) fn start(program: &Path, upstream: SocketAddr) -> Self {
+        Self::start_with(program, upstream, "")
+    }
+
+    /// The same with more directives.
+    pub(crate) fn start_with(program: &Path, upstream: SocketAddr, directives: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pair = Pair::new();
         let (certificate, key) = pair.write(folder.path());
@@ -62,7 +67,7 @@ impl Nginx {
         let address = free();
         let mut site = SITE.to_owned();
         for (shown, ours) in [
-            ("listen 443 ", format!("listen {address} ")),
+            ("listen 443 ", format!("{directives} listen {address} ")),
             ("127.0.0.1:8080", upstream.to_string()),
             ("/etc/sallyport/chain.pem", certificate.display().to_string()),
             ("/etc/sallyport/key.pem", key.display().to_string()),
