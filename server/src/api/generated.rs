@@ -9,8 +9,8 @@ use crate::{
     edge::{
         operation::Operation,
         responding::response::{
-            Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, PlainText,
-            Responses, SuccessHeaders, set_header,
+            Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, Responses,
+            SuccessHeaders, set_header,
         },
     },
     named,
@@ -93,7 +93,7 @@ impl SuccessHeaders for ExtractProxiesHeaders {
 }
 impl Responses for ExtractProxies {
     const ALLOW: &'static str = "GET";
-    type Text = PlainText;
+    type Text = String;
     type Success = ExtractSuccess;
     type Headers = ExtractProxiesHeaders;
     type Error = ExtractError;

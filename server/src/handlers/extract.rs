@@ -14,11 +14,9 @@ use crate::{
     },
     edge::responding::{
         api_error::ApiError,
-        response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
+        response::{Constant, ConstantBool, Content, Success},
     },
 };
-
-impl SendsText for ExtractProxies {}
 
 impl Handler for ExtractProxies {
     const PURPOSE: Purpose = Purpose::Extraction;
@@ -52,7 +50,7 @@ impl Handler for ExtractProxies {
             ReturnType::Txt => {
                 // A code without text requires `sb`.
                 let separator = lb.separator().or(sb.as_deref()).unwrap_or_default();
-                Content::Text(PlainText(lines(&extraction.endpoints, separator)))
+                Content::Text(lines(&extraction.endpoints, separator))
             }
         };
         Ok(Success { content, headers })

@@ -55,7 +55,7 @@ impl Emitter<'_> {
                 edge::{
                     operation::Operation,
                     responding::response::{
-                        Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, PlainText, Responses,
+                        Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, Responses,
                         SuccessHeaders, set_header,
                     },
                 },

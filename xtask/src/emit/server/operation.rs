@@ -26,7 +26,7 @@ impl Emitter<'_> {
             None => quote!(NoContent),
         };
         let has_text = success.content.iter().any(|media| media.name == "text/plain");
-        let text = if has_text { quote!(PlainText) } else { quote!(NoTextBody) };
+        let text = if has_text { quote!(String) } else { quote!(NoTextBody) };
         let status = match success.status.as_str() {
             "201" => Some(quote!(CREATED)),
             "202" => Some(quote!(ACCEPTED)),
