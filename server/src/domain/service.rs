@@ -61,7 +61,8 @@ impl Service {
         &self,
         query: Query,
         found: impl Future<Output = Found<T>> + Send,
-        (purpose, now): (Purpose, Timestamp),
+        purpose: Purpose,
+        now: Timestamp,
     ) -> Result<(AccountId, T), Rejection> {
         let data = self.queried(query, found).await?.ok_or(Rejection::TokenUnknown)?;
         let (account, value) = data.authorize(purpose, now)?;
@@ -79,7 +80,7 @@ impl Service {
     pub async fn extract(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
         let now = self.clock.now();
         let found = self.repository.extraction(&query, rand::random());
-        let found = self.authorized(Query::Extraction, found, (Purpose::Extraction, now)).await?;
+        let found = self.authorized(Query::Extraction, found, Purpose::Extraction, now).await?;
         let (owner, ExtractionData { account, stored, candidates }) = found;
         let parameters = &query.parameters;
         let caller_ip = account.authorize_extraction(query.caller_ip, parameters.protocol, now)?;
@@ -107,12 +108,12 @@ impl Service {
     /// The account's groups, ascending by id.
     pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
         let found = self.repository.groups(token.digest());
-        Ok(self.authorized(Query::Groups, found, (Purpose::Static, self.clock.now())).await?.1)
+        Ok(self.authorized(Query::Groups, found, Purpose::Static, self.clock.now()).await?.1)
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
     pub async fn search(&self, token: &Token, query: SearchQuery) -> Result<SearchPage, Rejection> {
         let found = self.repository.search(token.digest(), query);
-        Ok(self.authorized(Query::Search, found, (Purpose::Static, self.clock.now())).await?.1)
+        Ok(self.authorized(Query::Search, found, Purpose::Static, self.clock.now()).await?.1)
     }
 }
