@@ -20,33 +20,24 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct Capabilities {
-        /// The IP can be changed.
-        ///
-        /// Clause: `search.capabilities`.
+        ///The IP can be changed. Clause: `search.capabilities`.
         #[serde(
             rename = "changeIp",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub change_ip: ::std::option::Option<bool>,
-        /// Which terms, in days, may be bought.
-        ///
-        /// Clause: `search.capabilities`.
         #[serde(
             rename = "convertTrial",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub convert_trial: ::std::option::Option<TermRule>,
-        /// The customer can set the credentials.
-        ///
-        /// Clause: `search.capabilities`.
+        ///The customer can set the credentials. Clause: `search.capabilities`.
         #[serde(
             rename = "customCredentials",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub custom_credentials: ::std::option::Option<bool>,
-        /// Batch ceiling of the source. The request limits of this API apply all the same.
-        ///
-        /// `minimum: 0`. Clause: `search.max-batch-no-effect`.
+        ///Batch ceiling of the source. The request limits of this API apply all the same. `minimum: 0`. Clause: `search.max-batch-no-effect`.
         #[serde(
             rename = "maxBatchSize",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -54,35 +45,23 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         #[serde(default)]
         pub max_batch_size: ::std::option::Option<i64>,
-        /// Which terms, in days, may be bought.
-        ///
-        /// Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub purchase: ::std::option::Option<TermRule>,
-        /// Credentials can be generated at random.
-        ///
-        /// Clause: `search.capabilities`.
+        ///Credentials can be generated at random. Clause: `search.capabilities`.
         #[serde(
             rename = "randomCredentials",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub random_credentials: ::std::option::Option<bool>,
-        /// Which terms, in days, may be bought.
-        ///
-        /// Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub renew: ::std::option::Option<TermRule>,
-        /// The replacement node can be chosen.
-        ///
-        /// Clause: `search.capabilities`.
+        ///The replacement node can be chosen. Clause: `search.capabilities`.
         #[serde(
             rename = "selectReplacement",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub select_replacement: ::std::option::Option<bool>,
-        /// Trial length in days; 0 means no trial.
-        ///
-        /// `minimum: 0`. Clause: `search.capabilities`.
+        ///Trial length in days; 0 means no trial. `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "trialDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -103,28 +82,18 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct ExtractSuccess {
-        /// Business code, always 0.
-        ///
-        /// `enum: [0]`. Clause: `extract.envelope`.
+        ///Business code, always 0. `enum: [0]`. Clause: `extract.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
-        /// The gateways, at most as many as were asked for.
-        ///
-        /// Clause: `extract.count`.
+        ///The gateways, at most as many as were asked for. Clause: `extract.count`.
         pub data: ::std::vec::Vec<ProxyEndpoint>,
-        /// Description of the result.
-        ///
-        /// Clause: `extract.envelope`.
+        ///Description of the result. Clause: `extract.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub msg: ::std::option::Option<::std::string::String>,
-        /// The caller's real IPv4 address as the server sees it.
-        ///
-        /// `format: "ipv4"`. Clause: `extract.request-ip`.
+        ///The caller's real IPv4 address as the server sees it. `format: "ipv4"`. Clause: `extract.request-ip`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub request_ip: ::std::option::Option<::std::string::String>,
-        /// Always true.
-        ///
-        /// `enum: [true]`. Clause: `extract.envelope`.
+        ///Always true. `enum: [true]`. Clause: `extract.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub success: ::std::option::Option<bool>,
     }
@@ -140,9 +109,7 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct GroupsData {
-        /// Ascending by id. Empty when the account has no group.
-        ///
-        /// Clause: `groups.order`.
+        ///Ascending by id. Empty when the account has no group. Clause: `groups.order`.
         pub items: ::std::vec::Vec<StaticGroup>,
     }
     ///Envelope of a successful group listing.
@@ -157,23 +124,14 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct GroupsSuccess {
-        /// Business code, always 200.
-        ///
-        /// `enum: [200]`. Clause: `groups.envelope`.
+        ///Business code, always 200. `enum: [200]`. Clause: `groups.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
-        /// The groups of the caller.
-        ///
-        /// Clause: `groups.envelope`.
         pub data: GroupsData,
-        /// Description of the result.
-        ///
-        /// Clause: `groups.envelope`.
+        ///Description of the result. Clause: `groups.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        /// Trace id for troubleshooting, not the request id of an extraction.
-        ///
-        /// Clause: `groups.envelope`.
+        ///Trace id for troubleshooting, not the request id of an extraction. Clause: `groups.envelope`.
         #[serde(
             rename = "requestId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -192,13 +150,9 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct ProxyEndpoint {
-        /// Gateway address or host name.
-        ///
-        /// Clause: `extract.endpoint`.
+        ///Gateway address or host name. Clause: `extract.endpoint`.
         pub ip: ::std::string::String,
-        /// Gateway port.
-        ///
-        /// Clause: `extract.endpoint`.
+        ///Gateway port. Clause: `extract.endpoint`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub port: i64,
     }
@@ -349,24 +303,16 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct SearchData {
-        /// The instances of this page.
-        ///
-        /// Clause: `search.envelope`.
+        ///The instances of this page. Clause: `search.envelope`.
         pub items: ::std::vec::Vec<StaticInstance>,
-        /// Page number as asked for, from 1.
-        ///
-        /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
+        ///Page number as asked for, from 1. `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub page: i64,
-        /// Page size as asked for.
-        ///
-        /// `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
+        ///Page size as asked for. `format: "int64"`, `minimum: 0`. Clause: `search.envelope`.
         #[serde(rename = "pageSize")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub page_size: i64,
-        /// Records after filtering, on all pages together.
-        ///
-        /// `format: "int64"`, `minimum: 0`. Clause: `search.total`.
+        ///Records after filtering, on all pages together. `format: "int64"`, `minimum: 0`. Clause: `search.total`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub total: i64,
     }
@@ -382,74 +328,53 @@ pub mod types {
         PartialEq
     )]
     pub struct SearchRequest {
-        /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
-        ///
-        /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
+        ///Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone. Optional, `format: "date-time"`. Clause: `search.activated-range`.
         #[serde(
             rename = "activatedFrom",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub activated_from: ::std::option::Option<::jiff::Timestamp>,
-        /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
-        ///
-        /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
+        ///Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`. Optional, `format: "date-time"`. Clause: `search.activated-range`.
         #[serde(
             rename = "activatedTo",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub activated_to: ::std::option::Option<::jiff::Timestamp>,
-        /// City code from the city directory.
-        ///
-        /// Optional. Clause: `search.city`.
+        ///City code from the city directory. Optional. Clause: `search.city`.
         #[serde(
             rename = "cityCode",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub city_code: ::std::option::Option<::std::string::String>,
-        /// Three-letter country code from the country directory.
-        ///
-        /// Optional. Clause: `search.country`.
+        ///Three-letter country code from the country directory. Optional. Clause: `search.country`.
         #[serde(
             rename = "countryCode",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub country_code: ::std::option::Option<::std::string::String>,
-        /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
-        ///
-        /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
+        ///Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller. Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
         #[serde(
             rename = "groupId",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub group_id: ::std::option::Option<i64>,
-        /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
-        ///
-        /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
+        ///Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain. Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
         pub ips: ::std::vec::Vec<crate::Address>,
-        /// Platform order number. Matches exactly, among the caller's orders.
-        ///
-        /// Optional. Clause: `search.order-number`.
+        ///Platform order number. Matches exactly, among the caller's orders. Optional. Clause: `search.order-number`.
         #[serde(
             rename = "orderNo",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub order_no: ::std::option::Option<::std::string::String>,
-        /// Page to return, counted from 1.
-        ///
-        /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
+        ///Page to return, counted from 1. Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub page: ::std::option::Option<i64>,
-        /// Instances on a page.
-        ///
-        /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
+        ///Instances on a page. Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
         #[serde(
             rename = "pageSize",
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub page_size: ::std::option::Option<i64>,
-        /// State of a static instance.
-        ///
-        /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub status: ::std::option::Option<crate::contract::InstanceStatus>,
     }
@@ -470,23 +395,14 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct SearchSuccess {
-        /// Business code, always 200.
-        ///
-        /// `enum: [200]`. Clause: `search.envelope`.
+        ///Business code, always 200. `enum: [200]`. Clause: `search.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
-        /// One page of matching instances.
-        ///
-        /// Clause: `search.envelope`.
         pub data: SearchData,
-        /// Description of the result.
-        ///
-        /// Clause: `search.envelope`.
+        ///Description of the result. Clause: `search.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub message: ::std::option::Option<::std::string::String>,
-        /// Trace id for troubleshooting, not the request id of an extraction.
-        ///
-        /// Clause: `search.envelope`.
+        ///Trace id for troubleshooting, not the request id of an extraction. Clause: `search.envelope`.
         #[serde(
             rename = "requestId",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -577,25 +493,17 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct StaticGroup {
-        /// When the group was made, RFC 3339.
-        ///
-        /// `format: "date-time"`. Clause: `groups.fields`.
+        ///When the group was made, RFC 3339. `format: "date-time"`. Clause: `groups.fields`.
         #[serde(rename = "createdAt")]
         #[serde(deserialize_with = "crate::lenient::time")]
         pub created_at: ::jiff::Timestamp,
-        /// Identifier of the group.
-        ///
-        /// `minimum: 1`. Clause: `groups.fields`.
+        ///Identifier of the group. `minimum: 1`. Clause: `groups.fields`.
         #[serde(rename = "groupId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub group_id: i64,
-        /// Name given by the account's owner.
-        ///
-        /// Clause: `groups.fields`.
+        ///Name given by the account's owner. Clause: `groups.fields`.
         pub name: ::std::string::String,
-        /// When the group was last changed, RFC 3339.
-        ///
-        /// `format: "date-time"`. Clause: `groups.fields`.
+        ///When the group was last changed, RFC 3339. `format: "date-time"`. Clause: `groups.fields`.
         #[serde(rename = "updatedAt")]
         #[serde(deserialize_with = "crate::lenient::time")]
         pub updated_at: ::jiff::Timestamp,
@@ -612,72 +520,44 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct StaticInstance {
-        /// When the instance was activated; null when it was not.
-        ///
-        /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
+        ///When the instance was activated; null when it was not. `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "activatedAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
-        /// What the source declares of the instance. May be empty, and does not replace validation at submit time.
-        ///
-        /// Clause: `search.capabilities`.
         pub capabilities: Capabilities,
-        /// City code from the city directory.
-        ///
-        /// Clause: `search.instance`.
+        ///City code from the city directory. Clause: `search.instance`.
         #[serde(rename = "cityCode")]
         pub city_code: ::std::string::String,
-        /// Three-letter country code from the country directory.
-        ///
-        /// Clause: `search.instance`.
+        ///Three-letter country code from the country directory. Clause: `search.instance`.
         #[serde(rename = "countryCode")]
         pub country_code: ::std::string::String,
-        /// End of the term; null when unknown.
-        ///
-        /// `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
+        ///End of the term; null when unknown. `format: "date-time"`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "expiresAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub expires_at: ::std::option::Option<::jiff::Timestamp>,
-        /// Group of the instance; null when ungrouped.
-        ///
-        /// `minimum: 1`, `nullable: true`. Clause: `search.instance`.
+        ///Group of the instance; null when ungrouped. `minimum: 1`, `nullable: true`. Clause: `search.instance`.
         #[serde(rename = "groupId")]
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         pub group_id: ::std::option::Option<i64>,
-        /// Identifier of the instance.
-        ///
-        /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
+        ///Identifier of the instance. `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
         #[serde(rename = "instanceId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub instance_id: i64,
-        /// Address of the instance.
-        ///
-        /// Clause: `search.instance`.
+        ///Address of the instance. Clause: `search.instance`.
         pub ip: ::std::string::String,
-        /// Kind of line. 1 is standard static residential, 2 is native static residential.
-        ///
-        /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
+        ///Kind of line. 1 is standard static residential, 2 is native static residential. `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
         #[serde(rename = "ispType")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub isp_type: i64,
-        /// Product that can currently be bought.
-        ///
-        /// `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
+        ///Product that can currently be bought. `format: "int64"`, `minimum: 1`. Clause: `search.instance`.
         #[serde(rename = "offerId")]
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub offer_id: i64,
-        /// Port for direct connections.
-        ///
-        /// `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
+        ///Port for direct connections. `format: "int64"`, `minimum: 0`. Clause: `search.instance`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub port: i64,
-        /// Protocols that the instance speaks.
-        ///
-        /// Clause: `search.instance`.
+        ///Protocols that the instance speaks. Clause: `search.instance`.
         pub protocols: ::std::vec::Vec<::std::string::String>,
-        /// State of a static instance.
-        ///
-        /// `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         pub status: crate::contract::InstanceStatus,
     }
     ///Which terms, in days, may be bought.
@@ -693,9 +573,7 @@ pub mod types {
     )]
     #[non_exhaustive]
     pub struct TermRule {
-        /// Permitted terms in days. Takes precedence when it is not empty.
-        ///
-        /// Clause: `search.capabilities`.
+        ///Permitted terms in days. Takes precedence when it is not empty. Clause: `search.capabilities`.
         #[serde(
             rename = "allowedDays",
             default,
@@ -703,9 +581,7 @@ pub mod types {
         )]
         #[serde(deserialize_with = "crate::lenient::integers")]
         pub allowed_days: ::std::vec::Vec<i64>,
-        /// Longest term; 0 means no upper limit.
-        ///
-        /// `minimum: 0`. Clause: `search.capabilities`.
+        ///Longest term; 0 means no upper limit. `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "maxDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -713,9 +589,7 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         #[serde(default)]
         pub max_days: ::std::option::Option<i64>,
-        /// Shortest term when no allowedDays are set.
-        ///
-        /// `minimum: 0`. Clause: `search.capabilities`.
+        ///Shortest term when no allowedDays are set. `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "minDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -723,9 +597,7 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         #[serde(default)]
         pub min_days: ::std::option::Option<i64>,
-        /// Permitted step in days from the shortest term.
-        ///
-        /// `minimum: 0`. Clause: `search.capabilities`.
+        ///Permitted step in days from the shortest term. `minimum: 0`. Clause: `search.capabilities`.
         #[serde(
             rename = "stepDays",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -738,72 +610,42 @@ pub mod types {
     pub mod builder {
         #[derive(Clone, Debug)]
         pub struct SearchRequest {
-            /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
-            ///
-            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             activated_from: ::std::result::Result<
                 ::std::option::Option<::jiff::Timestamp>,
                 ::std::string::String,
             >,
-            /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
-            ///
-            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             activated_to: ::std::result::Result<
                 ::std::option::Option<::jiff::Timestamp>,
                 ::std::string::String,
             >,
-            /// City code from the city directory.
-            ///
-            /// Optional. Clause: `search.city`.
             city_code: ::std::result::Result<
                 ::std::option::Option<::std::string::String>,
                 ::std::string::String,
             >,
-            /// Three-letter country code from the country directory.
-            ///
-            /// Optional. Clause: `search.country`.
             country_code: ::std::result::Result<
                 ::std::option::Option<::std::string::String>,
                 ::std::string::String,
             >,
-            /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
-            ///
-            /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
             group_id: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
-            /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
-            ///
-            /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
             ips: ::std::result::Result<
                 ::std::vec::Vec<crate::Address>,
                 ::std::string::String,
             >,
-            /// Platform order number. Matches exactly, among the caller's orders.
-            ///
-            /// Optional. Clause: `search.order-number`.
             order_no: ::std::result::Result<
                 ::std::option::Option<::std::string::String>,
                 ::std::string::String,
             >,
-            /// Page to return, counted from 1.
-            ///
-            /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
             page: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
-            /// Instances on a page.
-            ///
-            /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
             page_size: ::std::result::Result<
                 ::std::option::Option<i64>,
                 ::std::string::String,
             >,
-            /// State of a static instance.
-            ///
-            /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
             status: ::std::result::Result<
                 ::std::option::Option<crate::contract::InstanceStatus>,
                 ::std::string::String,
@@ -826,9 +668,6 @@ pub mod types {
             }
         }
         impl SearchRequest {
-            /// Inclusive lower bound on the activation time, RFC 3339 with a time zone. May stand alone.
-            ///
-            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             pub fn activated_from<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -843,9 +682,6 @@ pub mod types {
                     });
                 self
             }
-            /// Inclusive upper bound on the activation time, RFC 3339 with a time zone. May stand alone. Not earlier than `activatedFrom`.
-            ///
-            /// Optional, `format: "date-time"`. Clause: `search.activated-range`.
             pub fn activated_to<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::jiff::Timestamp>>,
@@ -858,9 +694,6 @@ pub mod types {
                     });
                 self
             }
-            /// City code from the city directory.
-            ///
-            /// Optional. Clause: `search.city`.
             pub fn city_code<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -873,9 +706,6 @@ pub mod types {
                     });
                 self
             }
-            /// Three-letter country code from the country directory.
-            ///
-            /// Optional. Clause: `search.country`.
             pub fn country_code<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -888,9 +718,6 @@ pub mod types {
                     });
                 self
             }
-            /// Group of the instance. Omitted or null: all groups. 0: ungrouped instances. Positive: that group of the caller.
-            ///
-            /// Optional, `minimum: 0`, `nullable: true`. Clause: `search.group`.
             pub fn group_id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -903,9 +730,6 @@ pub mod types {
                     });
                 self
             }
-            /// Addresses to look for: IPv4, IPv6, `IPv4:port` or `[IPv6]:port`. Without a port, every port of the address matches. Duplicates by address and port count once, and at most 500 distinct ones may remain.
-            ///
-            /// Required, `minItems: 1`, `maxItems: 10000`, `x-max-distinct: 500`. Clauses: `search.ips-raw-limit`, `search.ips-required`, `search.ips-dedup-limit`.
             pub fn ips<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::vec::Vec<crate::Address>>,
@@ -918,9 +742,6 @@ pub mod types {
                     });
                 self
             }
-            /// Platform order number. Matches exactly, among the caller's orders.
-            ///
-            /// Optional. Clause: `search.order-number`.
             pub fn order_no<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -933,9 +754,6 @@ pub mod types {
                     });
                 self
             }
-            /// Page to return, counted from 1.
-            ///
-            /// Optional, `minimum: 1`, `maximum: 1000000`, `default: 1`. Clause: `search.page`.
             pub fn page<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -948,9 +766,6 @@ pub mod types {
                     });
                 self
             }
-            /// Instances on a page.
-            ///
-            /// Optional, `minimum: 1`, `maximum: 1000`, `default: 20`. Clause: `search.page-size`.
             pub fn page_size<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<i64>>,
@@ -963,9 +778,6 @@ pub mod types {
                     });
                 self
             }
-            /// State of a static instance.
-            ///
-            /// Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
             pub fn status<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<
@@ -1112,18 +924,13 @@ interrupted call without a second extraction, send the same request id again.
 Sends a `GET` request to `/openapi/v1/proxy/extract`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
-`6` the value of `sb`.
-
-- `num`: How many gateways to extract.
-- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-
-- `regions`: Country code from the country directory.
-- `request_id`: Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is
-absent too, the server makes one.
-
-- `return_type`: Whether the response is JSON or plain text.
-- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
+- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`. Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
+- `num`: How many gateways to extract. Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
+- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT. Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
+- `regions`: Country code from the country directory. Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
+- `request_id`: Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one. Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+- `return_type`: Whether the response is JSON or plain text. Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
+- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8. Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
 ```ignore
 let response = client.extract_proxies()
     .lb(lb)
@@ -1164,7 +971,7 @@ One bad address rejects the whole batch. A response never reveals whether anothe
 Sends a `POST` request to `/openapi/v1/static/instances/search`
 
 Arguments:
-- `body`: The addresses and the filters, as one JSON object.
+- `body`: The addresses and the filters, as one JSON object. Required. Clause: `search.json-body`.
 ```ignore
 let response = client.search_static_instances()
     .body(body)
@@ -1186,18 +993,13 @@ interrupted call without a second extraction, send the same request id again.
 Sends a `GET` request to `/openapi/v1/proxy/extract`
 
 Arguments:
-- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB,
-`6` the value of `sb`.
-
-- `num`: How many gateways to extract.
-- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-
-- `regions`: Country code from the country directory.
-- `request_id`: Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is
-absent too, the server makes one.
-
-- `return_type`: Whether the response is JSON or plain text.
-- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
+- `lb`: What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`. Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
+- `num`: How many gateways to extract. Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
+- `protocol`: Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT. Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
+- `regions`: Country code from the country directory. Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
+- `request_id`: Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one. Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
+- `return_type`: Whether the response is JSON or plain text. Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
+- `sb`: The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8. Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
 ```ignore
 let response = client.extract_proxies_text()
     .lb(lb)
@@ -1226,33 +1028,12 @@ pub mod builder {
     #[derive(Debug, Clone)]
     pub struct ExtractProxies<'a> {
         client: &'a super::Client,
-        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
-        ///
-        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         lb: Result<Option<types::SeparatorCode>, String>,
-        /// How many gateways to extract.
-        ///
-        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         num: Result<i64, String>,
-        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-        ///
-        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         protocol: Result<Option<types::ProxyProtocol>, String>,
-        /// Country code from the country directory.
-        ///
-        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         regions: Result<Option<::std::string::String>, String>,
-        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
-        ///
-        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         request_id: Result<Option<::std::string::String>, String>,
-        /// Whether the response is JSON or plain text.
-        ///
-        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         return_type: Result<Option<types::ReturnType>, String>,
-        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
-        ///
-        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxies<'a> {
@@ -1268,9 +1049,6 @@ pub mod builder {
                 sb: Ok(None),
             }
         }
-        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
-        ///
-        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -1281,9 +1059,6 @@ pub mod builder {
                 .map_err(|_| "conversion to `SeparatorCode` for lb failed".to_string());
             self
         }
-        /// How many gateways to extract.
-        ///
-        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1293,9 +1068,6 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for num failed".to_string());
             self
         }
-        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-        ///
-        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1308,9 +1080,6 @@ pub mod builder {
                 });
             self
         }
-        /// Country code from the country directory.
-        ///
-        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1324,9 +1093,6 @@ pub mod builder {
                 });
             self
         }
-        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
-        ///
-        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1340,9 +1106,6 @@ pub mod builder {
                 });
             self
         }
-        /// Whether the response is JSON or plain text.
-        ///
-        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1355,9 +1118,6 @@ pub mod builder {
                 });
             self
         }
-        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
-        ///
-        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1475,9 +1235,6 @@ pub mod builder {
     #[derive(Debug, Clone)]
     pub struct SearchStaticInstances<'a> {
         client: &'a super::Client,
-        /// The addresses and the filters, as one JSON object.
-        ///
-        /// Required. Clause: `search.json-body`.
         body: Result<types::builder::SearchRequest, String>,
     }
     impl<'a> SearchStaticInstances<'a> {
@@ -1487,9 +1244,6 @@ pub mod builder {
                 body: Ok(::std::default::Default::default()),
             }
         }
-        /// The addresses and the filters, as one JSON object.
-        ///
-        /// Required. Clause: `search.json-body`.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SearchRequest>,
@@ -1558,33 +1312,12 @@ pub mod builder {
     #[derive(Debug, Clone)]
     pub struct ExtractProxiesText<'a> {
         client: &'a super::Client,
-        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
-        ///
-        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         lb: Result<Option<types::SeparatorCode>, String>,
-        /// How many gateways to extract.
-        ///
-        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         num: Result<i64, String>,
-        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-        ///
-        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         protocol: Result<Option<types::ProxyProtocol>, String>,
-        /// Country code from the country directory.
-        ///
-        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         regions: Result<Option<::std::string::String>, String>,
-        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
-        ///
-        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         request_id: Result<Option<::std::string::String>, String>,
-        /// Whether the response is JSON or plain text.
-        ///
-        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         return_type: Result<Option<types::ReturnType>, String>,
-        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
-        ///
-        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         sb: Result<Option<::std::string::String>, String>,
     }
     impl<'a> ExtractProxiesText<'a> {
@@ -1600,9 +1333,6 @@ pub mod builder {
                 sb: Ok(None),
             }
         }
-        /// What separates two entries of a plain-text response: `1` CRLF, `2` the text `/br`, `3` CR, `4` LF, `5` TAB, `6` the value of `sb`.
-        ///
-        /// Optional, `enum: ["1","2","3","4","5","6"]`, `default: "1"`, `x-separators: {"1":"\r\n","2":"/br","3":"\r","4":"\n","5":"\t"}`. Clauses: `extract.separator-range`, `extract.separator`.
         pub fn lb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::SeparatorCode>,
@@ -1613,9 +1343,6 @@ pub mod builder {
                 .map_err(|_| "conversion to `SeparatorCode` for lb failed".to_string());
             self
         }
-        /// How many gateways to extract.
-        ///
-        /// Required, `minimum: 1`, `maximum: 100`. Clauses: `extract.num-range`, `extract.num-required`.
         pub fn num<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<i64>,
@@ -1625,9 +1352,6 @@ pub mod builder {
                 .map_err(|_| "conversion to `i64` for num failed".to_string());
             self
         }
-        /// Protocol that the gateway speaks. `https` is not a value: an `http` proxy reaches HTTPS targets by CONNECT.
-        ///
-        /// Optional, `enum: ["http","socks5"]`, `default: "http"`. Clause: `extract.protocol`.
         pub fn protocol<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ProxyProtocol>,
@@ -1640,9 +1364,6 @@ pub mod builder {
                 });
             self
         }
-        /// Country code from the country directory.
-        ///
-        /// Optional, `default: "GLOBAL"`. Clauses: `extract.country-alias`, `extract.regions-default`.
         pub fn regions<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1656,9 +1377,6 @@ pub mod builder {
                 });
             self
         }
-        /// Request id of this extraction: repeating it makes the same call again. When it is absent the header `X-Request-Id` is read; when that is absent too, the server makes one.
-        ///
-        /// Optional, `minLength: 1`, `x-max-utf8-bytes: 255`. Clauses: `extract.request-id-source`, `open.extract.empty-parameter`, `open.extract.request-id-length`.
         pub fn request_id<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,
@@ -1672,9 +1390,6 @@ pub mod builder {
                 });
             self
         }
-        /// Whether the response is JSON or plain text.
-        ///
-        /// Optional, `enum: ["json","txt"]`, `default: "json"`. Clause: `extract.return-type`.
         pub fn return_type<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::ReturnType>,
@@ -1687,9 +1402,6 @@ pub mod builder {
                 });
             self
         }
-        /// The separator itself, required and non-empty when `lb` is `6`. At most 32 bytes of UTF-8.
-        ///
-        /// Optional, `x-max-utf8-bytes: 32`. Clauses: `extract.sb-required`, `extract.sb-length`.
         pub fn sb<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<::std::string::String>,

@@ -107,6 +107,12 @@ impl Address {
         let port = port.map(|port| parse_port(port, ports)).transpose()?;
         Ok(Self { ip: ip.into(), port })
     }
+
+    /// The ports that it stands for; an instance without one has port 0.
+    #[must_use]
+    pub fn ports(&self) -> RangeInclusive<u16> {
+        self.port.map_or(0..=u16::MAX, |port| port..=port)
+    }
 }
 
 /// Hashes address and port in a single write, because duplicates are removed from batches of thousands. An IPv4 address is hashed

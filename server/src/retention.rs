@@ -6,7 +6,6 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
-use tokio::task::JoinHandle;
 
 use crate::{
     domain::clock::Clock,
@@ -22,27 +21,19 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A smaller step of the clock is not worth a warning.
 const MAX_UNREPORTED_STEP: SignedDuration = SignedDuration::from_secs(60);
 
-/// Deletes old extractions until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Retention(JoinHandle<()>);
-
-impl Retention {
-    /// Deletes extractions that are older than `max_age` by `clock`, and by a [`Progress`] of it.
-    pub(crate) fn start(store: Arc<dyn Store>, max_age: Duration, clock: Clock) -> Self {
-        Self(tokio::spawn(async move {
-            let mut progress = None;
-            loop {
-                let pause = match delete_due(store.as_ref(), max_age, &clock, &mut progress).await {
-                    Ok(0) => INTERVAL,
-                    Ok(_) => PAUSE,
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot delete old request ids; retrying later");
-                        INTERVAL
-                    }
-                };
-                tokio::time::sleep(pause).await;
+/// Deletes extractions that are older than `max_age` by `clock`, and by a [`Progress`] of it. It never ends.
+pub(crate) async fn retain(store: Arc<dyn Store>, max_age: Duration, clock: Clock) {
+    let mut progress = None;
+    loop {
+        let pause = match delete_due(store.as_ref(), max_age, &clock, &mut progress).await {
+            Ok(0) => INTERVAL,
+            Ok(_) => PAUSE,
+            Err(error) => {
+                tracing::warn!(%error, "cannot delete old request ids; retrying later");
+                INTERVAL
             }
-        }))
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 
@@ -93,12 +84,6 @@ async fn delete_due(
         );
     }
     delete_old(store, max_age, progress.time).await
-}
-
-impl Drop for Retention {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// Deletes every extraction that is older than `max_age` at `now`.

@@ -13,12 +13,11 @@ use dropshot::{
     ApiDescription, BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder,
     ServerContext,
 };
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, task::JoinSet};
 
 use crate::{
     admin::{self, Admin},
-    api::generated::{OPERATIONS, SUCCESS_STATUSES},
-    connections::{self, Connections, StallMonitor},
+    connections::{self, Connections},
     domain::{clock::Clock, service::Service},
     edge::{
         admission::{
@@ -32,7 +31,7 @@ use crate::{
     handlers, log,
     metrics::Metrics,
     proxies::TrustedProxies,
-    retention::Retention,
+    retention,
     store::Store,
 };
 
@@ -117,9 +116,9 @@ const CONNECTION_BYTES: usize = 4 << 20;
 pub struct RunningServer {
     server: HttpServer<Context>,
     admin: Option<HttpServer<Admin>>,
-    stall_monitor: StallMonitor,
+    /// The stall monitor and retention, which end when this is dropped.
+    tasks: JoinSet<()>,
     draining: Arc<AtomicBool>,
-    retention: Option<Retention>,
 }
 
 /// Starts a server on the current Tokio runtime.
@@ -149,7 +148,7 @@ pub(crate) fn serve_api(
         admin,
         request_id_retention,
     } = config;
-    let metrics = Arc::new(Metrics::new(OPERATIONS, SUCCESS_STATUSES));
+    let metrics = Arc::new(Metrics::new(sallyport_contract::operations()));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
         let total = max_in_flight.saturating_mul(each);
@@ -169,8 +168,10 @@ pub(crate) fn serve_api(
     let service = Service::new(Arc::clone(&store) as _).with_clock(clock.clone());
     let service = service.observed_by(Arc::clone(&metrics) as _);
     let context = Context { service, admission: Arc::new(admission) };
-    let retention =
-        request_id_retention.map(|kept_for| Retention::start(Arc::clone(&store) as _, kept_for, clock));
+    let mut tasks = JoinSet::new();
+    if let Some(kept_for) = request_id_retention {
+        tasks.spawn(retention::retain(Arc::clone(&store), kept_for, clock));
+    }
     // The operator's address first: if it is in use, no request has been accepted yet.
     let admin = admin
         .map(|address| {
@@ -189,8 +190,8 @@ pub(crate) fn serve_api(
         tracing::warn!(%error, "cannot limit the receive buffers of connections");
     }
     let report = move |open, closed| metrics.connections_checked(open, closed);
-    let stall_monitor = StallMonitor::start(connections, ports, connection_timeout, report);
-    Ok(RunningServer { server, admin, stall_monitor, draining, retention })
+    tasks.spawn(connections::monitor(connections, ports, connection_timeout, report));
+    Ok(RunningServer { server, admin, tasks, draining })
 }
 
 impl RunningServer {
@@ -229,10 +230,9 @@ impl RunningServer {
     /// drops them. The operator's address is served until then.
     pub async fn close(self, deadline: Duration) -> bool {
         self.drain();
-        let Self { server, admin, stall_monitor, draining: _, retention } = self;
-        drop(retention);
+        let Self { server, admin, tasks, draining: _ } = self;
         let closed = matches!(tokio::time::timeout(deadline, server.close()).await, Ok(Ok(())));
-        drop((admin, stall_monitor));
+        drop((admin, tasks));
         closed
     }
 }

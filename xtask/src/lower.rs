@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     document::Document,
-    model::{Contract, Format, Kind, Media, Operation, Schema},
+    model::{self, Contract, Format, Kind, Media, Operation, Schema, field},
 };
 
 /// The name of the schema of rejections.
@@ -86,6 +86,11 @@ fn target(name: &str) -> String {
     format!("#/components/schemas/{name}")
 }
 
+/// Documentation with limits and clauses, which progenitor drops, as one line.
+fn sentences(lines: &[String]) -> String {
+    lines.iter().filter(|line| !line.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a schema is an integer that progenitor would make a newtype of no use: limits are validated elsewhere.
 fn is_plain_integer(schema: &Schema) -> bool {
     schema.kind == Kind::Integer && schema.variants.is_none()
@@ -123,7 +128,7 @@ impl Lowering<'_> {
                     "name": parameter.name,
                     "in": parameter.location.to_string(),
                     "required": parameter.required,
-                    "description": parameter.description,
+                    "description": sentences(&field::parameter(parameter)),
                     "schema": self.schema(&parameter.schema, Side::Parameter),
                 })
             })
@@ -147,7 +152,7 @@ impl Lowering<'_> {
         if let Some(body) = &operation.body {
             lowered["requestBody"] = json!({
                 "required": body.required,
-                "description": body.description,
+                "description": sentences(&field::body(body)),
                 "content": { JSON: { "schema": self.schema(&body.schema, Side::Body) } },
             });
         }
@@ -213,7 +218,15 @@ impl Lowering<'_> {
         }
         if schema.kind == Kind::Object {
             let properties = schema.properties();
-            let inner = properties.iter().map(|one| (one.name.clone(), self.schema(&one.schema, side)));
+            let of = if is_response { model::Side::Response } else { model::Side::Request };
+            let inner = properties.iter().map(|one| {
+                let mut inner = self.schema(&one.schema, side);
+                // A reference has no words of its own.
+                if inner.get("$ref").is_none() {
+                    inner["description"] = json!(sentences(&field::property(one, of)));
+                }
+                (one.name.clone(), inner)
+            });
             lowered["properties"] = inner.collect();
             // A missing description would lose the data beside it. The business code stays required; the client reads it.
             let is_optional = |schema: &Schema| {

@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{config::DbConfig, types::Value, vtab::array};
 use sallyport_server::{
-    domain::{address::Address, search::SearchCommand, service::Service, token::Token},
+    domain::{address::Address, search::SearchQuery, service::Service, token::Token},
     store::{Location, postgres, search_sql, sqlite},
 };
 
@@ -35,7 +35,7 @@ pub(crate) async fn bench(backend: &Backend, token: &Token, size: u64) {
                 // other has just read; and they take turns in which they get and in who comes first.
                 let part = round % 2;
                 let [mine, its] = [part, 1 - part].map(|part| all.some(apart, round, part));
-                let command = SearchCommand {
+                let command = SearchQuery {
                     addresses: mine.iter().map(|ip| Address { ip: *ip, port: None }).collect(),
                     filters: Vec::new(),
                     page: 1,

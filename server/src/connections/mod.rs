@@ -1,6 +1,6 @@
 //! Timeouts and memory limits of connections. Dropshot owns the sockets. It has no timeout before the first request, between two
 //! requests over HTTP/2, or while a response is not read, and no limit on unread responses. So requests and responses are
-//! counted here by connection, and [`StallMonitor`] closes connections that are idle or stalled for too long.
+//! counted here by connection, and [`monitor`] closes connections that are idle or stalled for too long.
 
 mod activity;
 mod budget;
@@ -23,7 +23,7 @@ use self::activity::Activity;
 pub(crate) use self::{
     budget::{Budget, BudgetExceeded, Reservation},
     sockets::limit_receive_buffers,
-    stall_monitor::StallMonitor,
+    stall_monitor::monitor,
 };
 use crate::proxies::{TrustedProxies, network};
 

@@ -8,8 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::task::JoinHandle;
-
 use super::{
     Connections,
     sockets::{Identity, Sockets},
@@ -23,56 +21,44 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const PAUSE_FACTOR: u32 = 100;
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
-/// The task that checks the connections of a server. It ends when this is dropped.
-#[derive(Debug)]
-pub(crate) struct StallMonitor(JoinHandle<()>);
-
-impl StallMonitor {
-    /// Monitors the connections to these local ports. A connection is closed when for longer than `timeout` it has no request in
-    /// flight, or has unread responses and reads none of them to its end. `report` gets the numbers of open and of closed connections.
-    pub(crate) fn start(
-        connections: Arc<Connections>,
-        ports: Vec<u16>,
-        timeout: Duration,
-        report: impl Fn(usize, usize) + Send + 'static,
-    ) -> Self {
-        let sockets = Sockets::new();
-        let mut rounds = Rounds { connections, sockets, ports, timeout, first_seen: HashMap::new() };
-        let started = Instant::now();
-        rounds.connections.set_clock(INTERVAL);
-        Self(tokio::spawn(async move {
-            let mut warned = false;
-            let mut pause = INTERVAL;
-            loop {
-                tokio::time::sleep(pause).await;
-                // A round makes system calls for each connection, which would block a thread that serves requests.
-                let round = tokio::task::spawn_blocking(move || {
-                    let now = started.elapsed();
-                    let checked = rounds.check(now);
-                    (rounds, checked, started.elapsed() - now)
-                });
-                // It fails when the runtime shuts down.
-                let Ok((returned, checked, elapsed)) = round.await else { return };
-                rounds = returned;
-                match checked {
-                    Ok((open, closed)) => report(open, closed),
-                    Err(error) if !warned => {
-                        warned = true;
-                        tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
-                    }
-                    Err(_) => {}
+/// Monitors the connections to these local ports. A connection is closed when for longer than `timeout` it has no request in
+/// flight, or has unread responses and reads none of them to its end. `report` gets the numbers of open and of closed connections.
+pub(crate) fn monitor(
+    connections: Arc<Connections>,
+    ports: Vec<u16>,
+    timeout: Duration,
+    report: impl Fn(usize, usize) + Send + 'static,
+) -> impl Future<Output = ()> + Send {
+    let sockets = Sockets::new();
+    let mut rounds = Rounds { connections, sockets, ports, timeout, first_seen: HashMap::new() };
+    let started = Instant::now();
+    rounds.connections.set_clock(INTERVAL);
+    async move {
+        let mut warned = false;
+        let mut pause = INTERVAL;
+        loop {
+            tokio::time::sleep(pause).await;
+            // A round makes system calls for each connection, which would block a thread that serves requests.
+            let round = tokio::task::spawn_blocking(move || {
+                let now = started.elapsed();
+                let checked = rounds.check(now);
+                (rounds, checked, started.elapsed() - now)
+            });
+            // It fails when the runtime shuts down.
+            let Ok((returned, checked, elapsed)) = round.await else { return };
+            rounds = returned;
+            match checked {
+                Ok((open, closed)) => report(open, closed),
+                Err(error) if !warned => {
+                    warned = true;
+                    tracing::warn!(%error, "cannot enforce connection timeouts: the process cannot list its sockets");
                 }
-                pause = (elapsed * PAUSE_FACTOR).clamp(INTERVAL, MAX_PAUSE);
-                // Events until the next round get its time, so that nothing is closed too early.
-                rounds.connections.set_clock(started.elapsed() + pause);
+                Err(_) => {}
             }
-        }))
-    }
-}
-
-impl Drop for StallMonitor {
-    fn drop(&mut self) {
-        self.0.abort();
+            pause = (elapsed * PAUSE_FACTOR).clamp(INTERVAL, MAX_PAUSE);
+            // Events until the next round get its time, so that nothing is closed too early.
+            rounds.connections.set_clock(started.elapsed() + pause);
+        }
     }
 }
 

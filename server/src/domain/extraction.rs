@@ -4,12 +4,7 @@ use std::{net::Ipv4Addr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Protocol, SmolStr,
-    access::Account,
-    rejection::Rejection,
-    token::{Token, TokenDigest},
-};
+use super::{Protocol, SmolStr, access::Account, rejection::Rejection, token::TokenDigest};
 
 /// The regions to choose gateways from. Codes are case-sensitive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -19,19 +14,6 @@ pub enum Region {
     Everywhere,
     /// One region, by its code.
     Only(String),
-}
-
-/// An extraction request.
-#[derive(Clone, Debug)]
-pub struct ExtractCommand {
-    /// The caller's token.
-    pub token: Token,
-    /// The real source address of the request; `None` when it is not IPv4.
-    pub caller_ip: Option<Ipv4Addr>,
-    /// What to extract.
-    pub parameters: Parameters,
-    /// The idempotency key, if the caller sent one. It belongs to the account, not to the token.
-    pub request_id: Option<String>,
 }
 
 /// What to extract. Two requests with the same id are the same extraction if these are equal; the form of the response does not
@@ -78,19 +60,17 @@ impl Extraction {
     }
 }
 
-/// The query to the storage for an extraction.
+/// An extraction request.
 #[derive(Clone, Debug)]
 pub struct ExtractionQuery {
-    /// The token's digest.
+    /// The digest of the caller's token.
     pub digest: TokenDigest,
-    /// The caller's address; `None` when it is not IPv4. Whitelist entries that cover it are always returned.
+    /// The real source address of the request; `None` when it is not IPv4. Whitelist entries that cover it are always found.
     pub caller_ip: Option<Ipv4Addr>,
     /// What to extract.
     pub parameters: Parameters,
-    /// Request id to look up among the account's stored extractions.
+    /// The idempotency key, if the caller sent one. It belongs to the account, not to the token.
     pub request_id: Option<String>,
-    /// Position in the order of gateways at which the choice begins. It is random for each call, which spreads the load.
-    pub pivot: i64,
 }
 
 /// What the storage returns for an extraction, before it is decided whether the account may extract.

@@ -9,6 +9,7 @@ use super::{
     StaticGroup,
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
+    rejection::Rejection,
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -19,8 +20,8 @@ pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 /// The queries of the service. Each reads one snapshot of the database, and a change that was reported as done is in force.
 #[async_trait]
 pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
-    /// The data for an extraction.
-    async fn extraction(&self, query: &ExtractionQuery) -> Found<ExtractionData>;
+    /// The data for an extraction. The choice begins at `pivot` in the order of gateways, which is random to spread the load.
+    async fn extraction(&self, query: &ExtractionQuery, pivot: i64) -> Found<ExtractionData>;
 
     /// Stores an extraction under the account's request id, durably, unless one already exists. Returns the stored one, so that
     /// concurrent callers with the same id get the same (`extract.idempotent`).
@@ -59,16 +60,12 @@ pub trait Observer: std::fmt::Debug + Send + Sync + 'static {
     fn queried(&self, query: Query, time: Duration, has_failed: bool);
 }
 
-/// Why a query to the storage failed. The text is for the operator's log; callers never see it.
+/// Why a query to the storage failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RepositoryError {
-    /// The storage is busy; a retry may succeed.
-    #[error("{0}")]
-    Busy(String),
-    /// The storage cannot be reached or used.
-    #[error("{0}")]
-    Unavailable(String),
-    /// A bug of this program.
-    #[error("{0}")]
-    Internal(String),
+#[error("{text}")]
+pub struct RepositoryError {
+    /// What the caller is told.
+    pub rejection: Rejection,
+    /// What the storage says, for the operator's log.
+    pub text: String,
 }

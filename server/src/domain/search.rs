@@ -1,6 +1,6 @@
 //! Search: addresses and filters, and the page of instances that they select.
 
-use std::{borrow::Cow, net::IpAddr};
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use super::{DateTime, StaticInstance, address::Address};
 
 /// A search request.
 #[derive(Clone, Debug)]
-pub struct SearchCommand {
+pub struct SearchQuery {
     /// Addresses to look for, in any order; duplicates count once.
     pub addresses: Vec<Address>,
     /// Conditions on the matches.
@@ -17,6 +17,23 @@ pub struct SearchCommand {
     pub page: u32,
     /// Maximum number of instances on a page (`search.page-size`).
     pub page_size: u32,
+}
+
+impl SearchQuery {
+    /// The addresses, ascending and disjoint, so that no instance matches twice and neighbours in an index are looked up together.
+    pub(crate) fn disjoint_addresses(&self) -> Vec<Address> {
+        let mut addresses = self.addresses.clone();
+        // An address without a port is right before the same address with a port, which it includes.
+        addresses.sort_unstable();
+        addresses
+            .dedup_by(|next, kept| next.ip == kept.ip && (kept.port.is_none() || next.port == kept.port));
+        addresses
+    }
+
+    /// Number of matches on earlier pages.
+    pub(crate) fn offset(&self) -> u64 {
+        u64::from(self.page.saturating_sub(1)) * u64::from(self.page_size)
+    }
 }
 
 /// Conditions on instances, all of which must hold (`search.intersection`): the filters that a request sets, with their values.
@@ -84,52 +101,4 @@ pub struct SearchPage {
     pub items: Vec<StaticInstance>,
     /// Instances on all pages together (`search.total`).
     pub total: i64,
-}
-
-/// The query to the storage for a search.
-#[derive(Clone, Debug)]
-pub struct SearchQuery {
-    /// Addresses with their ports, ascending and disjoint, so that no instance matches twice.
-    pub addresses: Vec<AddressRange>,
-    /// Conditions on the matches.
-    pub filters: Filters,
-    /// Number of matches to skip.
-    pub offset: u64,
-    /// Maximum number of matches to return.
-    pub limit: u32,
-}
-
-/// One address with a range of ports, both ends included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AddressRange {
-    /// The address.
-    pub ip: IpAddr,
-    /// First port; 0 stands for an instance without one.
-    pub first_port: u16,
-    /// Last port.
-    pub last_port: u16,
-}
-
-impl From<SearchCommand> for SearchQuery {
-    fn from(command: SearchCommand) -> Self {
-        let SearchCommand { mut addresses, filters, page, page_size } = command;
-        // Sorted, so that neighbours in the index are looked up together, and an address without a port is right before the same
-        // address with a port, which it includes.
-        addresses.sort_unstable();
-        addresses
-            .dedup_by(|next, kept| next.ip == kept.ip && (kept.port.is_none() || next.port == kept.port));
-        Self {
-            addresses: addresses.into_iter().map(AddressRange::from).collect(),
-            filters,
-            offset: u64::from(page.saturating_sub(1)) * u64::from(page_size),
-            limit: page_size,
-        }
-    }
-}
-
-impl From<Address> for AddressRange {
-    fn from(Address { ip, port }: Address) -> Self {
-        let (first_port, last_port) = port.map_or((0, u16::MAX), |port| (port, port));
-        Self { ip, first_port, last_port }
-    }
 }

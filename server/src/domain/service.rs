@@ -2,22 +2,24 @@
 
 use std::{sync::Arc, time::Instant};
 
+use jiff::Timestamp;
+
 use super::{
     StaticGroup,
-    access::{AccountId, ProtectedData, Purpose},
+    access::{AccountId, Purpose},
     clock::Clock,
-    extraction::{ExtractCommand, Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
-    ports::{Observer, Query, Repository, RepositoryError},
+    extraction::{Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
+    ports::{Found, Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
-    search::{SearchCommand, SearchPage},
+    search::{SearchPage, SearchQuery},
     token::Token,
 };
 
 /// The service behind the edge. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Service {
-    pub(super) repository: Arc<dyn Repository>,
-    pub(super) clock: Clock,
+    repository: Arc<dyn Repository>,
+    clock: Clock,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -37,8 +39,8 @@ impl Service {
         Self { observer: Some(observer), ..self }
     }
 
-    /// The result of a query, or the rejection for its failure.
-    pub(super) async fn queried<T>(
+    /// The result of a query, or the rejection for its failure, which is logged with its details.
+    async fn queried<T>(
         &self,
         query: Query,
         result: impl Future<Output = Result<T, RepositoryError>> + Send,
@@ -48,7 +50,24 @@ impl Service {
         if let Some(observer) = &self.observer {
             observer.queried(query, started.elapsed(), result.is_err());
         }
-        result.map_err(rejection)
+        result.map_err(|error| {
+            tracing::error!(%error, "the storage failed");
+            error.rejection
+        })
+    }
+
+    /// The data of a query with their account, if the token may be used for `purpose`. The log line of the call gets the account.
+    async fn authorized<T>(
+        &self,
+        query: Query,
+        found: impl Future<Output = Found<T>> + Send,
+        purpose: Purpose,
+        now: Timestamp,
+    ) -> Result<(AccountId, T), Rejection> {
+        let data = self.queried(query, found).await?.ok_or(Rejection::TokenUnknown)?;
+        let (account, value) = data.authorize(purpose, now)?;
+        tracing::Span::current().record("account", account.0);
+        Ok((account, value))
     }
 
     /// Extracts gateways for the account that owns the token. The result has at least one gateway, and fewer than requested only
@@ -58,16 +77,13 @@ impl Service {
     /// # Errors
     /// The first of these conditions that fails: the token, the caller's address, the account's verification, its entitlement,
     /// the parameters of a known request id, and available gateways.
-    pub async fn extract(&self, command: ExtractCommand) -> Result<Extraction, Rejection> {
-        let ExtractCommand { token, caller_ip, parameters, request_id } = command;
-        let (digest, now) = (token.digest(), self.clock.now());
-        let query = ExtractionQuery { digest, caller_ip, parameters, request_id, pivot: rand::random() };
-        let data = self.queried(Query::Extraction, self.repository.extraction(&query)).await?;
-        let (owner, data) = known(data)?.authorize(Purpose::Extraction, now)?;
-        record_account(owner);
-        let ExtractionData { account, stored, candidates } = data;
+    pub async fn extract(&self, query: ExtractionQuery) -> Result<Extraction, Rejection> {
+        let now = self.clock.now();
+        let found = self.repository.extraction(&query, rand::random());
+        let found = self.authorized(Query::Extraction, found, Purpose::Extraction, now).await?;
+        let (owner, ExtractionData { account, stored, candidates }) = found;
         let parameters = &query.parameters;
-        let caller_ip = account.authorize_extraction(caller_ip, parameters.protocol, now)?;
+        let caller_ip = account.authorize_extraction(query.caller_ip, parameters.protocol, now)?;
         let endpoints = match (stored, &query.request_id) {
             (Some(stored), _) => stored.repeat(parameters)?,
             (None, Some(request_id)) if !candidates.is_empty() => {
@@ -91,37 +107,13 @@ impl Service {
 
     /// The account's groups, ascending by id.
     pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
-        let groups = self.queried(Query::Groups, self.repository.groups(token.digest())).await?;
-        let (account, groups) = known(groups)?.authorize(Purpose::Static, self.clock.now())?;
-        record_account(account);
-        Ok(groups)
+        let found = self.repository.groups(token.digest());
+        Ok(self.authorized(Query::Groups, found, Purpose::Static, self.clock.now()).await?.1)
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).
-    pub async fn search(&self, token: &Token, command: SearchCommand) -> Result<SearchPage, Rejection> {
-        let page = self.repository.search(token.digest(), command.into());
-        let (account, page) =
-            known(self.queried(Query::Search, page).await?)?.authorize(Purpose::Static, self.clock.now())?;
-        record_account(account);
-        Ok(page)
-    }
-}
-
-pub(super) fn known<T>(data: Option<ProtectedData<T>>) -> Result<ProtectedData<T>, Rejection> {
-    data.ok_or(Rejection::TokenUnknown)
-}
-
-/// Adds the account to the log line of the call.
-pub(super) fn record_account(account: AccountId) {
-    tracing::Span::current().record("account", account.0);
-}
-
-/// The rejection for a failure of the storage, which is logged with its details.
-fn rejection(error: RepositoryError) -> Rejection {
-    tracing::error!(%error, "the storage failed");
-    match error {
-        RepositoryError::Busy(_) => Rejection::Busy,
-        RepositoryError::Unavailable(_) => Rejection::Unavailable,
-        RepositoryError::Internal(_) => Rejection::Internal,
+    pub async fn search(&self, token: &Token, query: SearchQuery) -> Result<SearchPage, Rejection> {
+        let found = self.repository.search(token.digest(), query);
+        Ok(self.authorized(Query::Search, found, Purpose::Static, self.clock.now()).await?.1)
     }
 }

@@ -6,9 +6,9 @@
 
 pub mod admission;
 pub mod operation;
-pub mod other_methods;
 pub mod raw_request;
 pub mod reading;
+pub(crate) mod registration;
 pub mod responding;
 pub mod serve;
 pub mod tls;

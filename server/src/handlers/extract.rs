@@ -10,15 +10,13 @@ use crate::{
     },
     domain::{
         SmolStr,
-        extraction::{Endpoint, ExtractCommand, Extraction, Parameters, Region},
+        extraction::{Endpoint, Extraction, ExtractionQuery, Parameters, Region},
     },
     edge::responding::{
         api_error::ApiError,
-        response::{Constant, ConstantBool, Content, PlainText, SendsText, Success},
+        response::{Constant, ConstantBool, Content, Success},
     },
 };
-
-impl SendsText for ExtractProxies {}
 
 impl Handler for ExtractProxies {
     const PURPOSE: Purpose = Purpose::Extraction;
@@ -30,13 +28,13 @@ impl Handler for ExtractProxies {
         } else {
             Region::Only(regions)
         };
-        let command = ExtractCommand {
-            token: call.token,
+        let query = ExtractionQuery {
+            digest: call.token.digest(),
             caller_ip: call.caller_ip,
             parameters: Parameters { count: num, region, protocol },
             request_id,
         };
-        let extraction = call.service.extract(command).await?;
+        let extraction = call.service.extract(query).await?;
 
         let headers = ExtractProxiesHeaders {
             x_proxy_requested_count: Some(extraction.requested.into()),
@@ -52,7 +50,7 @@ impl Handler for ExtractProxies {
             ReturnType::Txt => {
                 // A code without text requires `sb`.
                 let separator = lb.separator().or(sb.as_deref()).unwrap_or_default();
-                Content::Text(PlainText(lines(&extraction.endpoints, separator)))
+                Content::Text(lines(&extraction.endpoints, separator))
             }
         };
         Ok(Success { content, headers })

@@ -5,50 +5,26 @@ mod extract;
 mod groups;
 mod search;
 
-use dropshot::{ApiDescription, RequestContext};
+use dropshot::ApiDescription;
 
 use crate::{
-    api::generated::{
-        Api, ExtractProxies, ListStaticGroups, SearchStaticInstances, api_mod, reject_other_methods,
-    },
+    api::generated::each_operation,
     domain::access::Purpose,
     edge::{
         operation::{Call, Handler},
-        raw_request::RawRequest,
-        serve::{Context, HandlerResult, serve},
+        registration::register,
+        serve::Context,
     },
 };
 
-/// The API of this server, with all methods of all its paths.
+/// The API of this server, with all methods of all its paths. An operation without a handler does not compile.
 pub(crate) fn api() -> Result<ApiDescription<Context>, String> {
-    let mut api = api_mod::api_description::<Handlers>().map_err(|error| error.to_string())?;
-    reject_other_methods(&mut api).map_err(|error| error.to_string())?;
+    let mut api = ApiDescription::new();
+    macro_rules! register_each {
+        ($($operation:ty,)+) => {
+            $(register::<$operation>(&mut api).map_err(|error| error.to_string())?;)+
+        };
+    }
+    each_operation!(register_each);
     Ok(api)
-}
-
-enum Handlers {}
-
-impl Api for Handlers {
-    type Context = Context;
-
-    fn extract_proxies(
-        rqctx: RequestContext<Context>,
-        request: RawRequest<ExtractProxies>,
-    ) -> impl Future<Output = HandlerResult<ExtractProxies>> + Send {
-        serve(rqctx, request)
-    }
-
-    fn list_static_groups(
-        rqctx: RequestContext<Context>,
-        request: RawRequest<ListStaticGroups>,
-    ) -> impl Future<Output = HandlerResult<ListStaticGroups>> + Send {
-        serve(rqctx, request)
-    }
-
-    fn search_static_instances(
-        rqctx: RequestContext<Context>,
-        request: RawRequest<SearchStaticInstances>,
-    ) -> impl Future<Output = HandlerResult<SearchStaticInstances>> + Send {
-        serve(rqctx, request)
-    }
 }

@@ -6,7 +6,7 @@ use crate::{
         SearchData, SearchStaticInstances, SearchStaticInstancesHeaders, SearchStaticInstancesRequest,
         SearchSuccess,
     },
-    domain::{SmolStr, search::SearchCommand},
+    domain::{SmolStr, search::SearchQuery},
     edge::responding::{
         api_error::ApiError,
         response::{Constant, Content, Success},
@@ -23,8 +23,8 @@ impl Handler for SearchStaticInstances {
         // Every other property is a filter: the lint of the document sees to that.
         let SearchStaticInstancesRequest { mut body } = request;
         let (page, page_size, filters) = (body.page, body.page_size, body.take_filters());
-        let command = SearchCommand { addresses: body.ips, filters, page, page_size };
-        let found = call.service.search(&call.token, command).await?;
+        let query = SearchQuery { addresses: body.ips, filters, page, page_size };
+        let found = call.service.search(&call.token, query).await?;
         let request_id = SmolStr::new(call.request_id);
         let data = SearchData {
             items: found.items,

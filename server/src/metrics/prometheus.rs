@@ -13,6 +13,8 @@ use prometheus_client::{
     registry::{Metric, Registry, Unit},
 };
 
+use sallyport_contract::table;
+
 use super::{DISCONNECTED, micros, outcome};
 use crate::{
     domain::ports::{Observer, Query},
@@ -90,18 +92,18 @@ const QUERIES: [&str; 5] = ["extraction", "remember", "groups", "search", "crede
 
 impl Metrics {
     /// Metrics of these operations, by `operationId`, each with the status of its success.
-    pub(crate) fn new(operations: &[&'static str], statuses: &[u16]) -> Self {
+    pub(crate) fn new(operations: &'static [table::Operation]) -> Self {
         let mut registry = Registry::with_prefix("sallyport");
         let help = "Calls by operation, outcome, status and business code";
         let calls: Family<Outcome, Counter> = registered(&mut registry, "calls", help);
         let help = "Time from the head of a request to its response, in seconds";
         let call_seconds = registered_histograms(&mut registry, "call_duration", help);
-        let operation_metrics = |(&operation, &status): (&&'static str, &u16)| OperationMetrics {
-            operation,
-            successes: calls.get_or_create_owned(&Outcome::success(operation, status)),
-            seconds: call_seconds.get_or_create_owned(&OperationLabel { operation }),
+        let operation_metrics = |of: &'static table::Operation| OperationMetrics {
+            operation: &of.id,
+            successes: calls.get_or_create_owned(&Outcome::success(&of.id, of.status)),
+            seconds: call_seconds.get_or_create_owned(&OperationLabel { operation: &of.id }),
         };
-        let operations = operations.iter().zip(statuses).map(operation_metrics).collect();
+        let operations = operations.iter().map(operation_metrics).collect();
         let help = "Time that queries to the database take, by query";
         let store_seconds = registered_histograms(&mut registry, "store_duration", help);
         let help = "Queries to the database that failed";

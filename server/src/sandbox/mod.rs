@@ -39,7 +39,6 @@
 //! use sallyport_server::data::seed::seed_with;
 //! ```
 
-mod control;
 mod description;
 mod pages;
 mod tokens;
@@ -48,9 +47,7 @@ use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 
-use self::control::Control;
 pub use self::{
-    control::ClockError,
     description::{Description, TokenDescription},
     tokens::{ParseTokensError, SandboxTokens},
 };
@@ -58,8 +55,8 @@ use crate::{
     Config, RunningServer, StartError,
     data::seed::{Sample, SeedError, seed_with},
     domain::{clock::Clock, token::Token},
-    handlers, running,
-    store::{OpenError, sqlite::SqliteStore},
+    handlers, retention, running,
+    store::{OpenError, StoreError, sqlite::SqliteStore},
 };
 
 /// Why a sandbox did not start.
@@ -192,5 +189,40 @@ impl Sandbox {
     #[must_use]
     pub fn into_server(self) -> RunningServer {
         self.running
+    }
+}
+
+/// Why the clock was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ClockError {
+    /// The time is outside of the calendar.
+    #[error("the time must be from the year -9999 to 9999")]
+    Range,
+    /// The storage failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Controls the clock of a running sandbox.
+#[derive(Debug)]
+struct Control {
+    clock: Clock,
+    store: Arc<SqliteStore>,
+    retention: Option<Duration>,
+}
+
+impl Control {
+    async fn advance(&self, by: SignedDuration) -> Result<Timestamp, ClockError> {
+        let time = self.clock.now().checked_add(by).map_err(|_| ClockError::Range)?;
+        self.set(Some(time)).await?;
+        Ok(time)
+    }
+
+    async fn set(&self, time: Option<Timestamp>) -> Result<(), ClockError> {
+        self.clock.set(time);
+        if let Some(max_age) = self.retention {
+            retention::delete_all_old(self.store.as_ref(), max_age, self.clock.now()).await?;
+        }
+        Ok(())
     }
 }

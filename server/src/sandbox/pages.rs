@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    control::{ClockError, Control},
+    ClockError, Control,
     description::{CLOCK, DOCS},
 };
 use crate::{admin, connections::RequestUnderWay, docs, edge::serve::Context};

@@ -118,6 +118,7 @@ impl Cache {
     pub(super) fn extraction(
         &self,
         query: &ExtractionQuery,
+        pivot: i64,
         now: Epochs,
     ) -> Option<ProtectedData<ExtractionData>> {
         if query.request_id.is_some() {
@@ -129,7 +130,7 @@ impl Cache {
             return None;
         }
         self.hits.fetch_add(1, Ordering::Relaxed);
-        let candidates = gateways.choose(query.pivot, query.parameters.count);
+        let candidates = gateways.choose(pivot, query.parameters.count);
         let data = ExtractionData { account: Arc::clone(account.value()), stored: None, candidates };
         Some(account.with(data))
     }
@@ -250,7 +251,6 @@ mod tests {
             caller_ip: Some(Ipv4Addr::LOCALHOST),
             parameters: Parameters { count: 2, region: Region::Everywhere, protocol: Protocol::Http },
             request_id: None,
-            pivot: 2,
         }
     }
 
@@ -262,7 +262,7 @@ mod tests {
         let other = |change: &dyn Fn(&mut ExtractionQuery)| {
             let mut other = query.clone();
             change(&mut other);
-            cache.extraction(&other, NOW).is_none()
+            cache.extraction(&other, 2, NOW).is_none()
         };
         assert!(other(&|it| it.digest = Token::new("u").digest()));
         assert!(other(&|it| it.caller_ip = Some(Ipv4Addr::BROADCAST)));
@@ -300,7 +300,7 @@ mod tests {
             let region = Region::Only(number.to_string());
             let parameters = Parameters { region, ..used.parameters.clone() };
             cache.insert_gateways(&parameters, gateways(MAX_CACHED_GATEWAYS as i64), EPOCH);
-            assert!(cache.extraction(&used, NOW).is_some(), "evicted after {number} regions");
+            assert!(cache.extraction(&used, 2, NOW).is_some(), "evicted after {number} regions");
         }
         assert!(cache.gateways(&used.parameters).weight() <= MAX_GATEWAYS);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::domain::ports::RepositoryError;
+use crate::domain::{ports::RepositoryError, rejection::Rejection};
 
 /// Why a query to the storage failed. The texts say what the database engine reports.
 #[derive(Debug, thiserror::Error)]
@@ -52,18 +52,18 @@ impl From<std::io::Error> for StoreError {
 /// The error as the domain sees it.
 impl From<StoreError> for RepositoryError {
     fn from(error: StoreError) -> Self {
-        let text = error.to_string();
-        match error {
-            StoreError::Locked | StoreError::Busy(_) => Self::Busy(text),
+        let rejection = match error {
+            StoreError::Locked | StoreError::Busy(_) => Rejection::Busy,
             StoreError::Full
             | StoreError::ReadOnly
             | StoreError::Corrupt(_)
             | StoreError::Unavailable(_)
-            | StoreError::Closed => Self::Unavailable(text),
+            | StoreError::Closed => Rejection::Unavailable,
             StoreError::Conflict(_) | StoreError::AlreadyExists(_) | StoreError::Internal(_) => {
-                Self::Internal(text)
+                Rejection::Internal
             }
-        }
+        };
+        Self { rejection, text: error.to_string() }
     }
 }
 

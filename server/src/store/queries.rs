@@ -194,11 +194,11 @@ pub(super) fn search(
     let is_impossible =
         |(_, value): &(_, FilterValue)| matches!(value, FilterValue::Text(text) if !dialect.can_store(text));
     let is_possible = !query.filters.iter().any(is_impossible);
-    let addresses = if is_possible { query.addresses.as_slice() } else { &[] };
+    let addresses = if is_possible { query.disjoint_addresses() } else { Vec::new() };
     let is_filtered = is_possible && !query.filters.is_empty();
 
-    let mut values = vec![digest.into(), query.limit.into(), query.offset.into()];
-    values.extend((dialect.addresses)(addresses));
+    let mut values = vec![digest.into(), query.page_size.into(), query.offset().into()];
+    values.extend((dialect.addresses)(&addresses));
     if is_filtered {
         values.extend(numbered_filters().map(|(filter, _)| {
             let set = query.filters.iter().find(|(set, _)| set.property == filter.property);
@@ -229,14 +229,15 @@ pub(super) fn extraction(
     session: &mut dyn Session,
     statements: &Statements,
     query: &ExtractionQuery,
+    pivot: i64,
 ) -> Found<ExtractionData, StoreError> {
-    let ExtractionQuery { digest, caller_ip, parameters, request_id, pivot } = query;
+    let ExtractionQuery { digest, caller_ip, parameters, request_id } = query;
     let dialect = session.dialect();
     let region = code(&parameters.region);
     let values = [
         parameters.protocol.into(),
         parameters.count.into(),
-        (*pivot).into(),
+        pivot.into(),
         (*digest).into(),
         request_id.as_deref().map_or(Value::Null, |id| dialect.request_id(id)),
         (*caller_ip).into(),

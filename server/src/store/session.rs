@@ -8,7 +8,7 @@ use super::{
     record_kind::RecordKind,
     value::{FromRow, Row, Value},
 };
-use crate::domain::search::AddressRange;
+use crate::domain::address::Address;
 
 /// A session, which is used on a thread that may block. Parameters are `$1`, `$2` and so on; values beyond those in the SQL are ignored.
 pub trait Session {
@@ -84,7 +84,7 @@ pub struct Dialect {
     /// That the list in a column of `i`, which is stored as JSON, has the value of the parameter of this number.
     pub(super) contains: fn(&str, usize) -> String,
     /// The values of the parameters for addresses.
-    pub(super) addresses: fn(&[AddressRange]) -> Vec<Value<'static>>,
+    pub(super) addresses: fn(&[Address]) -> Vec<Value<'static>>,
 }
 
 impl Dialect {

@@ -4,6 +4,7 @@ use std::{
     io::Write as _,
     net::{IpAddr, TcpStream},
     thread,
+    time::Duration,
 };
 
 use sallyport_server::{
@@ -166,6 +167,28 @@ fn large_endless_and_half_sent_bodies_are_rejected_while_they_are_sent() {
     let writing = thread::spawn(move || (0..64).all(|_| writer.write_all(chunk.as_bytes()).is_ok()));
     rejected(&read(stream), ErrorCode::BodyTooLarge);
     writing.join().unwrap();
+}
+
+/// Whoever still sends a body when the response is there already may send it, and reads the response.
+#[test]
+fn a_body_that_is_sent_after_its_rejection_costs_nobody_the_response() {
+    for (line, status) in [
+        (format!("POST {}?api_key=unknown", SearchStaticInstances::PATH), 401),
+        (format!("PUT {}", search_target()), 405),
+    ] {
+        let body = [b' '; 64 << 10];
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = exchange(SERVER.address, &[head.as_bytes()]);
+        for part in body.chunks(16 << 10) {
+            thread::sleep(Duration::from_millis(100));
+            stream.write_all(part).unwrap();
+        }
+        assert_eq!(read(stream).status, status, "{line}");
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
     let token = sample.tokens.main.expose();
     // Both connections know the token, so that the next question is the one about the extraction.
     let groups = format!("{}?api_key={token}", ListStaticGroups::PATH);
-    let ask = async || get(address, &groups, "").await.unwrap().status;
+    let ask = async || get(address, &groups).await.unwrap().status;
     assert_eq!(ask().await, 200);
 
     let admin = connect(&database.name()).await.unwrap();

@@ -11,9 +11,9 @@ use sallyport_server::{
     },
     domain::{
         access::{AccountId, Purpose},
-        extraction::{Endpoint, ExtractCommand, ExtractionData, StoredExtraction},
+        extraction::{Endpoint, ExtractionData, ExtractionQuery, StoredExtraction},
         rejection::Rejection,
-        search::SearchCommand,
+        search::SearchQuery,
         service::Service,
     },
     start,
@@ -23,7 +23,7 @@ use sallyport_server::{
 use super::{
     backend::{Database, on_both},
     cluster::eventually,
-    requests::{command, query, with_id},
+    requests::{command, with_id},
     search::filter,
 };
 
@@ -123,8 +123,8 @@ async fn gateways_come_and_go_between_two_calls(database: Database) {
 }
 
 /// What the store returns for a command of a token that may extract.
-async fn known(store: &Arc<dyn Store>, command: &ExtractCommand) -> (AccountId, ExtractionData) {
-    let found = store.extraction(&query(command)).await.unwrap().unwrap();
+async fn known(store: &Arc<dyn Store>, command: &ExtractionQuery) -> (AccountId, ExtractionData) {
+    let found = store.extraction(command, 0).await.unwrap().unwrap();
     found.authorize(Purpose::Extraction, Timestamp::now()).unwrap()
 }
 
@@ -195,7 +195,7 @@ async fn texts_that_a_database_may_not_hold_are_texts_like_any_other(database: D
     // For the same id this would be another request, which is rejected.
     ask("nul", 6).await.unwrap();
 
-    let search = |order_no: &str| SearchCommand {
+    let search = |order_no: &str| SearchQuery {
         addresses: addresses[..500].to_vec(),
         filters: vec![filter("orderNo", order_no.into())],
         page: 1,

@@ -4,7 +4,7 @@ use std::{process::Command, sync::Arc, time::Duration};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
-    domain::{extraction::ExtractCommand, rejection::Rejection, service::Service},
+    domain::{extraction::ExtractionQuery, rejection::Rejection, service::Service},
     store::{
         Location, OpenMode,
         postgres::{Limits, PostgresStore},
@@ -30,9 +30,9 @@ async fn limited_on(database: &Database, limits: Limits) -> Service {
     Service::new(Arc::new(PostgresStore::open(&url, OpenMode::Existing, limits).await.unwrap()))
 }
 
-fn command(sample: &Sample, request_id: Option<&str>) -> ExtractCommand {
+fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {
     let command = requests::command(&sample.tokens.main, 1, &sample.plentiful_region);
-    ExtractCommand { request_id: request_id.map(str::to_owned), ..command }
+    ExtractionQuery { request_id: request_id.map(str::to_owned), ..command }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,7 +10,7 @@ use sallyport_server::{
     },
     domain::{
         Protocol,
-        extraction::ExtractCommand,
+        extraction::ExtractionQuery,
         rejection::Rejection,
         service::Service,
         token::{Token, TokenKind},
@@ -22,7 +22,7 @@ use serde_json::json;
 use super::{
     backend::{Database, on_both, put, remove},
     cluster::eventually,
-    requests::{command, query},
+    requests::command,
 };
 
 /// An address that the sample data does not whitelist.
@@ -41,14 +41,14 @@ impl Servers {
         Self { stores: [store, database.open().await], sample }
     }
 
-    fn command(&self, token: &Token, protocol: Protocol) -> ExtractCommand {
+    fn command(&self, token: &Token, protocol: Protocol) -> ExtractionQuery {
         let mut command = command(token, 10, &self.sample.plentiful_region);
         command.parameters.protocol = protocol;
         command
     }
 
     /// What each server returns for several calls in a row, which must be all alike.
-    async fn ask(&self, command: &ExtractCommand) -> Result<u32, Rejection> {
+    async fn ask(&self, command: &ExtractionQuery) -> Result<u32, Rejection> {
         let mut responses = Vec::new();
         for store in &self.stores {
             for _ in 0..4 {
@@ -61,7 +61,7 @@ impl Servers {
     }
 
     /// Asks until each server has cached what it takes, so that it must then drop it in time.
-    async fn fill_caches(&self, command: &ExtractCommand) -> Result<u32, Rejection> {
+    async fn fill_caches(&self, command: &ExtractionQuery) -> Result<u32, Rejection> {
         eventually(async || {
             let response = self.ask(command).await;
             for store in &self.stores {
@@ -76,9 +76,9 @@ impl Servers {
 }
 
 /// Whether an extraction is served from memory.
-async fn is_cached(store: &Arc<dyn Store>, command: &ExtractCommand) -> bool {
+async fn is_cached(store: &Arc<dyn Store>, command: &ExtractionQuery) -> bool {
     let before = store.cache_hits();
-    store.extraction(&query(command)).await.unwrap();
+    store.extraction(command, 0).await.unwrap();
     store.cache_hits() > before
 }
 
@@ -88,7 +88,7 @@ async fn a_change_that_was_reported_as_done_is_in_force_everywhere(database: Dat
     let (account, protocol) = ("aurora".to_owned(), Protocol::Http);
     let IssuedToken { id, token, .. } = registry.issue_token(&account, TokenKind::Api, None).await.unwrap();
     let command = servers.command(&token, protocol);
-    let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
+    let elsewhere = ExtractionQuery { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
     remove(registry.as_ref(), RecordKind::Entitlement, &["account=aurora", "protocol=http"]).await;
     assert_eq!(servers.ask(&command).await, Err(Rejection::NotEntitled(protocol)));
@@ -138,7 +138,7 @@ async fn a_whitelist_may_be_longer_than_the_cache_takes(database: Database) {
     let servers = Servers::on(&database).await;
     let registry = database.open().await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
-    let other = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
+    let other = ExtractionQuery { caller_ip: Some(ELSEWHERE), ..command.clone() };
     let entry = |ip: Ipv4Addr| json!({"account": "aurora", "first": ip});
     let many = (1..600).map(|number: u32| entry(Ipv4Addr::from_bits(number << 8)));
     put(registry.as_ref(), RecordKind::Whitelist, many.chain([entry(ELSEWHERE)]).collect()).await.unwrap();
@@ -175,7 +175,7 @@ async fn what_a_later_version_or_another_program_wrote_is_passed_over() {
     let Some(database) = Database::postgres().await else { return };
     let servers = Servers::on(&database).await;
     let command = servers.command(&servers.sample.tokens.main, Protocol::Http);
-    let elsewhere = ExtractCommand { caller_ip: Some(ELSEWHERE), ..command.clone() };
+    let elsewhere = ExtractionQuery { caller_ip: Some(ELSEWHERE), ..command.clone() };
     assert_eq!(servers.fill_caches(&command).await, Ok(10));
     // All IPv6 addresses. By their bytes, those of IPv4 are among them.
     let add = "INSERT INTO entitlements SELECT id, 'quic', NULL FROM accounts;

@@ -5,7 +5,7 @@ use sallyport_server::{
     domain::{
         address::Address,
         extraction::Region,
-        search::SearchCommand,
+        search::SearchQuery,
         service::Service,
         token::{Token, TokenKind},
     },
@@ -106,7 +106,7 @@ async fn stale_statistics_turn_no_seek_into_a_scan() {
             port: None,
         })
         .collect();
-    let search = SearchCommand { addresses, filters: Vec::new(), page: 1, page_size: 1000 };
+    let search = SearchQuery { addresses, filters: Vec::new(), page: 1, page_size: 1000 };
     const CALLS: i64 = 8;
     for _ in 0..CALLS {
         let page = service.search(&token, search.clone()).await.unwrap();

@@ -14,7 +14,6 @@ use std::{
 use sallyport_server::{
     api::generated::ExtractProxies,
     data::seed::{Sample, seed},
-    domain::token::Token,
     edge::operation::Operation as _,
     store::{Location, RecordKind},
 };
@@ -53,7 +52,7 @@ pub(crate) enum Outcome {
 pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: usize) -> Outcome {
     let (path, token, region) = (ExtractProxies::PATH, sample.tokens.main.expose(), &sample.plentiful_region);
     let target = format!("{path}?api_key={token}&num=20&regions={region}&request_id={request_id}");
-    let Some(response) = get(address, &target, "").await else { return Outcome::Broken };
+    let Some(response) = get(address, &target).await else { return Outcome::Broken };
     if response.status == 503 {
         assert!(response.header("retry-after").is_some(), "{response:?}");
         return Outcome::Later;
@@ -65,8 +64,8 @@ pub(crate) async fn extract(address: SocketAddr, sample: &Sample, request_id: us
 }
 
 /// The response, unless the server went away.
-pub(crate) async fn get(address: SocketAddr, target: &str, headers: &str) -> Option<Response> {
-    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.ok()
+pub(crate) async fn get(address: SocketAddr, target: &str) -> Option<Response> {
+    ask(address, format!("GET {target} HTTP/1.1"), Vec::new()).await.ok()
 }
 
 /// Callers that go on asking, each id again and again, of whichever server there is.
@@ -214,40 +213,7 @@ async fn a_killed_import_leaves_nothing_behind(database: Database) {
     assert_eq!(eventually(again).await[RecordKind::Account], 1);
 }
 
-/// The server runs in one process, this test changes the database in another, and a third one adds to it.
-async fn a_change_by_another_process_counts_for_the_next_call(database: Database) {
-    let sample = seed(database.open().await.as_ref()).await.unwrap();
-    let server = start_server(&database.name());
-    let status = async |token: &Token, with_id: bool| {
-        let (path, region) = (ExtractProxies::PATH, &sample.plentiful_region);
-        let id = if with_id { "&request_id=one" } else { "" };
-        let target = format!("{path}?api_key={}&num=1&regions={region}{id}", token.expose());
-        get(server.address, &target, "").await.unwrap().status
-    };
-    let main = &sample.tokens.main;
-    for with_id in [false, false, true, false] {
-        assert_eq!(status(main, with_id).await, 200, "{with_id}");
-        database.execute("UPDATE whitelist SET enabled = (1 = 0)").await;
-        assert_eq!(status(main, with_id).await, 403, "{with_id}");
-        database.execute("UPDATE whitelist SET enabled = (1 = 1)").await;
-    }
-    let other = &sample.tokens.not_entitled;
-    assert_eq!(status(other, false).await, 403);
-    database.execute("DELETE FROM entitlements").await;
-    let mut import = program(&["import", "-"])
-        .env("SALLYPORT_DB", database.name())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let line = br#"{"entitlement":{"account":"not-entitled","protocol":"http"}}"#;
-    import.stdin.take().unwrap().write_all(line).unwrap();
-    assert!(import.wait().unwrap().success());
-    assert_eq!((status(other, false).await, status(main, false).await), (200, 403));
-}
-
 on_both! {
-    a_change_by_another_process_counts_for_the_next_call,
     returned_extractions_survive_a_kill,
     a_killed_import_leaves_nothing_behind,
 }

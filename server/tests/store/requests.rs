@@ -4,29 +4,23 @@ use std::net::Ipv4Addr;
 
 use sallyport_server::domain::{
     Protocol,
-    extraction::{ExtractCommand, ExtractionQuery, Parameters, Region},
+    extraction::{ExtractionQuery, Parameters, Region},
     token::Token,
 };
 use serde_json::{Value, json};
 
 /// HTTP gateways of one region, asked for from loopback and without a request id.
-pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractCommand {
-    ExtractCommand {
-        token: token.clone(),
+pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractionQuery {
+    ExtractionQuery {
+        digest: token.digest(),
         caller_ip: Some(Ipv4Addr::LOCALHOST),
         parameters: Parameters { count, region: Region::Only(region.to_owned()), protocol: Protocol::Http },
         request_id: None,
     }
 }
 
-pub(crate) fn with_id(id: &str, command: ExtractCommand) -> ExtractCommand {
-    ExtractCommand { request_id: Some(id.to_owned()), ..command }
-}
-
-/// What the store is asked for the command.
-pub(crate) fn query(command: &ExtractCommand) -> ExtractionQuery {
-    let ExtractCommand { token, caller_ip, parameters, request_id } = command.clone();
-    ExtractionQuery { digest: token.digest(), caller_ip, parameters, request_id, pivot: 0 }
+pub(crate) fn with_id(id: &str, command: ExtractionQuery) -> ExtractionQuery {
+    ExtractionQuery { request_id: Some(id.to_owned()), ..command }
 }
 
 /// An enabled whitelist entry of `acme`, without an end.

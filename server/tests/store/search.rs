@@ -9,7 +9,7 @@ use sallyport_server::{
     domain::{
         Status,
         address::Address,
-        search::{FilterValue, Filters, SearchCommand},
+        search::{FilterValue, Filters, SearchQuery},
         service::Service,
         token::{Token, TokenKind},
     },
@@ -98,10 +98,10 @@ struct Search {
 }
 
 impl Search {
-    fn command(&self) -> SearchCommand {
+    fn command(&self) -> SearchQuery {
         let Self { addresses, filters, page, page_size } = self.clone();
         let filters = filters.into_iter().map(|(row, value)| filter(ROWS[row].property, value)).collect();
-        SearchCommand { addresses, filters, page, page_size }
+        SearchQuery { addresses, filters, page, page_size }
     }
 }
 

@@ -40,7 +40,7 @@ impl PausedStore {
 
 #[async_trait]
 impl Repository for PausedStore {
-    async fn extraction(&self, _: &ExtractionQuery) -> Found<ExtractionData> {
+    async fn extraction(&self, _: &ExtractionQuery, _: i64) -> Found<ExtractionData> {
         self.permitted().await
     }
 
@@ -51,7 +51,7 @@ impl Repository for PausedStore {
         _: StoredExtraction,
         _: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError> {
-        Err(RepositoryError::Unavailable("closed".to_owned()))
+        Err(StoreError::Closed.into())
     }
 
     async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {

@@ -2,7 +2,6 @@
 
 pub(crate) mod client;
 mod conformance;
-mod field;
 mod name;
 mod scopes;
 pub(crate) mod server;

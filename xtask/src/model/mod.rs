@@ -3,6 +3,7 @@
 //! `$ref`s are followed, and every part has the pointer of its definition. What the types below cannot represent is a
 //! [`Problem`](crate::problem::Problem); nothing is dropped.
 
+pub(crate) mod field;
 mod operation;
 mod read;
 mod schema;

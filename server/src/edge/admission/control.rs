@@ -72,7 +72,7 @@ mod tests {
             work: Semaphore::new(1),
             connections: Arc::new(Connections::new(NONE, NONE, TrustedProxies::default())),
             body_timeout: Duration::ZERO,
-            metrics: Arc::new(Metrics::new(&[], &[])),
+            metrics: Arc::new(Metrics::new(&[])),
         };
         let code = |encrypted, peer: &str| {
             control(encrypted).caller(peer.parse().unwrap(), &HeaderMap::new()).err().map(|error| error.code)

@@ -9,7 +9,6 @@ use governor::{
 use quick_cache::sync::Cache;
 
 use crate::{
-    api::generated::OPERATIONS,
     domain::token::{Token, TokenDigest},
     edge::responding::{api_error::ApiError, error_code::ErrorCode},
     proxies::network,
@@ -43,9 +42,14 @@ enum RateSubject {
 #[error(
     "expected OPERATION:token|address:NUMBER/s|min|h, optionally followed by +BURST, such as \
      `listStaticGroups:token:10/s+20` or `*:address:600/min`, with an operation of: {}",
-    OPERATIONS.join(", ")
+    operations().join(", ")
 )]
 pub struct RateError;
+
+/// The `operationId` of every operation.
+fn operations() -> Vec<&'static str> {
+    sallyport_contract::operations().iter().map(|operation| operation.id.as_str()).collect()
+}
 
 impl FromStr for RateRule {
     type Err = RateError;
@@ -55,7 +59,7 @@ impl FromStr for RateRule {
         let [operation, subject, rate] = parts[..] else { return Err(RateError) };
         let operation = match operation {
             "*" => None,
-            operation if OPERATIONS.contains(&operation) => Some(operation.to_owned()),
+            operation if operations().contains(&operation) => Some(operation.to_owned()),
             _ => return Err(RateError),
         };
         let subject = match subject {

@@ -14,13 +14,13 @@ use super::{api_error::ApiError, error_code::ErrorCode};
 use crate::{connections::Connection, domain::SmolStr};
 
 /// The responses of an operation. Every implementation is generated.
-pub trait Responses: Sized {
+pub trait Responses {
     /// The methods of the operation's path, as a value of `Allow`.
     const ALLOW: &'static str;
     /// Status of a success.
     const STATUS: StatusCode = StatusCode::OK;
-    /// Body of a success as plain text: [`PlainText`] where the document has text/plain, [`NoTextBody`] otherwise.
-    type Text: TextBody<Self> + Send + Sync + 'static;
+    /// Body of a success as plain text: [`String`] where the document has text/plain, [`NoTextBody`] otherwise.
+    type Text: Into<String> + Send + Sync + 'static;
     /// Body of a success.
     type Success: Serialize + Send + Sync + 'static;
     /// Headers of a success.
@@ -29,33 +29,13 @@ pub trait Responses: Sized {
     type Error: ErrorEnvelope;
 }
 
-/// The text/plain body of an operation.
-pub trait TextBody<O> {
-    /// The body.
-    fn into_string(self) -> String;
-}
-
-/// An operation whose handler sends text/plain. The handler's module implements it, so that the server does not compile if the
-/// document adds the media type to an operation that never sends it.
-pub trait SendsText {}
-
-/// A body in text/plain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlainText(pub String);
-
-impl<O: SendsText> TextBody<O> for PlainText {
-    fn into_string(self) -> String {
-        self.0
-    }
-}
-
 /// No body, for operations without text/plain in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoTextBody {}
 
-impl<O> TextBody<O> for NoTextBody {
-    fn into_string(self) -> String {
-        match self {}
+impl From<NoTextBody> for String {
+    fn from(none: NoTextBody) -> Self {
+        match none {}
     }
 }
 
@@ -222,7 +202,7 @@ fn success<O: Responses>(
             let bytes = serde_json::to_vec(&body).map_err(|_| ApiError::from(ErrorCode::Internal))?;
             ("application/json", bytes)
         }
-        Content::Text(text) => ("text/plain; charset=utf-8", text.into_string().into_bytes()),
+        Content::Text(text) => ("text/plain; charset=utf-8", text.into().into_bytes()),
     };
     let bytes = connection.send(bytes).map_err(|_| ApiError::from(ErrorCode::Overloaded))?;
     let mut response = response(O::STATUS, content_type, bytes);

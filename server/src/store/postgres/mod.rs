@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use deadpool_postgres::{Object, Status};
 use tokio::runtime::Handle;
 
@@ -21,10 +22,10 @@ pub use self::{
     session::DIALECT,
 };
 use super::{
-    OpenError, OpenMode, Pool, Result, StoreError,
+    OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::{Epoch, Epochs},
     database::{Backend, Database},
-    session::{Access, Dialect, Session},
+    session::{Access, Dialect},
 };
 
 /// How long cached data is used at most: 250 ms from when its query was sent. A server is not notified when another server or a command
@@ -55,6 +56,7 @@ impl PostgresStore {
     }
 }
 
+#[async_trait]
 impl Backend for Postgres {
     const DIALECT: &'static Dialect = &DIALECT;
 
@@ -62,16 +64,8 @@ impl Backend for Postgres {
     /// retry must not queue statements without bound. A connection on which a statement is still under way then is closed, because its
     /// process in the database does not run. The statement is not cancelled: a cancellation may arrive so late that it cancels the next
     /// caller's.
-    async fn run<T, E>(
-        &self,
-        access: Access,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
-        let client = self.pool.get().await.map_err(StoreError::from)?;
+    async fn execute(&self, access: Access, work: Work) -> Result<()> {
+        let client = self.pool.get().await?;
         let runtime = Handle::current();
         let limit = matches!(access, Access::Read | Access::Write).then_some(self.response_timeout);
         let working = tokio::task::spawn_blocking(move || {
@@ -82,7 +76,7 @@ impl Backend for Postgres {
             }
             result.unwrap_or_else(|panic| resume_unwind(panic))
         });
-        working.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
+        working.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
     }
 
     fn epochs(&self) -> Option<Epochs> {

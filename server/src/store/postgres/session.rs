@@ -18,9 +18,9 @@ use tokio_postgres::{
 
 use super::schema::NUMBERS_LOCK;
 use crate::{
-    domain::search::AddressRange,
+    domain::address::Address,
     store::{
-        Result, StoreError,
+        Result, StoreError, Work,
         record_kind::RecordKind,
         session::{Access, Dialect, RowError, Session},
         value::{Columns, Row, Value},
@@ -42,9 +42,13 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// Addresses, first ports and last ports.
-fn addresses(ranges: &[AddressRange]) -> Vec<Value<'static>> {
-    let array = |value: fn(&AddressRange) -> Value<'static>| Value::Array(ranges.iter().map(value).collect());
-    vec![array(|it| it.ip.into()), array(|it| it.first_port.into()), array(|it| it.last_port.into())]
+fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
+    let array = |value: fn(&Address) -> Value<'static>| Value::Array(addresses.iter().map(value).collect());
+    vec![
+        array(|it| it.ip.into()),
+        array(|it| (*it.ports().start()).into()),
+        array(|it| (*it.ports().end()).into()),
+    ]
 }
 
 /// Maximum number of rows that are received before they are passed on.
@@ -68,11 +72,7 @@ impl<'a> PostgresSession<'a> {
     }
 
     /// Runs `work` in a transaction of its own, except for a request, whose queries are one statement each.
-    pub(super) fn transact<T, E: From<StoreError>>(
-        &mut self,
-        access: Access,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub(super) fn transact(&mut self, access: Access, work: Work) -> Result<()> {
         // Long lists and large changes have no time limit, but must not wait for locks without end.
         let begin = match access {
             Access::Read | Access::Write => return work(self),
@@ -92,9 +92,7 @@ impl<'a> PostgresSession<'a> {
         let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
         let ended = self.wait(self.client.batch_execute(end));
         self.is_idle = ended.is_ok();
-        let value = result?;
-        ended?;
-        Ok(value)
+        result.and(ended)
     }
 
     /// Waits for a response. When none arrives in time, the connection cannot be used any more.

@@ -2,32 +2,25 @@
 
 use rusqlite::Connection;
 
-use crate::store::StoreError;
+use crate::store::Result;
 
 /// Memory for uncommitted pages during an import, in SQLite's notation (negative KiB). Pages that do not fit are written and read
 /// repeatedly.
 const CACHE_SIZE: i32 = -65_536;
 
 /// Runs an import; the caller rolls back if this fails.
-pub(super) fn in_bulk<T, E: From<StoreError>>(
-    db: &Connection,
-    import: impl FnOnce() -> Result<T, E>,
-) -> Result<T, E> {
-    let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0)).map_err(StoreError::from)?;
-    db.pragma_update(None, "cache_size", CACHE_SIZE).map_err(StoreError::from)?;
+pub(super) fn in_bulk(db: &Connection, import: impl FnOnce() -> Result<()>) -> Result<()> {
+    let usual: i32 = db.pragma_query_value(None, "cache_size", |row| row.get(0))?;
+    db.pragma_update(None, "cache_size", CACHE_SIZE)?;
     let imported = without_index(db, import);
-    db.pragma_update(None, "cache_size", usual).map_err(StoreError::from)?;
+    db.pragma_update(None, "cache_size", usual)?;
     imported
 }
 
-fn without_index<T, E: From<StoreError>>(
-    db: &Connection,
-    import: impl FnOnce() -> Result<T, E>,
-) -> Result<T, E> {
-    let index = AddressIndex::drop_if_unused(db).map_err(StoreError::from)?;
-    let imported = import()?;
-    index.restore(db).map_err(StoreError::from)?;
-    Ok(imported)
+fn without_index(db: &Connection, import: impl FnOnce() -> Result<()>) -> Result<()> {
+    let index = AddressIndex::drop_if_unused(db)?;
+    import()?;
+    Ok(index.restore(db)?)
 }
 
 /// The index of instances by address. The first instances of a database are loaded without it, because inserting addresses in random

@@ -13,13 +13,15 @@ mod writer;
 
 use std::path::Path;
 
+use async_trait::async_trait;
+
 pub use self::session::DIALECT;
 use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
 use super::{
-    OpenError, OpenMode, Pool, Result, StoreError,
+    OpenError, OpenMode, Pool, Result, Work,
     cache::Epochs,
     database::{Backend, Database},
-    session::{Access, Dialect, Session},
+    session::{Access, Dialect},
 };
 
 /// A store in a SQLite file. Other processes may use the file at the same time.
@@ -47,18 +49,11 @@ impl SqliteStore {
     }
 }
 
+#[async_trait]
 impl Backend for Sqlite {
     const DIALECT: &'static Dialect = &DIALECT;
 
-    async fn run<T, E>(
-        &self,
-        access: Access,
-        work: impl FnOnce(&mut dyn Session) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
+    async fn execute(&self, access: Access, work: Work) -> Result<()> {
         match access {
             Access::Read | Access::Snapshot => {
                 self.readers.read(|snapshot| work(&mut SqliteSession(snapshot))).await

@@ -8,15 +8,14 @@ use crate::{
     domain::{
         Protocol, Status,
         extraction::{ExtractionQuery, Parameters, Region},
+        ports::Repository as _,
         search::SearchQuery,
         token::Token,
     },
     store::{
-        Result,
         cache::{Cache, Epoch, Epochs},
-        database::Backend as _,
         queries::{self, Statements, extract_sql, gateways_sql, search_sql},
-        session::{Access, Session},
+        session::Session,
         value::Value,
     },
 };
@@ -64,20 +63,18 @@ async fn a_search_is_planned_once() {
     let filter = |property: &str| SearchRequest::FILTERS.iter().find(|it| it.property == property).unwrap();
     for status in Status::NAMES {
         let filters = vec![(filter("status"), status.into()), (filter("groupId"), 7_i64.into())];
-        let query = SearchQuery { addresses: Vec::new(), filters, offset: 0, limit: 20 };
-        let searched = store.backend.run(Access::Read, move |session| {
-            let digest = Token::new("unknown").digest();
-            queries::search(session, &Statements::new(&DIALECT), digest, &query)
-        });
-        assert!(searched.await.unwrap().is_none());
+        let query = SearchQuery { addresses: Vec::new(), filters, page: 1, page_size: 20 };
+        let searched = store.search(Token::new("unknown").digest(), query).await;
+        assert!(searched.unwrap().is_none());
     }
     // The connection that was used last is used next.
-    let planned_again = store.backend.readers.read(move |db| -> Result<_> {
+    let checked = store.0.backend.readers.read(move |db| {
         let search = db.prepare_cached(&sql)?;
         assert!(search.get_status(StatementStatus::Run) >= 5, "another statement or connection");
-        Ok(search.get_status(StatementStatus::RePrepare))
+        assert_eq!(search.get_status(StatementStatus::RePrepare), 0, "planned again");
+        Ok(())
     });
-    assert_eq!(planned_again.await.unwrap(), 0);
+    checked.await.unwrap();
 }
 
 #[test]
@@ -114,18 +111,13 @@ fn memory_and_database_choose_alike() {
         for count in [1, 3, 6, 100] {
             for pivot in [i64::MIN, -30, -29, 0, 2, 12, 13, i64::MAX] {
                 let parameters = Parameters { count, region: region.clone(), protocol: Protocol::Http };
-                let query = ExtractionQuery {
-                    digest: token.digest(),
-                    caller_ip: None,
-                    parameters,
-                    request_id: None,
-                    pivot,
-                };
-                let chosen = queries::extraction(session, &statements, &query).unwrap().unwrap();
+                let digest = token.digest();
+                let query = ExtractionQuery { digest, caller_ip: None, parameters, request_id: None };
+                let chosen = queries::extraction(session, &statements, &query, pivot).unwrap().unwrap();
                 cache.insert_account(&query, &chosen, EPOCH);
                 let all = queries::gateways(session, &statements, &query.parameters).unwrap();
                 cache.insert_gateways(&query.parameters, all, EPOCH);
-                let cached = cache.extraction(&query, NOW).unwrap();
+                let cached = cache.extraction(&query, pivot, NOW).unwrap();
                 assert_eq!(cached.value().candidates, chosen.value().candidates, "{query:?}");
                 let expected: usize = if region == Region::Only("usa".to_owned()) { 0 } else { 6 };
                 assert_eq!(chosen.value().candidates.len(), expected.min(count as usize));

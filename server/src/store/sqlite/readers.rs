@@ -56,21 +56,16 @@ impl Readers {
     }
 
     /// Runs `work` on a thread that may block, in one snapshot of the database.
-    pub(super) async fn read<T, E>(
+    pub(super) async fn read(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
+        work: impl FnOnce(&Transaction<'_>) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
         let mut lease = self.lease().await?;
         let reading = tokio::task::spawn_blocking(move || {
             let connection = lease.connection.as_mut().ok_or(StoreError::Closed)?;
-            let snapshot = connection.transaction().map_err(StoreError::from)?;
-            work(&snapshot)
+            work(&connection.transaction()?)
         });
-        reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string()).into()))
+        reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
     }
 }
 
@@ -102,10 +97,10 @@ mod tests {
         assert!(futures::poll!(long.as_mut()).is_pending());
         drop(long);
         assert_eq!(readers.pool().busy, 1, "the statement goes on");
-        let response = readers.read(|_| Ok::<_, StoreError>(())).await;
+        let response = readers.read(|_| Ok(())).await;
         assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
         assert_eq!(readers.pool().waiting, 0);
         release.send(()).unwrap();
-        readers.read(|_| Ok::<_, StoreError>(())).await.unwrap();
+        readers.read(|_| Ok(())).await.unwrap();
     }
 }

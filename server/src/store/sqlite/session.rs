@@ -12,7 +12,7 @@ use rusqlite::{
 
 use super::error::already_exists;
 use crate::{
-    domain::search::AddressRange,
+    domain::address::Address,
     store::{
         Result, StoreError,
         packed::ip_bytes,
@@ -36,16 +36,17 @@ pub static DIALECT: Dialect = Dialect {
 };
 
 /// One array, which SQLite reads in place; parsing JSON would take a fifth of a millisecond for 500 addresses.
-fn addresses(ranges: &[AddressRange]) -> Vec<Value<'static>> {
-    let blob = |range: &AddressRange| {
+fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
+    let blob = |address: &Address| {
         let mut blob = Vec::with_capacity(26);
-        blob.extend_from_slice(&ip_bytes(range.ip));
+        blob.extend_from_slice(&ip_bytes(address.ip));
+        let ports = address.ports();
         // Writing to a Vec cannot fail.
-        let _ = write!(blob, "{:05}{:05}", range.first_port, range.last_port);
+        let _ = write!(blob, "{:05}{:05}", ports.start(), ports.end());
         Value::Bytes(blob.into())
     };
     // `matched.sql` uses the first of three parameters.
-    vec![Value::Array(ranges.iter().map(blob).collect()), Value::Null, Value::Null]
+    vec![Value::Array(addresses.iter().map(blob).collect()), Value::Null, Value::Null]
 }
 
 /// A session in the transaction of the connection.

@@ -37,24 +37,19 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `change` in a transaction, perhaps with others, and returns its result when it is durable. A change that fails is rolled
+    /// Runs `change` in a transaction, perhaps with others, and returns when it is durable. A change that fails is rolled
     /// back without affecting the others. It is made even if the caller stops waiting. If too many changes are queued, it fails at
     /// once.
-    pub(super) async fn write<T, E>(
+    pub(super) async fn write(
         &self,
-        change: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-    {
+        change: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
         let (reply, response) = oneshot::channel();
         let job: Job = Box::new(move |transaction| {
-            let outcome = transaction.map_err(E::from).and_then(|all| in_savepoint(all, change));
+            let outcome = transaction.and_then(|all| in_savepoint(all, change));
             Box::new(move |committed| {
-                let outcome = outcome.and_then(|value| committed.map(|()| value).map_err(E::from));
                 // The caller may have stopped waiting.
-                let _ = reply.send(outcome);
+                let _ = reply.send(outcome.and(committed));
             })
         });
         let queue = self.jobs.as_ref().ok_or(StoreError::Closed)?;
@@ -62,7 +57,7 @@ impl Writer {
             TrySendError::Full(_) => StoreError::Busy(format!("{MAX_QUEUED} changes wait to be written")),
             TrySendError::Disconnected(_) => StoreError::Closed,
         })?;
-        response.await.unwrap_or_else(|_| Err(StoreError::Closed.into()))
+        response.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
@@ -106,14 +101,10 @@ fn rolled_back_with_others() -> StoreError {
     StoreError::Unavailable("another change of the same transaction failed, so none was made".to_owned())
 }
 
-fn in_savepoint<T, E: From<StoreError>>(
-    all: &mut Transaction<'_>,
-    change: impl FnOnce(&Connection) -> Result<T, E>,
-) -> Result<T, E> {
-    let mine = all.savepoint().map_err(StoreError::from)?;
-    let value = change(&mine)?;
-    mine.commit().map_err(StoreError::from)?;
-    Ok(value)
+fn in_savepoint(all: &mut Transaction<'_>, change: impl FnOnce(&Connection) -> Result<()>) -> Result<()> {
+    let mine = all.savepoint()?;
+    change(&mine)?;
+    Ok(mine.commit()?)
 }
 
 #[cfg(test)]
@@ -132,9 +123,13 @@ mod tests {
         Ok(())
     }
 
-    fn entries(db: &Connection) -> Result<Vec<String>> {
-        let mut select = db.prepare("SELECT value FROM entries ORDER BY value")?;
-        Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    async fn assert_entries(writer: &Writer, expected: &'static str) {
+        let select = "SELECT coalesce(group_concat(value, ' ' ORDER BY value), '') FROM entries";
+        let check = move |db: &Connection| {
+            let found: String = db.query_row(select, [], |row| row.get(0))?;
+            if found == expected { Ok(()) } else { Err(StoreError::Internal(found)) }
+        };
+        writer.write(check).await.unwrap();
     }
 
     #[tokio::test]
@@ -156,7 +151,7 @@ mod tests {
         let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
         assert!(first.is_ok() && good.is_ok() && last.is_ok());
         assert!(matches!(bad, Err(StoreError::AlreadyExists(_))), "{bad:?}");
-        assert_eq!(writer.write(entries).await.unwrap(), ["first", "good", "last"]);
+        assert_entries(&writer, "first good last").await;
     }
 
     #[tokio::test]
@@ -175,7 +170,8 @@ mod tests {
         };
         let (first, second, ()) = tokio::join!(first, second, release);
         assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
-        assert_eq!(writer.write(entries).await.unwrap(), [""; 0], "both changes were reported as failed");
+        // Both changes were reported as failed.
+        assert_entries(&writer, "").await;
     }
 
     #[tokio::test]

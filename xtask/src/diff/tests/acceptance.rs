@@ -23,13 +23,6 @@ fn an_accepted_change_is_ignored_until_the_acceptance_expires() {
 }
 
 #[test]
-fn an_entry_without_a_change_is_reported() {
-    let text = "- { fingerprint: 00ff00ff00ff, reason: agreed, expires: 2027-01-01 }\n";
-    let notes = accepted::apply(&mut narrowed(), &entries(text), TODAY);
-    assert!(notes[0].to_string().contains("no change has the fingerprint `00ff00ff00ff`"), "{notes:?}");
-}
-
-#[test]
 fn an_invalid_entry_is_an_error_with_its_line() {
     for (entry, message) in [
         ("fingerprint: a, reason: b, expires: soon", "soon"),

@@ -8,18 +8,18 @@ use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
 use serde_json::Value;
 
-use super::{docs::Docs, postprocess};
+use super::postprocess;
 use crate::{document::Document, lower, model::Contract, problem::Problem};
 
 /// Runs progenitor on the lowered document and post-processes its output.
-pub(super) fn generate(document: &Document, docs: &Docs) -> Result<syn::File, Vec<Problem>> {
+pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
     let contract = Contract::read(document)?;
     let tokens = run(lower::lower(document, &contract), &settings(&contract)).map_err(|failure| {
         let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
         vec![document.problem("/paths", format!("progenitor cannot generate the client: {failure}"), help)]
     })?;
     let mut file = super::parsed(document, super::API, tokens)?;
-    postprocess::postprocess(&mut file, docs, &lower::reachable_from_responses(&contract));
+    postprocess::postprocess(&mut file, &lower::reachable_from_responses(&contract));
     Ok(file)
 }
 

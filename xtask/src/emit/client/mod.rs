@@ -2,7 +2,6 @@
 //! that the hand-written code repeats no path, limit, name or rule.
 
 mod api;
-mod docs;
 mod postprocess;
 mod search;
 mod vocabulary;
@@ -10,14 +9,12 @@ mod vocabulary;
 use super::{formatted, parsed, rust};
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
 
-use docs::Docs;
-
 const API: &str = "client/src/generated.rs";
 
 /// The files that the client is built from.
 pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let model = Contract::read(document)?;
-    let api = api::generate(document, &Docs::read(&model))?;
+    let api = api::generate(document)?;
     let mut api = formatted(document, API, &api)?;
     // The path of a text variant has a fragment that distinguishes it from the operation; see `lower`.
     for id in model.operations.iter().flat_map(|operation| lower::builder_ids(operation).into_iter().skip(1))
@@ -38,7 +35,7 @@ mod tests {
     #[test]
     fn what_progenitor_panics_on_is_a_problem() {
         let document = edited("enum: [json, txt«→, JSON»]");
-        let problems = api::generate(&document, &Docs::default()).err().unwrap();
+        let problems = api::generate(&document).err().unwrap();
         assert!(
             problems[0].message.starts_with("progenitor cannot generate the client: "),
             "{}",

@@ -10,7 +10,6 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-use super::docs::Docs;
 use crate::emit::name;
 
 /// Changes `file`. `responses` are the names of the types that a response can hold.
@@ -21,7 +20,7 @@ use crate::emit::name;
 /// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
 /// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
 /// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
-pub(super) fn postprocess(file: &mut syn::File, docs: &Docs, responses: &BTreeSet<String>) {
+pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
     let bodies = body_types(file);
     // It asserts that there are hooks.
     file.items.retain(|item| !matches!(item, Item::Const(_)));
@@ -37,7 +36,6 @@ pub(super) fn postprocess(file: &mut syn::File, docs: &Docs, responses: &BTreeSe
         }
     }
     Senders::default().visit_file_mut(file);
-    (&*docs).visit_file_mut(file);
 }
 
 /// The types that the builders of operations take as a body.
@@ -93,7 +91,7 @@ fn keeps_builder(item: &Item, bodies: &BTreeSet<String>) -> bool {
 }
 
 /// The last segment of a path type.
-pub(super) fn name_of(ty: &Type) -> String {
+fn name_of(ty: &Type) -> String {
     match ty {
         Type::Path(path) => {
             path.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()

@@ -4,13 +4,13 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-use super::{docs, rust};
+use super::rust;
 use crate::{
     artifact::Artifact,
     document::Document,
-    emit::{field, name},
+    emit::name,
     lower,
-    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Side},
+    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Side, field},
     problem::Problem,
 };
 
@@ -65,10 +65,10 @@ fn setters(
         let field = name::snake(name);
         let mut lines = vec![format!("Only {items} {}.", filter.condition(name)), String::new()];
         lines.extend(field::property(filter.property, Side::Request));
-        let docs = docs::attributes(&lines);
+        let docs = lines.iter().map(|line| if line.is_empty() { String::new() } else { format!(" {line}") });
         let (ty, value) = filter.argument();
         quote! {
-            #(#docs)*
+            #(#[doc = #docs])*
             pub fn #setter(mut self, value: #ty) -> Self {
                 self.request.#field = Some(#value);
                 self

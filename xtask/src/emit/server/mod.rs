@@ -1,4 +1,4 @@
-//! Emits the server's API: plain types for requests and responses, and the Dropshot trait.
+//! Emits the server's API: plain types for requests and responses, and the list of operations.
 //!
 //! What a request must be is no part of it: the server checks requests by the table of `sallyport-contract`. What the table cannot
 //! hold, or the types cannot express, is a [`Problem`].
@@ -42,11 +42,10 @@ impl Emitter<'_> {
     fn file(&mut self) -> TokenStream {
         let operations: Vec<_> =
             self.contract.operations.iter().map(|operation| self.operation(operation)).collect();
-        let (types, api) = (self.named_types(), self.api());
+        let (types, all) = (self.named_types(), self.all());
         quote! {
-            //! The API: requests, responses and the trait that a server implements.
+            //! The API: operations with their requests and responses.
 
-            use dropshot::{ApiDescription, ApiDescriptionRegisterError, RequestContext};
             use http::{HeaderMap, HeaderName, StatusCode, header::InvalidHeaderValue};
             use jiff::Timestamp;
             use serde::{Deserialize, Serialize};
@@ -55,20 +54,17 @@ impl Emitter<'_> {
                 domain::{DateTime, SmolStr, address::Address},
                 edge::{
                     operation::Operation,
-                    other_methods::reject_other_methods_of,
-                    raw_request::RawRequest,
                     responding::response::{
-                        Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, PlainText, Responses,
+                        Constant, ConstantBool, ErrorEnvelope, NoContent, NoTextBody, Responses,
                         SuccessHeaders, set_header,
                     },
-                    serve::{Context, HandlerResult},
                 },
                 named,
             };
 
             #(#operations)*
             #types
-            #api
+            #all
         }
     }
 

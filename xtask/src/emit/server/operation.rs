@@ -1,15 +1,13 @@
-//! Operations: the request and the headers of each, how its types belong together, and the trait of all.
+//! Operations: the request and the headers of each, how its types belong together, and the list of all.
 
-use std::collections::HashSet;
-
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::Value;
 
 use super::{Emitter, types::doc};
 use crate::{
-    emit::{field, name},
-    model::{Header, Operation, Parameter, Response, Side},
+    emit::name,
+    model::{Header, Operation, Parameter, Response, Side, field},
 };
 
 impl Emitter<'_> {
@@ -28,7 +26,7 @@ impl Emitter<'_> {
             None => quote!(NoContent),
         };
         let has_text = success.content.iter().any(|media| media.name == "text/plain");
-        let text = if has_text { quote!(PlainText) } else { quote!(NoTextBody) };
+        let text = if has_text { quote!(String) } else { quote!(NoTextBody) };
         let status = match success.status.as_str() {
             "201" => Some(quote!(CREATED)),
             "202" => Some(quote!(ACCEPTED)),
@@ -127,56 +125,15 @@ impl Emitter<'_> {
         }
     }
 
-    /// The trait that a server implements.
-    pub(super) fn api(&self) -> TokenStream {
-        let operations = &self.contract.operations;
-        let endpoints = operations.iter().map(|operation| {
-            let Operation { id, path, summary, description, .. } = operation;
-            let (ident, function) = (name::pascal(id), name::snake(id));
-            let method = format_ident!("{}", operation.method.to_string());
-            let texts = [summary, description].map(|text| text.as_deref().unwrap_or_default());
-            let doc = doc(&texts.join("\n\n"));
-            quote! {
-                #doc
-                #[endpoint { method = #method, path = #path, operation_id = #id }]
-                async fn #function(
-                    rqctx: RequestContext<Self::Context>,
-                    request: RawRequest<#ident>,
-                ) -> HandlerResult<#ident>;
-            }
-        });
-        let mut paths = HashSet::new();
-        let firsts = operations.iter().filter(|operation| paths.insert(&operation.path));
-        let firsts: Vec<_> = firsts.map(|operation| name::pascal(&operation.id)).collect();
-        let ids = operations.iter().map(|operation| &operation.id);
-        let statuses = operations.iter().filter_map(|operation| operation.success.status.parse().ok());
-        let statuses = statuses.map(Literal::u16_unsuffixed);
+    /// The list of all operations.
+    pub(super) fn all(&self) -> TokenStream {
+        let operations = self.contract.operations.iter().map(|operation| name::pascal(&operation.id));
         quote! {
-            /// The `operationId` of every operation.
-            pub const OPERATIONS: &[&str] = &[#(#ids),*];
-
-            /// The HTTP status of a success of each, in the same order.
-            pub const SUCCESS_STATUSES: &[u16] = &[#(#statuses),*];
-
-            /// The API. A type that implements it is a server; nothing has a default.
-            #[dropshot::api_description]
-            pub trait Api {
-                /// What every call needs of its server.
-                type Context;
-
-                #(#endpoints)*
+            /// Passes the type of every operation to a macro.
+            macro_rules! each_operation {
+                ($do:ident) => { $do! { #(crate::api::generated::#operations,)* } };
             }
-
-            /// Rejects, on each path, the methods that it does not have.
-            ///
-            /// # Errors
-            /// As Dropshot's registration.
-            pub fn reject_other_methods(
-                api: &mut ApiDescription<Context>,
-            ) -> Result<(), ApiDescriptionRegisterError> {
-                #(reject_other_methods_of::<#firsts>(api)?;)*
-                Ok(())
-            }
+            pub(crate) use each_operation;
         }
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::Emitter;
 use crate::{
-    emit::{field, name},
-    model::{Format, Kind, Property, Schema, Side},
+    emit::name,
+    model::{Format, Kind, Property, Schema, Side, field},
 };
 
 impl Emitter<'_> {

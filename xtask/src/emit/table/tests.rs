@@ -37,36 +37,7 @@ fn check(id: &str, request: Value) -> String {
 }
 
 #[test]
-fn the_document_becomes_a_table() {
-    let long = "x".repeat(256);
-    for (id, request, expected) in [
-        ("extractProxies", json!({}), "query parameter `num`: missing (extract.num-required)"),
-        (
-            "extractProxies",
-            json!({ "num": 0 }),
-            "query parameter `num`: expected an integer from 1 to 100, found `0` (extract.num-range)",
-        ),
-        (
-            "extractProxies",
-            json!({ "num": 1, "sb": &long[..33] }),
-            "query parameter `sb`: expected at most 32 bytes in UTF-8, found 33 bytes (extract.sb-length)",
-        ),
-        (
-            "extractProxies",
-            json!({ "num": 1, "X-Request-Id": long }),
-            "header `X-Request-Id`: expected at most 255 bytes in UTF-8, found 256 bytes (open.extract.request-id-length)",
-        ),
-        ("searchStaticInstances", json!({ "body": {} }), "body field `ips`: missing (search.ips-required)"),
-        (
-            "searchStaticInstances",
-            json!({ "body": { "ips": ["192.0.2.1"], "groupId": -1 } }),
-            "body field `groupId`: expected an integer of at least 0 that fits into 64 bits, found `-1` (search.group)",
-        ),
-        ("searchStaticInstances", json!({ "body": { "ips": ["192.0.2.1"], "groupId": null } }), ""),
-        ("listStaticGroups", json!({}), ""),
-    ] {
-        assert_eq!(check(id, request), expected);
-    }
+fn limits_and_sizes_are_read_from_the_table() {
     let ips = operation("searchStaticInstances").unwrap().part("body.ips").unwrap();
     assert_eq!((ips.schema.limit("maxItems"), ips.schema.limit("x-max-distinct")), (Some(10_000), Some(500)));
     let body = &operation("searchStaticInstances").unwrap().part("body").unwrap().schema;
@@ -182,47 +153,16 @@ fn each_constraint_says_what_it_expected_and_found() {
 fn a_text_of_the_query_is_the_value_that_it_spells() {
     let numbers = with(&json!({ "type": "integer", "minimum": -9, "maximum": 100 }));
     let q = numbers.part("q").unwrap();
-    for good in ["1", "100", "0", "-9"] {
-        assert_eq!(violation(q, &q.schema.value_of(good)), "", "{good}");
+    for (text, expected) in [
+        ("-9", ""),
+        ("-0", "query parameter `q`: expected an integer from -9 to 100, found `-0` (c)"),
+        ("", "query parameter `q`: must not be empty (c)"),
+    ] {
+        assert_eq!(violation(q, &q.schema.value_of(text)), expected);
     }
-    for bad in
-        ["+1", "01", "00", "-0", "-", " 1", "1 ", "1.0", "1e1", "0x1", "１", "101", "99999999999999999999"]
-    {
-        let expected = format!("query parameter `q`: expected an integer from -9 to 100, found `{bad}` (c)");
-        assert_eq!(violation(q, &q.schema.value_of(bad)), expected);
-    }
-    assert_eq!(violation(q, &q.schema.value_of("")), "query parameter `q`: must not be empty (c)");
     let flag = with(&json!({ "type": "boolean" }));
     let flag = &flag.part("q").unwrap().schema;
     assert_eq!((flag.value_of("true"), flag.value_of("TRUE")), (json!(true), json!("TRUE")));
-}
-
-#[test]
-fn rules_between_parts_are_checked() {
-    assert_eq!(check("extractProxies", json!({ "num": 1, "regions": "A", "country": "A" })), "");
-    assert_eq!(
-        check("extractProxies", json!({ "num": 1, "regions": "A", "country": "B" })),
-        "query parameter `country`: expected the same value as `regions` (extract.country-equal)"
-    );
-    assert_eq!(
-        check("extractProxies", json!({ "num": 1, "lb": "6" })),
-        "query parameter `sb`: missing; it is required when `lb` is `6` (extract.sb-required)"
-    );
-    let from_to = |from: &str, to: &str| {
-        let body = json!({ "ips": ["192.0.2.1"], "activatedFrom": from, "activatedTo": to });
-        check("searchStaticInstances", json!({ "body": body }))
-    };
-    assert_eq!(from_to("2026-01-02T00:00:00Z", "2026-01-02T01:00:00+01:00"), "");
-    assert_eq!(
-        from_to("2026-01-02T00:00:00Z", "2026-01-02T00:30:00+01:00"),
-        "body field `activatedTo`: expected `activatedFrom`, 2026-01-02T00:00:00Z, or later, found 2026-01-01T23:30:00Z \
-         (search.activated-order)"
-    );
-    assert_eq!(check("searchStaticInstances", json!({})), "body: missing (search.json-body)");
-    assert_eq!(
-        check("searchStaticInstances", json!({ "body": [] })),
-        "body: expected a JSON object, found an array (search.json-body)"
-    );
 }
 
 #[test]

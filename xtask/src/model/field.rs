@@ -2,23 +2,23 @@
 
 use std::collections::HashSet;
 
-use crate::model::{Body, Parameter, Property, Schema, Side};
+use super::{Body, Parameter, Property, Schema, Side};
 
 /// A parameter of an operation.
-pub(super) fn parameter(parameter: &Parameter) -> Vec<String> {
+pub(crate) fn parameter(parameter: &Parameter) -> Vec<String> {
     let Parameter { name, required, description, schema, citation, aliases_agree, .. } = parameter;
     let clauses = citation.all().chain(schema.citation.all()).chain(aliases_agree.as_deref());
     lines(description.as_deref().unwrap_or(name), presence(*required), schema, clauses)
 }
 
 /// The body of a request, whose own fields are documented one by one.
-pub(super) fn body(body: &Body) -> Vec<String> {
+pub(crate) fn body(body: &Body) -> Vec<String> {
     let description = body.description.as_deref().unwrap_or("The body.");
     lines(description, presence(body.required), &body.schema, body.citation.all())
 }
 
 /// A property of an object. One of a response may be missing although it is required, so that its type says whether it is there.
-pub(super) fn property(property: &Property, side: Side) -> Vec<String> {
+pub(crate) fn property(property: &Property, side: Side) -> Vec<String> {
     let Property { name, required, schema } = property;
     let presence = if side == Side::Request { presence(*required) } else { None };
     lines(schema.description.as_deref().unwrap_or(name), presence, schema, schema.citation.all())
