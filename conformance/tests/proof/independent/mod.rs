@@ -25,8 +25,7 @@ static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 /// What the ids of its faults and variations begin with where those of the lab stand beside them.
 pub const PREFIX: &str = "independent/";
 
-/// The faults by clause: `  ID: SENTENCE` after a line with the clause, and what the fault does behind `=>` (`server/edit.rs`) where it
-/// changes a member of a response.
+/// The faults by clause: `  ID: SENTENCE => WHAT IT DOES` after a line with the clause.
 const FAULTS: &str = include_str!("faults.txt");
 
 /// Its conforming variations: `ID: SENTENCE`, and the decisions behind `=` where they are not one with that name.
@@ -66,7 +65,7 @@ impl World for Independent {
         // The first text of an address can only be told from the last where a spelling matters.
         let matters = fault.clause == Clause::SearchIpsFirstText;
         let decisions = matters.then_some("stored-spelling").into_iter().collect();
-        Upstream::new(Server::new(id, edit(id), decisions))
+        Upstream::new(Server::new(id, act(id), decisions))
     }
 
     fn has_failed(&self) -> bool {
@@ -137,14 +136,14 @@ fn fault_row(line: &'static str) -> Option<(&'static str, &'static str, Option<&
     Some((id, breaks, edit))
 }
 
-/// What the row of a fault, or of the rule that it breaks in one circumstance, says that it does.
-fn edit(id: &str) -> Option<&'static str> {
-    let rule = id.split('@').next().unwrap_or(id);
+/// What the row of a fault says that it does, or the row of the same fault in all circumstances.
+fn act(id: &str) -> Option<&'static str> {
+    let everywhere = id.split('@').next().unwrap_or(id);
     let of = |wanted: &str| rows(FAULTS).filter_map(fault_row).find(|(id, ..)| *id == wanted)?.2;
-    of(id).or_else(|| of(rule))
+    of(id).or_else(|| of(everywhere))
 }
 
-/// A fault whose rule no source of the server asks for would be a fault in name only, and so would a decision.
+/// A fault without a row, or with a place, that no source of the server asks for would be a fault in name only, and so would a decision.
 pub fn every_fault_has_a_place() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/proof/independent");
     let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).expect("a source");
@@ -152,12 +151,23 @@ pub fn every_fault_has_a_place() {
     let source: String = sources.map(|entry| read(entry.expect("a file"))).collect();
     let source = source + include_str!("mod.rs");
     let quoted = |text: &str| source.contains(&format!("\"{text}\""));
+    // A place may be put together from a name and what stands before or behind it.
+    let is_asked = |name: &str| {
+        let mut ends = name.match_indices(['.', '-']).map(|(at, _)| name.split_at(at).1);
+        quoted(name)
+            || ends.any(|end| {
+                source.contains(&format!("}}{end}\"")) || end.starts_with('.') && quoted(&end[1..])
+            })
+    };
     let has_place = |fault: &KnownFault| {
         let id = fault.id.trim_start_matches(PREFIX);
-        let (rule, tag) = id.split_once('@').map_or((id, None), |(rule, tag)| (rule, Some(tag)));
-        // A rule may be put together from two or three parts.
-        let mut ends = rule.match_indices('-').map(|(at, _)| &rule[at + 1..]);
-        (edit(id).is_some() || quoted(rule) || ends.any(quoted)) && tag.is_none_or(quoted)
+        let (everywhere, tag) = id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag)));
+        let parts = act(id).unwrap_or_default().split("; ");
+        let mut places =
+            parts.filter_map(|part| part.split_once(": ")).filter(|(place, _)| !place.contains(' '));
+        (act(id).is_some() || is_asked(everywhere))
+            && places.all(|(place, _)| is_asked(place))
+            && tag.is_none_or(quoted)
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");

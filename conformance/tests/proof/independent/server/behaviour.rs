@@ -1,6 +1,9 @@
 //! What a server does differently: one fault at most, and its decisions on unspecified behaviour.
 
+use minijinja::Value;
+
 use super::edit::Edit;
+use super::rule::Rule;
 use super::world::Instance;
 
 /// Names of the circumstances that hold for a request, an instance or a response. A fault may be bound to one of them.
@@ -21,37 +24,43 @@ pub(crate) fn tags_of_instance(tags: &Tags, instance: &Instance) -> Tags {
 /// The fault that a server has: a rule, and perhaps the one circumstance in which it breaks it (`rule@circumstance`).
 #[derive(Debug, Default)]
 pub(crate) struct ActiveFault {
-    rule: String,
+    id: String,
     circumstance: Option<String>,
     /// What it does, where its row says it.
     edits: Vec<Edit>,
+    rules: Vec<Rule>,
 }
 
 impl ActiveFault {
     /// The fault with that id, and what its row says that it does.
-    pub(crate) fn new(id: &str, edit: Option<&'static str>) -> Self {
-        let (rule, circumstance) = match id.split_once('@') {
-            Some((rule, circumstance)) => (rule, Some(circumstance)),
+    pub(crate) fn new(id: &str, row: Option<&'static str>) -> Self {
+        let (id, circumstance) = match id.split_once('@') {
+            Some((id, circumstance)) => (id, Some(circumstance)),
             None => (id, None),
         };
-        let edits = edit.map(Edit::parse_all).unwrap_or_default();
-        Self { rule: rule.into(), circumstance: circumstance.map(Into::into), edits }
+        let mut fault = Self { id: id.into(), circumstance: circumstance.map(Into::into), ..Self::default() };
+        for part in row.into_iter().flat_map(|row| row.split("; ")) {
+            match Rule::parse(part) {
+                Some(rule) => fault.rules.push(rule),
+                None => fault.edits.push(Edit::parse(part)),
+            }
+        }
+        fault
     }
 
-    /// Whether it breaks `rule` in these circumstances.
-    pub(crate) fn breaks(&self, rule: &str, tags: &Tags) -> bool {
-        self.rule == rule && self.is_here(tags)
+    /// Whether it is that one, in these circumstances.
+    pub(crate) fn is(&self, id: &str, tags: &Tags) -> bool {
+        self.id == id && self.is_here(tags)
     }
 
-    /// As [`Self::breaks`], for a rule whose name is made of two parts.
-    pub(crate) fn breaks_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
-        let fits = self.rule.strip_prefix(first).and_then(|rest| rest.strip_prefix('-')) == Some(second);
-        fits && self.is_here(tags)
+    /// Whether it has something at a place, whatever the circumstances are.
+    pub(crate) fn is_at(&self, place: &str) -> bool {
+        self.rules.iter().any(|rule| rule.place == place)
     }
 
-    /// Whether the fault's rule begins so.
-    pub(crate) fn is_of(&self, family: &str) -> bool {
-        self.rule.starts_with(family)
+    /// What it has at a place in these circumstances. `known` has the values that its row may name.
+    pub(crate) fn at(&self, place: &str, tags: &Tags, known: impl FnOnce() -> Value) -> Option<Value> {
+        self.rules.iter().find(|rule| rule.place == place && self.is_here(tags))?.value(known())
     }
 
     /// What it does to an object of a response in these circumstances.

@@ -1,7 +1,7 @@
 //! What a fault makes of a part of a response, as its row in `faults.txt` says behind `=>`: `OBJECT.MEMBER CHANGE`.
 //!
 //! `= VALUE` sets the member, `:= VALUE` where it is not null, and `?= VALUE` where it is. A text of the value may have names of
-//! members in braces; one that is nothing else stands for the member itself. `gone`, `-> NAME` and the words below do what they say,
+//! members in braces; one that is nothing else stands for the member itself. `gone`, `gone when null`, `-> NAME` and the words below do what they say,
 //! the words where the member is not null. Several changes stand apart by `; `. A reply has the members `status` and `headers`.
 
 use serde_json::{Value, json};
@@ -18,11 +18,7 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    pub(crate) fn parse_all(text: &'static str) -> Vec<Self> {
-        text.split("; ").map(Self::parse).collect()
-    }
-
-    fn parse(text: &'static str) -> Self {
+    pub(crate) fn parse(text: &'static str) -> Self {
         let (place, change) = text.split_once(' ').expect("a change");
         let (object, path) = place.split_once('.').expect("a member");
         let (verb, argument) = change.split_once(' ').unwrap_or((change, ""));
@@ -39,6 +35,7 @@ impl Edit {
         let (text, number) = (shown(&old), old.as_i64().unwrap_or_default());
         let seconds = || text.parse().map_or(0, jiff::Timestamp::as_second);
         let new = match (self.verb, self.argument) {
+            ("gone", "when null") if !old.is_null() => return,
             ("gone", _) => return drop(members.remove(name)),
             ("->", other) => {
                 let moved = members.remove(name).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::access::{FORWARDED, forwarded};
+use super::access::claimed;
 use super::behaviour::{Tags, with_tags};
 use super::extract::{Extraction, SHORTAGE};
 use super::http::{self, PEER};
@@ -33,8 +33,9 @@ impl Server {
             [("flag-1", ["1", "0"]), ("flag-yes", ["yes", "false"]), ("flag-capital", ["True", "false"])];
         let [partial, full] = self.decided(flags).unwrap_or(["true", "false"]);
         let is_partial = got < wanted;
-        let is_silent = self.fault.is_of("extract-at-most-") || self.fault.is_of("extract-shortage-as-empty");
-        if is_partial && is_silent || !is_partial && !self.decides("full-headers") {
+        if is_partial && self.breaks("extract.silent", tags, || known! {})
+            || !is_partial && !self.decides("full-headers")
+        {
             return reply;
         }
         reply.set_header("x-proxy-requested-count", &wanted.to_string());
@@ -62,14 +63,9 @@ impl Server {
         let count = extracted.gateways.len();
         let mut text = String::new();
         for (at, gateway) in extracted.gateways.iter().enumerate() {
-            let rules = [
-                (at > 10, "extract-separator-lf-beyond-ten", "\n".to_owned()),
-                (at + 1 == count && at > 1, "extract-separator-lf-before-last", "\n".to_owned()),
-                (true, "extract-separator-twice", separator.repeat(2)),
-                (true, "extract-separator-with-space", format!("{separator} ")),
-            ];
             if at > 0 {
-                text += self.first_broken_of(tags, rules).as_deref().unwrap_or(separator);
+                let between = self.instead("extract.between", tags, || known! { at, count, separator });
+                text += &between.unwrap_or_else(|| separator.to_owned());
             }
             text += &line(gateway);
         }
@@ -85,10 +81,8 @@ impl Server {
         let data: Vec<Value> =
             gateways.map(|(at, gateway)| self.endpoint(gateway, at, count, tags)).collect();
         let msg = if self.decides("empty-msg") { "" } else { "success" };
-        let mut claimed =
-            FORWARDED.into_iter().filter_map(|header| Some((header, forwarded(request, header)?)));
-        let claimed = claimed.find(|(header, _)| self.on_part("extract-request-ip", header, tags));
-        let request_ip = claimed.map_or_else(|| PEER.to_string(), |(_, caller)| caller.to_owned());
+        let claimed = self.instead("extract.request-ip", tags, || known! { claimed => claimed(request) });
+        let request_ip = claimed.unwrap_or_else(|| PEER.to_string());
         let body = json!({ "code": 0, "success": true, "msg": msg, "data": data, "request_ip": request_ip });
         let mut body = self.told("extraction", body, tags, &Value::Null);
         if count == 1 && self.on("extract-data-single-object", tags) {
@@ -135,15 +129,14 @@ impl Server {
             body = self.told("post-error", body, tags, &Value::Null);
         }
         let page = "<html><body>error</body></html>";
-        let rules = [
-            ("as-text", Some(http::text(status, reject.message.clone()))),
-            ("as-html", Some(http::bytes(status, "text/html", page))),
-            ("empty", Some(http::bytes(status, "application/json", ""))),
-            ("nested", Some(http::json(status, &json!({ "error": body })))),
-            ("list", Some(http::json(status, &json!([body])))),
-        ];
-        let reply = self.first_broken_part("extract-error", tags, rules);
-        let reply = reply.unwrap_or_else(|| http::json(status, &body));
+        let reply = match () {
+            () if self.on("extract-error-as-text", tags) => http::text(status, reject.message.clone()),
+            () if self.on("extract-error-as-html", tags) => http::bytes(status, "text/html", page),
+            () if self.on("extract-error-empty", tags) => http::bytes(status, "application/json", ""),
+            () if self.on("extract-error-nested", tags) => http::json(status, &json!({ "error": body })),
+            () if self.on("extract-error-list", tags) => http::json(status, &json!([body])),
+            () => http::json(status, &body),
+        };
         let wait = if self.decides("retry-after-date") { "Thu, 01 Jan 2026 00:00:00 GMT" } else { "1" };
         if !is_shortage {
             return reply;

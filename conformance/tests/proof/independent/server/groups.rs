@@ -44,30 +44,7 @@ impl Server {
         let of = |at: usize| world.accounts[at].groups.clone();
         let other = of(if account == MAIN_AT { SECOND_AT } else { MAIN_AT });
         let (main, own) = (of(MAIN_AT), of(account));
-        let (count, first) = (own.len(), own.first().cloned());
-        let with = |more: &[Group]| [&own, more].concat();
-        let without = |last: &dyn Fn(&Group) -> i128| {
-            let mut rest = own.clone();
-            rest.sort_by_key(last);
-            rest.pop();
-            rest
-        };
-        let default = Group { name: "default".into(), ..main[0].clone() };
-        let ungrouped = first.clone().map(|first| Group { id: 0, name: "Ungrouped".into(), ..first });
-        let rules = [
-            (true, "of-everyone", with(&other)),
-            (count > 2, "one-foreign", with(&other[..other.len().min(1)])),
-            (count == 0, "of-main-when-none", main.clone()),
-            (true, "of-main-always", main),
-            (count == 0, "default-when-none", vec![default]),
-            (true, "ungrouped-listed", with(ungrouped.as_slice())),
-            (count > 5, "five-at-most", own[..count.min(5)].to_vec()),
-            (count > 1, "newest-missing", without(&|group| group.created.nanos)),
-            (count > 1, "highest-missing", without(&|group| group.id.into())),
-            (count > 1, "one-twice", with(first.as_slice())),
-        ];
-        let rules = rules.map(|(holds, rule, groups)| (rule, holds.then_some(groups)));
-        self.first_broken_part(OPERATION, tags, rules).unwrap_or(own)
+        self.instead("groups.listed", tags, || known! { own, other, main }).unwrap_or(own)
     }
 
     fn arrange(&self, groups: &mut [Group], tags: &Tags) {

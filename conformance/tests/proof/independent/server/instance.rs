@@ -48,14 +48,6 @@ impl Server {
         if is_empty {
             item = self.told("instance-of-nothing", item, tags, &known);
         }
-        let members = item.as_object_mut().expect("an object");
-        if self.fault.is_of("search-item-") {
-            members.retain(|name, value| {
-                let is_left_out = self.on_part("search-item-without", name, tags)
-                    || value.is_null() && self.on_part("search-item-null-left-out", name, tags);
-                !is_left_out
-            });
-        }
         if self.decides("extra-fields") {
             item["label"] = json!("x");
         }

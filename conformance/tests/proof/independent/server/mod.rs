@@ -1,7 +1,8 @@
 //! A server of the API, written from the contract's prose alone. It shares no code with the suite or the reference
 //! server.
 
-#![allow(clippy::nonminimal_bool, reason = "each fault stands beside the rule that it breaks")]
+#[macro_use]
+mod rule;
 
 mod access;
 mod address;
@@ -29,6 +30,7 @@ use behaviour::{ActiveFault, Decisions, Tags, with_tags};
 pub(crate) use http::Request;
 use hyper::header::HeaderName;
 use sallyport_conformance::lab::Reply;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use world::{Gateway, World};
 
@@ -82,8 +84,8 @@ impl Reject {
 
 impl Server {
     /// A server with that fault (an empty text for none), what its row says that it does, and those decisions.
-    pub(crate) fn new(fault: &str, edit: Option<&'static str>, decisions: Decisions) -> Self {
-        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, edit));
+    pub(crate) fn new(fault: &str, row: Option<&'static str>, decisions: Decisions) -> Self {
+        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, row));
         Self { fault, decisions, world, memory: Mutex::default(), extracting: Mutex::default() }
     }
 
@@ -112,46 +114,24 @@ impl Server {
         (self.decided(statuses).unwrap_or(reject.status), code)
     }
 
-    fn on(&self, rule: &str, tags: &Tags) -> bool {
-        self.fault.breaks(rule, tags)
+    /// Whether the server has that fault here.
+    fn on(&self, fault: &str, tags: &Tags) -> bool {
+        self.fault.is(fault, tags)
     }
 
-    fn on_part(&self, first: &str, second: &str, tags: &Tags) -> bool {
-        self.fault.breaks_part(first, second, tags)
-    }
-
-    /// The value of the first of these rules that has one and that the server breaks here.
-    fn first_broken<T>(
+    /// The value that the fault has at a place in place of the right one; none where it has none, or one of another type.
+    fn instead<T: DeserializeOwned>(
         &self,
+        place: &str,
         tags: &Tags,
-        rules: impl IntoIterator<Item = (&'static str, Option<T>)>,
+        known: impl FnOnce() -> minijinja::Value,
     ) -> Option<T> {
-        rules.into_iter().find_map(|(rule, value)| value.filter(|_| self.on(rule, tags)))
+        T::deserialize(self.fault.at(place, tags, known)?).ok()
     }
 
-    /// The same with the condition of each value: rules that do not apply have none.
-    fn first_broken_of<T>(
-        &self,
-        tags: &Tags,
-        rules: impl IntoIterator<Item = (bool, &'static str, T)>,
-    ) -> Option<T> {
-        let rules = rules.into_iter().map(|(applies, rule, value)| (rule, applies.then_some(value)));
-        self.first_broken(tags, rules)
-    }
-
-    /// The same for rules whose names begin alike.
-    fn first_broken_part<T>(
-        &self,
-        first: &str,
-        tags: &Tags,
-        rules: impl IntoIterator<Item = (&'static str, Option<T>)>,
-    ) -> Option<T> {
-        rules.into_iter().find_map(|(rule, value)| value.filter(|_| self.on_part(first, rule, tags)))
-    }
-
-    /// Whether the server breaks one of these rules that apply.
-    fn breaks_any(&self, tags: &Tags, rules: impl IntoIterator<Item = (bool, &'static str)>) -> bool {
-        rules.into_iter().any(|(applies, rule)| applies && self.on(rule, tags))
+    /// Whether the fault breaks the rule of a place.
+    fn breaks(&self, place: &str, tags: &Tags, known: impl FnOnce() -> minijinja::Value) -> bool {
+        self.fault.at(place, tags, known).is_some_and(|value| value.is_true())
     }
 
     /// The object of a response with that name, as the fault has it. `known` has what its row may name beside members.

@@ -38,26 +38,8 @@ impl Server {
     fn total(&self, counts: &Counts, query: &Query, tags: &Tags) -> Value {
         let Counts { total, unfiltered, hidden, shown } = *counts;
         let (page, size) = (query.page, query.page_size);
-        let rules = [
-            (true, "of-page", shown),
-            (true, "before-filters", unfiltered),
-            (true, "plus-one", total + 1),
-            (total > 1000, "1000-at-most", 1000),
-            (total > 500, "500-at-most", 500),
-            (total > 100, "100-at-most", 100),
-            (total > 100, "rounded", total / 10 * 10),
-            (true, "of-pages", total.div_ceil(size)),
-            (true, "of-batch", query.items.len()),
-            (page > 1, "first-page-only", 0),
-            (shown == 0, "zero-past-end", 0),
-            (page > 1, "of-rest", total.saturating_sub((page - 1) * size)),
-            (hidden > 0, "with-foreign", total + hidden),
-        ];
-        if total == 0 && self.on("search-total-null-when-nothing", tags) {
-            return Value::Null;
-        }
-        let rules = rules.map(|(holds, rule, other)| (rule, (holds && other != total).then_some(other)));
-        json!(self.first_broken_part("search-total", tags, rules).unwrap_or(total))
+        let known = || known! { total, unfiltered, hidden, shown, page, size, batch => query.items.len() };
+        json!(self.instead::<Option<usize>>("search.total", tags, known).unwrap_or(Some(total)))
     }
 
     /// Faults of a search that changes something.

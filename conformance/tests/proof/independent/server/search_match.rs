@@ -31,19 +31,11 @@ impl Server {
                 () => Err(wrong()),
             };
         }
-        let accepts = [
-            (true, "search-raw-unlimited"),
-            (count == 10_001, "search-raw-10001"),
-            (count <= 20_000, "search-raw-up-to-20000"),
-        ];
-        let refuses = [
-            (count == 10_000, "search-raw-10000-refused"),
-            (count > 1000, "search-raw-above-1000-refused"),
-            (count > 500, "search-raw-above-500-refused"),
-        ];
-        let is_over = count > 10_000 && !self.breaks_any(tags, accepts);
+        let known = || known! { count };
+        let is_over = count > 10_000 && !self.breaks("search.raw-allowed", tags, known);
         let most = if is_over { 10_000 } else { count };
-        if is_over && !self.on("search-raw-truncated", tags) || self.breaks_any(tags, refuses) {
+        let is_refused = self.breaks("search.raw-refused", tags, known);
+        if is_over && !self.on("search-raw-truncated", tags) || is_refused {
             return Err(Reject::input("`ips`: expected 1 to 10000 items"));
         }
         let read = raw.iter().take(most).enumerate().map(|(at, value)| self.raw_item(value, at, count, tags));
@@ -52,22 +44,8 @@ impl Server {
     }
 
     fn not_a_list(&self, sent: Option<&Value>, tags: &Tags) -> Option<Vec<Value>> {
-        let one = || vec![Value::from("45.10.0.4")];
-        let is_missing = sent.is_none_or(Value::is_null);
-        let is_filtered = tags.contains(&"filtered");
-        let is_scalar = matches!(sent, Some(Value::Number(_) | Value::Bool(_)));
-        let text = sent.and_then(Value::as_str);
-        let texts = text.filter(|text| text.contains(','));
-        let rules = [
-            ("missing-finds-all", is_missing.then(one)),
-            ("null-finds-all", (is_missing && sent.is_some()).then(one)),
-            ("missing-with-filter", (is_missing && is_filtered).then(one)),
-            ("single-text", text.map(|text| vec![text.into()])),
-            ("comma-text", texts.map(|text| text.split(',').map(Value::from).collect())),
-            ("object", matches!(sent, Some(Value::Object(_))).then(one)),
-            ("number", is_scalar.then(one)),
-        ];
-        self.first_broken_part("search-ips", tags, rules)
+        let known = || known! { sent => sent.is_some(), ips => sent, filtered => tags.contains(&"filtered") };
+        self.instead("search.no-list", tags, known)
     }
 
     fn everything(&self) -> Vec<Item> {
@@ -78,35 +56,14 @@ impl Server {
 
     fn raw_item(&self, value: &Value, at: usize, count: usize, tags: &Tags) -> Result<Option<Item>, Reject> {
         let Some(text) = value.as_str() else {
-            let inner = |value: Option<&Value>| value?.as_str().and_then(|text| self.item(text, tags));
-            let rules = [
-                (value.is_null(), "null-skipped", None),
-                (value.is_number(), "number", None),
-                (value.is_array(), "list-flattened", inner(value.get(0))),
-                (value.is_object(), "object", inner(value.get("ip"))),
-                (value.is_boolean(), "boolean", None),
-                (true, "other-type-skipped", None),
-            ];
-            let rules = rules.map(|(holds, rule, item)| (rule, holds.then_some(item)));
-            return self.first_broken_part("search-item", tags, rules).ok_or_else(wrong);
+            let inner: Option<Option<String>> = self.instead("search.item", tags, || known! { value });
+            return inner.map(|inner| self.item(&inner?, tags)).ok_or_else(wrong);
         };
         if let Some(item) = self.item(text, tags) {
             return Ok(Some(item));
         }
-        let is_among = count > 1;
-        let colons = text.matches(':').count();
-        let rules = [
-            (true, "search-invalid-skipped"),
-            (at > 0, "search-only-first-validated"),
-            (is_among && at + 1 == count, "search-last-not-validated"),
-            (at >= 100, "search-first-100-validated"),
-            (at >= 1000, "search-first-1000-validated"),
-            (is_among, "search-invalid-skipped-among-valid"),
-            (is_among && text.is_empty(), "search-empty-item-skipped"),
-            (is_among && colons > 0, "search-invalid-with-port-skipped"),
-            (is_among && colons > 1, "search-invalid-ipv6-skipped"),
-        ];
-        if self.breaks_any(tags, rules) { Ok(None) } else { Err(wrong()) }
+        let is_skipped = self.breaks("search.item-skipped", tags, || known! { at, count, text });
+        if is_skipped { Ok(None) } else { Err(wrong()) }
     }
 
     fn deduplicated(&self, items: Vec<Item>, tags: &Tags) -> Result<Vec<Item>, Reject> {
@@ -120,43 +77,26 @@ impl Server {
                 continue;
             };
             let is_stored = item.text == item.ip.to_string();
-            let rules = [(true, "search-last-text-kept"), (is_stored, "search-stored-text-kept")];
-            if kept.text != item.text && self.breaks_any(tags, rules) {
+            let known = || known! { is_stored };
+            if kept.text != item.text && self.breaks("search.later-text", tags, known) {
                 kept.text.clone_from(&item.text);
             }
         }
-        let addresses = first.iter().map(|item| item.ip).collect::<HashSet<_>>().len();
-        let texts = items.iter().map(|item| (&item.text, item.port)).collect::<HashSet<_>>().len();
-        let count = |fits: fn(&&Item) -> bool| first.iter().filter(fits).count();
-        let counted = first.len();
-        let rules = [
-            ("search-limit-counts-raw-items", raw),
-            ("search-limit-counts-addresses", addresses),
-            ("search-limit-counts-spellings", texts),
-            ("search-limit-ignores-ipv6", count(|item| item.ip.is_ipv4())),
-            ("search-limit-ignores-ported", count(|item| item.port.is_none())),
-        ];
-        let rules =
-            rules.map(|(rule, other)| (rule, Some(other).filter(|other| (*other > 500) != (counted > 500))));
-        let counted = self.first_broken(tags, rules).unwrap_or(counted);
-        let accepts = [
-            (counted == 501, "search-limit-501"),
-            (counted <= 1000, "search-limit-1000"),
-            (true, "search-limit-none"),
-            (true, "search-limit-by-declaration"),
-        ];
-        let refuses = [
-            (counted == 500, "search-limit-499"),
-            (counted > 10, "search-limit-by-smallest-declaration"),
-            (counted > 100, "search-limit-100"),
-            (counted > 256, "search-limit-256"),
-        ];
-        let is_over = counted > 500 && !self.breaks_any(tags, accepts);
+        let counted = self.instead("search.counted", tags, || {
+            let addresses = first.iter().map(|item| item.ip).collect::<HashSet<_>>().len();
+            let texts = items.iter().map(|item| (&item.text, item.port)).collect::<HashSet<_>>().len();
+            let count = |fits: fn(&&Item) -> bool| first.iter().filter(fits).count();
+            let (ipv4, portless) = (count(|item| item.ip.is_ipv4()), count(|item| item.port.is_none()));
+            known! { raw, addresses, texts, ipv4, portless }
+        });
+        let count = counted.unwrap_or(first.len());
+        let known = || known! { count };
+        let is_over = count > 500 && !self.breaks("search.limit-allowed", tags, known);
         if is_over && self.on("search-limit-truncates", tags) {
             first.truncate(500);
             return Ok(first);
         }
-        if is_over || self.breaks_any(tags, refuses) {
+        if is_over || self.breaks("search.limit-refused", tags, known) {
             return Err(Reject::input("`ips`: expected at most 500 different items"));
         }
         if raw != first.len() && self.on("search-duplicates-kept", tags) {
@@ -173,15 +113,7 @@ impl Server {
     fn matched(&self, query: &Query, tags: &Tags) -> Vec<Item> {
         let mut items = query.items.clone();
         let count = items.len();
-        let rules = [
-            (count > 100, "search-first-100-matched", 100),
-            (count > 250, "search-first-250-matched", 250),
-            (count > 1, "search-last-not-matched", count.saturating_sub(1)),
-            (count > 1, "search-first-only-matched", 1),
-            (count > 100, "search-last-chunk-lost", count - count % 100),
-            (count > 499, "search-499-matched", 499),
-        ];
-        items.truncate(self.first_broken_of(tags, rules).unwrap_or(count));
+        items.truncate(self.instead("search.matched", tags, || known! { count }).unwrap_or(count));
         let has = |ported: bool| items.iter().any(|item| item.port.is_some() == ported);
         let is_mixed = has(true) && has(false);
         if is_mixed && self.on("search-portless-ignored-beside-ported", tags) {
@@ -217,32 +149,22 @@ impl Server {
             let seen = taken.entry(instance.ip).or_default();
             *seen += 1;
             let portless = own.iter().any(|item| item.port.is_none());
-            let rules = [
-                (*seen > 1 && portless, "search-one-port-of-an-address"),
-                (*seen > 3 && portless, "search-three-ports-of-an-address"),
-                (portless && instance.port != 8080, "search-default-port-only"),
-                (portless && instance.ip.is_ipv6(), "search-ipv6-portless-finds-nothing"),
-                (portless && instance.port == 65_535, "search-port-65535-not-found"),
-                (instance.status == "failed", "search-failed-hidden"),
-                (instance.status == "provisioning", "search-provisioning-hidden"),
-                (instance.group.is_none(), "search-ungrouped-hidden"),
-                (instance.activated.is_none(), "search-not-activated-hidden"),
-            ];
-            if self.breaks_any(tags, rules) {
+            let Instance { status, group, .. } = instance;
+            let known = || {
+                let (v6, activated) = (instance.ip.is_ipv6(), instance.activated.is_some());
+                known! { seen, portless, v6, port => instance.port, status, group, activated }
+            };
+            if self.breaks("search.hidden", tags, known) {
                 continue;
             }
-            let is_repeated = query.items.iter().filter(|item| item.ip == instance.ip).count() > 1;
-            let rules =
-                [(hits > 1, "search-found-once-per-item", hits), (is_repeated, "search-duplicates-kept", 2)];
-            let times = self.first_broken_of(tags, rules).unwrap_or(1);
+            let known = || {
+                let repeated = query.items.iter().filter(|item| item.ip == instance.ip).count() > 1;
+                known! { hits, repeated }
+            };
+            let times = self.instead("search.times", tags, known).unwrap_or(1);
             found.extend(std::iter::repeat_n(instance.clone(), times));
         }
-        let rules = [
-            (true, "search-1000-matches-at-most", 1000),
-            (true, "search-500-matches-at-most", 500),
-            (true, "search-1024-matches-at-most", 1024),
-        ];
-        found.truncate(self.first_broken_of(tags, rules).unwrap_or(found.len()));
+        found.truncate(self.instead("search.most-found", tags, || known! {}).unwrap_or(found.len()));
         found
     }
 
@@ -255,29 +177,29 @@ impl Server {
         tags: &Tags,
     ) -> Vec<&'w Instance> {
         let mut all: Vec<_> = world.accounts[account].instances.iter().collect();
-        if !self.fault.is_of("search-foreign-") && !self.fault.is_of("search-all-") {
+        if !self.fault.is_at("search.foreign") {
             return all;
         }
         let own: HashSet<IpAddr> = all.iter().map(|instance| instance.ip).collect();
         let asked: HashMap<IpAddr, Option<u16>> =
             query.items.iter().map(|item| (item.ip, item.port)).collect();
-        let has_range = query.from.is_some() || query.to.is_some();
         for instance in &world.accounts[other(account)].instances {
             let Some(port) = asked.get(&instance.ip) else { continue };
-            let rules = [
-                (true, "search-all-accounts"),
-                (own.contains(&instance.ip), "search-foreign-of-shared-address"),
-                (*port == Some(instance.port), "search-foreign-with-port"),
-                (instance.ip.is_ipv6(), "search-foreign-ipv6"),
-                (query.order.as_ref() == Some(&instance.order), "search-foreign-by-order"),
-                (query.group.is_some() && query.group == instance.group, "search-foreign-by-group"),
-                (query.status.as_deref() == Some(instance.status), "search-foreign-by-status"),
-                (query.country.as_deref() == Some(instance.country), "search-foreign-by-country"),
-                (has_range, "search-foreign-by-time"),
-                (query.items.len() > 100, "search-foreign-in-large-batch"),
-                (own.is_empty(), "search-foreign-when-own-none"),
-            ];
-            if self.breaks_any(tags, rules) {
+            let known = || {
+                known! {
+                    shared => own.contains(&instance.ip),
+                    alone => own.is_empty(),
+                    v6 => instance.ip.is_ipv6(),
+                    port => *port == Some(instance.port),
+                    order => query.order.as_ref() == Some(&instance.order),
+                    group => query.group.is_some() && query.group == instance.group,
+                    status => query.status.as_deref() == Some(instance.status),
+                    country => query.country.as_deref() == Some(instance.country),
+                    range => query.from.is_some() || query.to.is_some(),
+                    items => query.items.len(),
+                }
+            };
+            if self.breaks("search.foreign", tags, known) {
                 all.push(instance);
             }
         }
@@ -286,42 +208,30 @@ impl Server {
 
     /// How many items of the batch an instance fits: those with its address, and for faults all of them.
     fn hits(&self, instance: &Instance, items: &[&Item], all: &[Item], tags: &Tags) -> usize {
-        const FAMILIES: [&str; 4] = ["search-port-", "search-ports-", "search-address-", "search-ipv6-"];
         let tags = &tags_of_instance(tags, instance);
-        let port = instance.port;
-        let spelling = |item: &Item| !self.decides("stored-spelling") || item.text == instance.ip.to_string();
+        let (port, stored) = (instance.port, instance.ip.to_string());
+        let spelling = |item: &Item| !self.decides("stored-spelling") || item.text == stored;
         let fits = |item: &&&Item| item.port.is_none_or(|asked| asked == port) && spelling(item);
         let hits = items.iter().filter(fits).count();
-        if hits > 0 || !FAMILIES.iter().any(|family| self.fault.is_of(family)) {
+        if hits > 0 || !(self.fault.is_at("search.port") || self.fault.is_at("search.other-item")) {
             return hits;
         }
-        let (stored, text) = (instance.ip.to_string(), port.to_string());
-        let sent: Vec<u16> = items.iter().filter_map(|item| item.port).collect();
-        let any_sent = |fits: &dyn Fn(u16) -> bool| sent.iter().any(|sent| fits(*sent));
-        // An item of the batch fits, and none has the address of the instance.
-        let any_other = |fits: &dyn Fn(&Item) -> bool| items.is_empty() && all.iter().any(fits);
-        let has_port = |item: &Item| item.port == Some(port);
-        let is_near = |item: &Item| {
-            let text = item.ip.to_string();
-            item.port.is_none() && stored.starts_with(&text) && stored.len() > text.len()
+        let by_port = |sent: u16| {
+            let crossed = || all.iter().any(|item| item.port == Some(port));
+            self.breaks("search.port", tags, || known! { sent, port, crossed => crossed() })
         };
-        let is_of_net = |item: &Item| match (item.ip, instance.ip) {
-            (IpAddr::V6(one), IpAddr::V6(other)) => {
-                item.port.is_none() && one.segments()[..4] == other.segments()[..4]
-            }
-            _ => false,
+        let by_other = |item: &Item| {
+            self.breaks("search.other-item", tags, || {
+                let ported = item.port.is_some();
+                let network = match (item.ip, instance.ip) {
+                    (IpAddr::V6(one), IpAddr::V6(other)) => one.segments()[..4] == other.segments()[..4],
+                    _ => false,
+                };
+                known! { ip => item.ip, stored, ported, same_port => item.port == Some(port), network }
+            })
         };
-        let rules: [(&str, &dyn Fn() -> bool); 9] = [
-            ("search-port-ignored", &|| any_sent(&|_| true)),
-            ("search-ports-crossed", &|| any_sent(&|_| true) && all.iter().any(has_port)),
-            ("search-port-prefix", &|| any_sent(&|sent| text.starts_with(&sent.to_string()))),
-            ("search-port-part", &|| any_sent(&|sent| text.contains(&sent.to_string()))),
-            ("search-port-neighbour", &|| any_sent(&|sent| sent.abs_diff(port) == 1)),
-            ("search-port-and-above", &|| any_sent(&|sent| sent <= port)),
-            ("search-address-ignored-with-port", &|| any_other(&has_port)),
-            ("search-address-prefix", &|| any_other(&is_near)),
-            ("search-ipv6-network", &|| any_other(&is_of_net)),
-        ];
-        usize::from(rules.into_iter().any(|(rule, holds)| self.on(rule, tags) && holds()))
+        let is_hit = items.iter().filter_map(|item| item.port).any(by_port)
+            || items.is_empty() && all.iter().any(by_other);
+        usize::from(is_hit)
     }
 }

@@ -11,7 +11,7 @@ impl Server {
         let (status, code) = self.rejection(reject);
         let body = json!({ "code": code, "message": reject.message, "requestId": "r-e" });
         let body = self.told(&format!("{operation}-error"), body, tags, &Value::Null);
-        if self.on_part(operation, "error-is-success", tags) {
+        if self.on(&format!("{operation}-error-is-success"), tags) {
             let page = json!({ "items": [], "page": 1, "pageSize": 20, "total": 0 });
             return self.static_success(operation, page, tags);
         }

@@ -2,9 +2,10 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 
 /// An instant and how it was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Time {
     pub(crate) text: String,
     pub(crate) nanos: i128,
@@ -27,6 +28,7 @@ fn timestamp(nanos: i128) -> jiff::Timestamp {
 }
 
 /// A text in the form of a date-time, whose numbers may be out of range.
+#[derive(Default)]
 pub(crate) struct Parts<'a> {
     /// `2026-03-01T12:00:00`
     pub(crate) moment: &'a str,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::behaviour::Decisions;
@@ -25,7 +26,7 @@ const HOUR: i128 = 3_600_000_000_000;
 /// 2024-03-01T08:00:00Z.
 const BEGIN: i128 = 1_709_280_000_000_000_000;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Group {
     pub(crate) id: i64,
     pub(crate) name: String,
