@@ -126,7 +126,9 @@ impl Server {
         tags: &Tags,
         known: impl FnOnce() -> minijinja::Value,
     ) -> Option<T> {
-        T::deserialize(self.fault.at(place, tags, known)?).ok()
+        // By way of JSON, since MiniJinja's wide integers fit no narrower type.
+        let value = serde_json::to_value(self.fault.at(place, tags, known)?).ok()?;
+        serde_json::from_value(value).ok()
     }
 
     /// Whether the fault breaks the rule of a place.
