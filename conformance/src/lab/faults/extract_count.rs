@@ -27,6 +27,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             "beyond-64-bits": "A number beyond 64 bits becomes the maximum."
                 if spelt(|num| num.parse::<i64>().is_err() && num.parse::<f64>().is_ok_and(|num| num > 1e20)) => most;
             "fraction": "A fraction is cut off." if spelt(|num| num.contains('.')) => fewest;
+            "underscore": "An underscore between digits is left out." if spelt(|num| num.contains('_')) => fewest;
             "word": "A word counts as one." if spelt(|num| num.starts_with(|c: char| c.is_ascii_alphabetic())) => fewest;
             "maximum-rejected" + [text]: "The maximum is rejected" if at_maximum => reject;
             "minimum-rejected": "The minimum is rejected."

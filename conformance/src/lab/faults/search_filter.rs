@@ -20,6 +20,8 @@ pub(crate) fn faults() -> Vec<Fault> {
             "unlisted-is-any": "An unlisted status finds everything." if unlisted => ignore(STATUS);
             "number": "A number is taken for a status." if has(STATUS, Value::is_number) => ignore_and_find_nothing(STATUS);
             "list": "A list of statuses is accepted." if has(STATUS, Value::is_array) => ignore_and_find_nothing(STATUS);
+            "commas": "Of several statuses between commas the first one counts."
+                => respell(STATUS, |text| text.split_once(',').map(|(first, _)| first.to_owned()));
             "cancelled-rejected": "A listed status is rejected." if has(STATUS, |text| text == "cancelled") => reject;
             "unknown-shown": "An instance has a status that is not listed." => set("/data/items/-/status", "suspended");
             "beginning": "The beginning of a status stands for it." => request(|call| {
@@ -62,6 +64,11 @@ pub(crate) fn faults() -> Vec<Fault> {
             "negative": "A negative groupId is ignored." if that(|call| integer(call, GROUP).is_some_and(|group| group < 0)) => ignore(GROUP);
             "negative-beside-order": "Beside an order number -1 means all groups." if with(ORDER), has(GROUP, |group| group == -1) => ignore(GROUP);
             "huge": "A groupId with a fraction is ignored." if has(GROUP, Value::is_f64) => ignore(GROUP);
+            "fraction-cut": "The fraction of a groupId is cut off." => request(|call| {
+                if let Some(group) = value(call, GROUP).filter(Value::is_f64) {
+                    put(call, GROUP, group.as_f64().unwrap_or_default() as i64);
+                }
+            });
             "wraps": "A group number loses all but its lower 32 bits." => request(|call| {
                 if let Some(group) = integer(call, GROUP).filter(|group| *group > i64::from(u32::MAX)) {
                     put(call, GROUP, group % (1 << 32));
