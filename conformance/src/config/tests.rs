@@ -6,10 +6,6 @@ fn parse(text: &str) -> Result<Config, String> {
     Config::parse(Path::new("c.toml"), text, &variable).map_err(|error| error.to_string())
 }
 
-fn wrong(text: &str) -> String {
-    parse(text).expect_err("a bad configuration")
-}
-
 #[test]
 fn everything_is_read() {
     let config = parse(
@@ -69,62 +65,6 @@ fn everything_is_read() {
     }
     assert_eq!(config.expected[0].until, jiff::civil::date(2030, 1, 31));
     assert!(!format!("{config:?}").contains("hunter2"));
-}
-
-#[test]
-fn errors_have_a_line_and_suggest_the_likely_word() {
-    let cases = [
-        ("base-ulr = \"x\"", "c.toml:1: unknown key `base-ulr`; did you mean `base-url`?"),
-        (
-            "\n[facts]\nown-adresses = []",
-            "c.toml:3: unknown key `own-adresses` in [facts]; did you mean `own-addresses`?",
-        ),
-        ("profile = \"prod\"", "c.toml:1: `profile`: expected one of smoke, production, full, found `prod`"),
-        ("\n\n[budget]\nrequests = 0", "c.toml:4: `requests`: expected an integer of at least 1"),
-        (
-            "[budget]\nrate = \"fast\"",
-            "c.toml:2: `rate`: expected an integer from 1 to 4294967295, found a string",
-        ),
-        ("[budget\n", "c.toml:1: "),
-        ("[[expected-failure]]\nclause = \"search.totals\"\n", "did you mean `search.total`?"),
-        (
-            "[[expected-failure]]\nclause = \"search.total\"\nreason = \"x\"\nuntil = \"soon\"",
-            "c.toml:4: `until`: expected a date",
-        ),
-        (
-            "[facts]\ncanaries = [\"x\"]",
-            "c.toml:2: `canaries`: expected { env = \"NAME\" } or { file = \"PATH\" }, found an array",
-        ),
-        (
-            "[facts]\nknown-instances = [\"x\"]",
-            "c.toml:2: `known-instances`: expected { file = \"PATH\" }, found an array",
-        ),
-        (
-            "[connection]\nclient-key = \"key.pem\"",
-            "c.toml:2: `client-key`: expected `client-certificate` beside it",
-        ),
-        ("[connection]\nwait = \"60\"", "`wait`: expected a time from 1s to 1h, for example 15m, found `60`"),
-        ("api-key = { env = \"GONE\" }", "the variable GONE to be set"),
-        ("api-key = { file = \"no-such-file\" }", "no-such-file"),
-    ];
-    for (text, expected) in cases {
-        let error = wrong(text);
-        assert!(error.contains(expected), "{error}\nexpected: {expected}");
-    }
-}
-
-#[test]
-fn a_secret_in_the_file_itself_is_rejected_and_not_repeated() {
-    for text in [
-        "api-key = \"hunter2\"",
-        "[facts]\nsecond-api-key = \"hunter2\"",
-        "[facts]\ncanaries = [\"hunter2\"]",
-        "[facts]\negress-ip = [\"hunter2\"]",
-        "[connection]\nproxy = \"http://user:hunter2@proxy.invalid\"",
-    ] {
-        let error = wrong(text);
-        assert!(error.starts_with("c.toml:") && !error.contains("hunter2"), "{error}");
-    }
 }
 
 #[test]

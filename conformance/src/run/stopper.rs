@@ -23,22 +23,3 @@ impl Stopper {
         self.0.wait().await;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn the_first_reason_counts_and_all_waiters_are_notified() {
-        let stopper = Stopper::default();
-        let waiting = tokio::spawn({
-            let stopper = stopper.clone();
-            async move { stopper.stopped().await }
-        });
-        stopper.stop("first");
-        stopper.stop("second");
-        waiting.await.expect("the waiter ends");
-        stopper.stopped().await;
-        assert_eq!(stopper.reason(), Some("first"));
-    }
-}

@@ -186,12 +186,6 @@ fn a_redirect_is_not_followed_with_the_token() {
 
 #[test]
 fn a_ceiling_ends_the_run_without_a_verdict() {
-    let target = TestServer::start(|stream| server::groups(stream, &[1]));
-    for ceiling in [["--max-requests", "1"], ["--max-bytes", "100"]] {
-        let arguments =
-            ["run", "--base-url", &target.url(), "--only", "groups.envelope", ceiling[0], ceiling[1]];
-        run(&arguments).assert(INCOMPLETE, &["is reached"]);
-    }
     let slow = TestServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(800));
         server::groups(stream, &[1])
@@ -199,13 +193,6 @@ fn a_ceiling_ends_the_run_without_a_verdict() {
     let output = run(&["run", "--base-url", &slow.url(), "--only", "groups.envelope", "--max-seconds", "1"]);
     assert!([INCOMPLETE, FINDINGS].contains(&code(&output)), "{}", text(&output));
     assert!(text(&output).contains("the time limit"), "{}", text(&output));
-}
-
-#[test]
-fn the_first_failure_ends_the_run_when_asked_to() {
-    let target = TestServer::start(|stream| server::json(stream, b"[]"));
-    let arguments = ["run", "--base-url", &target.url(), "--fail-fast", "--concurrency", "1"];
-    run(&arguments).assert(FINDINGS, &["the first failure ends the run"]);
 }
 
 #[cfg(unix)]
@@ -236,16 +223,4 @@ fn interrupted_by(signal: &str) {
     let report = folder.json("report.json");
     assert_eq!(report["stopped"], "the run was interrupted");
     assert!(report["checks"].as_array().is_some_and(|checks| checks.len() > 10));
-}
-
-#[test]
-fn what_does_not_come_again_is_flaky_and_no_failure() {
-    let count = AtomicUsize::new(0);
-    // The first response goes to the question whether anybody is there.
-    let target = TestServer::start(move |stream| match count.fetch_add(1, Ordering::SeqCst) {
-        1 => server::groups(stream, &[2, 1]),
-        _ => server::groups(stream, &[1, 2]),
-    });
-    run(&["run", "--base-url", &target.url(), "--only", "groups.order.ascending"])
-        .assert(INCOMPLETE, &["flaky groups.order.ascending"]);
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use serde_json::Value;
 
 use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run};
-use super::server::{self, TestServer, closed_port};
+use super::server::{self, TestServer};
 
 /// Groups in the wrong order, under names that GitHub's runner would take for commands.
 fn commanding(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -49,32 +49,6 @@ fn annotations_and_a_summary_for_github() {
     assert!(written.contains("`groups.order`"), "{written}");
 }
 
-#[test]
-fn a_summary_that_cannot_be_written_is_no_verdict_and_says_so() {
-    let target = TestServer::start(|stream| server::groups(stream, &[1]));
-    program(&["run", "--base-url", &target.url(), "--only", "groups.envelope.success"])
-        .args(["--report", "github"])
-        .env("GITHUB_STEP_SUMMARY", "/missing/summary.md")
-        .finish()
-        .assert(
-            4,
-            &[
-                "cannot write the summary of GITHUB_STEP_SUMMARY to /missing/summary.md: ",
-                "no violation found",
-            ],
-        );
-}
-
-fn metrics(url: &str, folder: &Folder, expected: i32) -> String {
-    let report = format!("prometheus={}", folder.file("conformance.prom"));
-    let base = ["run", "--base-url", url, "--only", "groups.*", "--max-seconds", "20"];
-    let named = ["--report", &report, "--implementation", "a \"b\" \\ 4.2"];
-    run(&[base.as_slice(), &named].concat()).assert(expected, &[]);
-    let text = folder.read("conformance.prom");
-    assert_metrics(&text);
-    text
-}
-
 /// A metric has one HELP and one TYPE, its samples follow them, and no series comes twice.
 pub(crate) fn assert_metrics(text: &str) {
     assert!(text.ends_with('\n'), "{text}");
@@ -89,43 +63,6 @@ pub(crate) fn assert_metrics(text: &str) {
         }
         assert!(seen.insert(series), "{line}");
     }
-}
-
-#[test]
-fn metrics_are_those_of_the_run_in_the_format_of_prometheus() {
-    let folder = Folder::new();
-    let value = |text: &str, series: &str| -> Option<f64> {
-        let sample = format!("\nsallyport_conformance_{series} ");
-        text.split_once(&sample)?.1.lines().next()?.parse().ok()
-    };
-
-    let target = TestServer::start(|stream| server::groups(stream, &[2, 1]));
-    let text = metrics(&target.url(), &folder, 1);
-    for (series, expected) in [
-        ("verdict{verdict=\"findings\"}", 1.0),
-        ("verdict{verdict=\"conforms\"}", 0.0),
-        ("exit_code", 1.0),
-        ("clause_judged{clause=\"groups.order\"}", 1.0),
-        ("clause_judged{clause=\"search.total\"}", 0.0),
-    ] {
-        assert_eq!(value(&text, series), Some(expected), "{series}: {text}");
-    }
-    for (series, more_than) in [
-        ("clause_findings{clause=\"groups.order\"}", 0.0),
-        ("clauses_judged", 0.0),
-        ("requests", 0.0),
-        ("begun_timestamp_seconds", 1.7e9),
-    ] {
-        assert!(value(&text, series) > Some(more_than), "{series}: {text}");
-    }
-    assert!(text.contains(",implementation=\"a \\\"b\\\" \\\\ 4.2\"} 1\n"), "{text}");
-
-    // The next run replaces them, also when nothing could be judged.
-    let text = metrics(&format!("http://{}", closed_port()), &folder, 3);
-    assert_eq!(value(&text, "verdict{verdict=\"unreachable\"}"), Some(1.0));
-    assert_eq!(value(&text, "clauses_judged"), Some(0.0));
-    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
-    assert_eq!(left.len(), 1, "{left:?}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::program::{AssertOutput as _, Finish as _, Folder, TOKEN, program, run, text};
-use super::server::{self, TestServer, closed_port};
+use super::server::{self, TestServer};
 
 /// A service that lists its groups in the wrong order, and without a token too.
 fn broken() -> TestServer {
@@ -14,7 +14,7 @@ fn broken() -> TestServer {
 }
 
 /// The same in order, for the right token.
-fn fixed() -> TestServer {
+pub(super) fn fixed() -> TestServer {
     TestServer::start_reading(|stream, request| {
         let path = request.head.split(' ').nth(1).unwrap_or_default();
         let url = reqwest::Url::parse(&format!("http://x.invalid{path}")).expect("a path");
@@ -159,76 +159,8 @@ fn evidence_says_what_each_response_is_to_the_finding() {
     assert!(!evidence.contains("s3cret") && !text(&shown).contains("s3cret"), "{evidence}");
 }
 
-#[test]
-fn all_findings_are_replayed_and_only_a_clean_sweep_is_good() {
-    let (folder, target, fixed) = (Folder::new(), broken(), fixed());
-    let file = report(&folder, "report", &target.url(), 1);
-    run(&["replay", &file, "--base-url", &target.url()])
-        .assert(1, &["   still failing groups.order.ascending"]);
-    let elsewhere = |url: &str| run(&["replay", &file, "--allow-other-target", "--base-url", url]);
-    let shown = text(&elsewhere(&fixed.url()).assert(0, &["           fixed groups.order.ascending"]));
-    assert!(!shown.contains("still failing") && !shown.contains("not reproduced"), "{shown}");
-    elsewhere(&format!("http://{}", closed_port())).assert(3, &["unreachable"]);
-    // Those that cannot be judged are not fixed.
-    let changed = folder.read("report.json").replace("groups.order.ascending", "groups.order.descending");
-    folder.write("report.json", changed);
-    elsewhere(&fixed.url())
-        .assert(4, &["  not reproduced groups.order.descending", "its check was not chosen"]);
-}
-
-#[test]
-fn a_run_says_what_changed_since_a_report() {
-    let (folder, target, fixed) = (Folder::new(), broken(), fixed());
-    let bad = report(&folder, "bad", &target.url(), 1);
-    let good = report(&folder, "good", &fixed.url(), 0);
-    let since = |url: &str, before: &str, code: i32, printed: &[&str]| {
-        let now = folder.file("now.json");
-        let reports =
-            ["json", "md", "html", "junit", "sarif", "prometheus"].map(|form| format!("{form}={now}.{form}"));
-        let arguments = ["run", "--base-url", url, "--since", before, "--report", &reports.join(",")];
-        run(&[arguments.as_slice(), &ONLY].concat()).assert(code, printed);
-        (
-            folder.json("now.json.json"),
-            folder.read("now.json.md"),
-            folder.read("now.json.prometheus"),
-            folder.json("now.json.sarif"),
-        )
-    };
-    let (json, md, metrics, _) = since(
-        &fixed.url(),
-        &bad,
-        0,
-        &["; findings since ", ": 0 new, ", "changed fixed: groups.order.ascending"],
-    );
-    assert!(
-        json["since"]["findings"]
-            .as_array()
-            .expect("findings")
-            .iter()
-            .all(|finding| finding["change"] == "fixed")
-    );
-    assert!(
-        md.lines().next().is_some_and(|verdict| verdict.contains(" fixed")) && md.contains("## Changes"),
-        "{md}"
-    );
-    assert!(metrics.contains("findings_since{change=\"new\"} 0\n"), "{metrics}");
-    let (json, .., sarif) = since(&target.url(), &good, 1, &["changed new: groups.order.ascending"]);
-    assert!(json["conclusion"].as_str().is_some_and(|words| words.contains(" new")), "{json}");
-    assert_eq!(sarif["runs"][0]["results"][0]["baselineState"], "new");
-    let (json, ..) = since(&target.url(), &bad, 1, &[": 0 new, "]);
-    assert!(
-        json["since"]["findings"]
-            .as_array()
-            .expect("findings")
-            .iter()
-            .all(|finding| finding["change"] == "unchanged")
-    );
-    run(&["run", "--base-url", &fixed.url(), "--since", &folder.file("now.json.md")])
-        .assert(2, &["expected a report in JSON"]);
-}
-
 /// A service that shows a password with its gateways and another page than the requested one, or one that denies extraction.
-fn without_extraction(denies: bool) -> TestServer {
+pub(super) fn without_extraction(denies: bool) -> TestServer {
     TestServer::start_reading(move |stream, request| {
         let body = match request.head.split('?').next().unwrap_or_default() {
             path if path.ends_with("/groups") => return server::groups(stream, &[1]),
@@ -251,41 +183,6 @@ fn without_extraction(denies: bool) -> TestServer {
     })
 }
 
-#[test]
-fn what_passive_checks_found_is_fixed_only_where_it_could_have_been_found_again() {
-    let (folder, service, denying) = (Folder::new(), without_extraction(false), without_extraction(true));
-    let file = folder.file("report.json");
-    let only = ["--only", "all.no-secrets.watched", "--only", "search.intersection.watched"];
-    let run_with = |url: &str, further: &[&str], code: i32, printed: &[&str]| {
-        text(&run(&[&["run", "--base-url", url], only.as_slice(), further].concat()).assert(code, printed))
-    };
-    let [extraction, search, groups] =
-        ["extract.envelope.success", "search.page.boundaries", "groups.envelope.success"];
-    let report = format!("json={file}");
-    run_with(&service.url(), &["--only", extraction, "--only", search, "--report", &report], 1, &[]);
-    let not_reproduced = "all.no-secrets.watched (all.no-secrets): no response was judged like the one that shows it \
-                          (extract, JSON, accepted)";
-    // The check judges other responses there.
-    run(&["replay", &file, "all.no-secrets.watched", "--allow-other-target", "--base-url", &denying.url()])
-        .assert(4, &[&format!("not reproduced {not_reproduced}")]);
-    let since = |url: &str, further: &[&str], code: i32, printed: &[&str]| {
-        run_with(url, &[&["--since", &file], further].concat(), code, printed)
-    };
-    let other = format!("the earlier run was of another target, {}", service.url());
-    let shown = since(&denying.url(), &["--only", groups], 0, &[": 0 new, ", " not reproduced", &other]);
-    assert!(!shown.contains(" fixed"), "{shown}");
-    // A violation of an inferred clause (`search.paging`) that is only a warning now is not fixed.
-    let shown = since(&service.url(), &["--only", search, "--inferred", "warn"], 1, &[" unchanged"]);
-    assert!(!shown.contains(" fixed") && !shown.contains("another target"), "{shown}");
-    // With the number of a finding, and with the name of a clause.
-    let ids = ids(&folder.json("report.json"));
-    let numbered = ids.iter().find(|id| id.contains('#')).unwrap_or(&ids[0]);
-    run(&["replay", &file, numbered, "--base-url", &service.url()]).assert(1, &["still failing"]);
-    let output = run(&["evidence", &file, "all.no-secrets", "-o", &folder.file("e.md")]);
-    let shown = text(&output.assert(2, &["names no single finding; choose one of all.no-secrets.watched"]));
-    assert!(!shown.contains("search.intersection"), "{shown}");
-}
-
 /// A listing as the field reports it: the command, and what it printed.
 fn listing(folder: &Folder, ids: &[u32]) -> [String; 4] {
     let group = |id: &u32| json!({"groupId": id, "name": "n", "createdAt": "2026-01-04T09:30:00Z", "updatedAt": "2026-01-04T09:30:00Z"});
@@ -304,37 +201,6 @@ fn listing(folder: &Folder, ids: &[u32]) -> [String; 4] {
 fn judge(exchange: &[String], more: &[&str]) -> std::process::Output {
     let exchange: Vec<&str> = exchange.iter().map(String::as_str).collect();
     program(&[&["judge"], exchange.as_slice(), more].concat()).finish()
-}
-
-#[test]
-fn an_exchange_from_the_field_is_judged_and_reduced() {
-    let (folder, target) = (Folder::new(), broken());
-    let file = report(&folder, "report", &target.url(), 1);
-    let good = listing(&folder, &[1, 2]);
-    judge(&good, &[]).assert(0, &["groups.order", "keeps the clauses that it can show"]);
-    judge(&good, &["--clause", "groups.order"]).assert(0, &["the exchange keeps groups.order"]);
-    judge(&good, &["--clause", "search.total"]).assert(4, &["this exchange cannot show search.total"]);
-    judge(&good, &["--clause", "search.totals"]).assert(2, &["unknown clause"]);
-    let bad = listing(&folder, &[2, 1]);
-    let shown =
-        text(&judge(&bad, &["--run", &file]).assert(
-            1,
-            &["violated groups.order", "last run groups.order: noticed, in groups.order.ascending"],
-        ));
-    assert!(!shown.contains("s3cret"), "{shown}");
-    judge(&bad, &["--clause", "groups.headers"]).assert(0, &[]);
-    // The parameter that changes nothing is left out.
-    let shown = text(
-        &judge(&bad, &["--base-url", &target.url(), "--profile", "full"]).assert(1, &["reproduced at "]),
-    );
-    let smallest = shown.lines().find(|line| line.contains("smallest curl")).expect("the smallest request");
-    assert!(
-        !smallest.contains("trace=7")
-            && smallest.contains("$SALLYPORT_API_KEY")
-            && !shown.contains(&TOKEN[..8]),
-        "{shown}"
-    );
-    judge(&bad, &["--base-url", &fixed().url(), "--profile", "full"]).assert(1, &["not reproduced"]);
 }
 
 /// Requests that the document does not allow, and those that it does.
@@ -493,22 +359,6 @@ fn what_is_hidden_is_not_sent() {
 }
 
 #[test]
-fn a_verdict_outlives_a_target_that_cannot_be_tested() {
-    let folder = Folder::new();
-    let (closed, refusing) = (format!("http://{}", closed_port()), TestServer::start(rejected));
-    let bad = listing(&folder, &[2, 1]);
-    judge(&bad, &["--base-url", &closed]).assert(1, &["violated groups.order", "not reproduced"]);
-    judge(&bad, &["--base-url", &refusing.url()])
-        .assert(1, &["not reproduced the target rejects the account's token"]);
-    let [curl, command, response, answer] = listing(&folder, &[]);
-    folder.write(
-        "response.txt",
-        "HTTP/1.1 400 No\nContent-Type: application/json\n\n{\"code\": 1, \"message\": \"no\"}",
-    );
-    judge(&[curl, command, response, answer], &["--base-url", &closed]).assert(3, &["not reproduced"]);
-}
-
-#[test]
 fn a_command_of_a_report_sends_what_is_nearly_the_token() {
     let (folder, heads) = (Folder::new(), Arc::new(Mutex::new(Vec::new())));
     let kept = Arc::clone(&heads);
@@ -530,23 +380,6 @@ fn a_command_of_a_report_sends_what_is_nearly_the_token() {
         let tokens: Vec<String> = heads.iter().filter_map(sent_token).collect();
         assert!(tokens.iter().any(|token| token == sent), "{change}: {tokens:?}");
     }
-}
-
-#[test]
-fn a_valid_request_that_is_rejected_makes_a_pair() {
-    let target = TestServer::start_reading(|stream, request| match request.head.contains("trace=7") {
-        true => rejected(stream),
-        false => server::groups(stream, &[1, 2]),
-    });
-    let folder = Folder::new();
-    let [.., command, _, response] = listing(&folder, &[]);
-    folder.write(
-        "response.txt",
-        "HTTP/1.1 400 Bad\nContent-Type: application/json\n\n{\"code\": 1, \"message\": \"no\"}",
-    );
-    let exchange = ["--curl".to_owned(), command, "--response".to_owned(), response];
-    judge(&exchange, &["--base-url", &target.url(), "--profile", "full"])
-        .assert(4, &["without `trace` the request is accepted", "accepted curl", "rejected curl"]);
 }
 
 /// The example of alert rules, by Prometheus itself.

@@ -8,10 +8,10 @@ mod canary;
 mod ci;
 mod commands;
 mod evidence;
-mod exit_codes;
 mod foreign;
 mod observe;
 mod reports;
+mod scripts;
 mod watch;
 mod writing;
 

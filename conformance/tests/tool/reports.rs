@@ -286,14 +286,7 @@ fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
     std::fs::create_dir(folder.path().join("sub")).expect("a folder");
     folder.write("old.json", "{}");
     std::os::unix::fs::symlink("old.json", folder.path().join("link.json")).expect("a link");
-    for reports in [
-        ["json=x", "md=x"],
-        ["json=x", "md=./x"],
-        ["json=sub/../x", "md=x"],
-        ["json=old.json", "html=link.json"],
-        ["json=-", "md=-"],
-        ["github", "github"],
-    ] {
+    for reports in [["json=sub/../x", "md=x"], ["json=old.json", "html=link.json"]] {
         program(&["run", "--base-url", &target.url(), "--report", reports[0], "--report", reports[1]])
             .current_dir(folder.path())
             .finish()

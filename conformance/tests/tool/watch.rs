@@ -163,27 +163,6 @@ fn a_change_runs_a_command_without_a_shell_and_without_secrets() {
 }
 
 #[test]
-fn a_token_that_is_rejected_is_named_in_its_own_words() {
-    let server = TestServer::start(|stream| {
-        let headers = [("Content-Type", "application/json")];
-        let body = br#"{"code": 40102, "message": "unknown token"}"#;
-        server::response(stream, "401 Unauthorized", &headers, body)
-    });
-    let folder = Folder::new();
-    program(&["watch", "--base-url", &server.url(), "--listen", "127.0.0.1:0", "--runs", "1", "--history"])
-        .arg(folder.path())
-        .finish()
-        .assert(
-            3,
-            &[
-                " token rejected: nothing was judged; ",
-                "rejects the account's token as it rejects an unknown one",
-            ],
-        );
-    assert!(every_file(&folder).contains("\"verdict\":\"token-rejected\""));
-}
-
-#[test]
 fn a_kill_in_the_middle_of_a_run_loses_that_run_alone() {
     let slow = TestServer::start(|stream| {
         std::thread::sleep(Duration::from_millis(300));
