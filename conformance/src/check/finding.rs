@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Clause, Unspecified};
+use crate::contract::{Clause, ClauseEntry, Unspecified};
+use crate::names::names;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
 
 /// A violation of a clause by the target. Every text is redacted.
@@ -80,19 +81,9 @@ pub enum InferredClauses {
     Warn,
 }
 
+names! { InferredClauses { Warn => "warn", Fail => "fail", } }
+
 impl InferredClauses {
-    /// The names in arguments and configuration.
-    pub const NAMES: [&'static str; 2] = ["warn", "fail"];
-
-    /// The value with that name.
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "warn" => Some(Self::Warn),
-            "fail" => Some(Self::Fail),
-            _ => None,
-        }
-    }
-
     /// The severity of a finding, whose clause may be inferred from some sentences.
     pub(crate) fn severity(self, found: Severity, inferred_from: Option<&str>) -> Severity {
         if self == Self::Warn && inferred_from.is_some() { Severity::Warn } else { found }
@@ -145,6 +136,31 @@ pub struct Evidence {
 }
 
 impl Finding {
+    /// A finding on a clause, which may be inferred from some sentences. No exchange shows it yet.
+    pub(crate) fn new(
+        entry: &ClauseEntry,
+        inferred_from: Option<&str>,
+        severity: Severity,
+        (expected, actual): (String, String),
+    ) -> Self {
+        Self {
+            clause: entry.id,
+            requirement: entry.text.clone(),
+            expected,
+            actual,
+            severity,
+            exchanges: Vec::new(),
+            judged: Vec::new(),
+            references: Vec::new(),
+            control: None,
+            case: None,
+            inferred_from: inferred_from.map(str::to_owned),
+            facts: Vec::new(),
+            response_kind: None,
+            seen_in: Vec::new(),
+        }
+    }
+
     /// Whether it belongs to the case with that label.
     pub fn is_of(&self, label: &str) -> bool {
         self.case.as_deref().unwrap_or_default() == label

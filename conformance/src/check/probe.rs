@@ -425,28 +425,16 @@ impl<'a> Probe<'a> {
         }
         let case = Some(notes.case.label.clone()).filter(|label| !label.is_empty());
         let indexes = |exchanges: &[&Exchange]| exchanges.iter().map(|exchange| exchange.index).collect();
-        let (judged, references_at) = (indexes(exchanges), indexes(references));
         let shown = [exchanges, references].concat();
+        let (judged, references) = (indexes(exchanges), indexes(references));
         let control = notes.case.accepted.as_ref();
         let control = control.filter(|control| shown.iter().all(|shown| shown.request != control.request));
         let control = control.map(|control| RecordedExchange::new(control, self.context.redactor).into());
         let exchanges = self.reproduction(&notes, &shown);
-        notes.findings.push(Finding {
-            case,
-            clause,
-            requirement: entry.text.clone(),
-            inferred_from: inferred_from.map(str::to_owned),
-            expected: self.context.redactor.excerpt(expected, MAX_TEXT),
-            actual: self.context.redactor.excerpt(actual, MAX_TEXT),
-            severity,
-            facts,
-            response_kind: None,
-            seen_in: Vec::new(),
-            exchanges,
-            judged,
-            references: references_at,
-            control,
-        });
+        let shown = |text: &str| self.context.redactor.excerpt(text, MAX_TEXT);
+        let texts = (shown(expected), shown(actual));
+        let finding = Finding::new(entry, inferred_from, severity, texts);
+        notes.findings.push(Finding { case, facts, exchanges, judged, references, control, ..finding });
     }
 
     /// The exchanges that show a finding, in their order: those that its check names and, since an extraction depends on earlier ones

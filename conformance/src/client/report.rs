@@ -2,6 +2,7 @@
 
 mod text;
 
+use std::io;
 use std::time::Instant;
 
 use quick_junit::TestSuite;
@@ -11,7 +12,7 @@ use super::duty::Duty;
 use super::result::{ClientCaseResult, ClientFinding};
 use crate::check::Severity;
 use crate::contract::Contract;
-use crate::report::{Format, RenderError, counted, junit_document, plain};
+use crate::report::{Format, counted, junit_document, plain};
 use crate::run::{Totals, Verdict};
 
 /// The result of all cases.
@@ -68,11 +69,13 @@ impl ClientReport {
     ///
     /// # Errors
     /// It has no such format, or can't be written, which would be a bug of the suite.
-    pub fn render(&self, format: Format) -> Result<String, RenderError> {
+    pub fn render(&self, format: Format) -> io::Result<String> {
         match format {
-            Format::Junit => Ok(self.junit()?),
+            Format::Junit => self.junit().map_err(io::Error::other),
             Format::Json => Ok(crate::report::pretty_json(self)?),
-            other => Err(RenderError::Unsupported { what: "the report of a client", format: other.name() }),
+            other => {
+                Err(io::Error::other(format!("the report of a client can't be written as {}", other.name())))
+            }
         }
     }
 

@@ -149,8 +149,9 @@ impl Config {
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
                 expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
-                inferred: root
-                    .read("inferred", |item| item.named(InferredClauses::named, &InferredClauses::NAMES))?,
+                inferred: root.read("inferred", |item| {
+                    item.named(InferredClauses::named, &InferredClauses::ALL.map(InferredClauses::name))
+                })?,
             })
         })
     }

@@ -130,8 +130,7 @@ fn repeated(
         return CheckResult::not_run(&REPEATED, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
     let mut result = CheckResult::not_run(&REPEATED, Outcome::Passed);
-    let clause = Clause::ExtractIdempotent;
-    let entry = contract.catalogue.clause(clause);
+    let entry = contract.catalogue.clause(Clause::ExtractIdempotent);
     let inferred_from = entry.inferred_from(false);
     let severity = inferred.severity(Severity::Fail, inferred_from);
     for pair in &compared.differing {
@@ -145,22 +144,9 @@ fn repeated(
             places.push(place(known.entry));
             result.exchanges.push(exchange);
         }
-        result.findings.push(Finding {
-            clause,
-            requirement: entry.text.clone(),
-            expected: "the gateways of the first extraction with this request id".to_owned(),
-            actual: format!("other gateways, at {}", places.join(" and ")),
-            severity,
-            exchanges,
-            judged: Vec::new(),
-            references: Vec::new(),
-            control: None,
-            case: None,
-            inferred_from: inferred_from.map(str::to_owned),
-            facts: Vec::new(),
-            response_kind: None,
-            seen_in: Vec::new(),
-        });
+        let expected = "the gateways of the first extraction with this request id".to_owned();
+        let texts = (expected, format!("other gateways, at {}", places.join(" and ")));
+        result.findings.push(Finding { exchanges, ..Finding::new(entry, inferred_from, severity, texts) });
     }
     if let Some(last) = result.findings.last_mut() {
         result.outcome = if severity == Severity::Fail { Outcome::Failed } else { Outcome::Warning };

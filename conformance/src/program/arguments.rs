@@ -286,7 +286,7 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, String> {
 
 /// How findings on inferred clauses count.
 fn inferred() -> impl TypedValueParser<Value = InferredClauses> {
-    PossibleValuesParser::new(InferredClauses::NAMES)
+    PossibleValuesParser::new(InferredClauses::ALL.map(InferredClauses::name))
         .try_map(|name| InferredClauses::named(&name).ok_or("unknown level"))
 }
 

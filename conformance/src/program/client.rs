@@ -39,7 +39,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     signals.only_write(report.verdict);
     output.print(&report.text());
     reports::write_rendered(&arguments.report, output, |format, writer| {
-        Ok(writer.write_all(report.render(format)?.as_bytes())?)
+        writer.write_all(report.render(format)?.as_bytes())
     });
     Ok(report.verdict)
 }

@@ -149,7 +149,7 @@ fn conclude(before: &SavedReport, now: &Report) -> Verdict {
         let ChangedFinding { clause, change, reason, .. } = finding;
         let word = match change {
             FindingChange::Unchanged => "still failing",
-            change => change.words(),
+            change => change.name(),
         };
         let reason = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
         text.push_str(&format!("{word:>16} {}\n", plain(&format!("{} ({clause}){reason}", finding.id()))));

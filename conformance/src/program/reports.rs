@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sallyport_conformance::report::{self, Format, RenderError};
+use sallyport_conformance::report::{self, Format};
 use sallyport_conformance::{Report, files};
 
 use super::UsageError;
@@ -168,7 +168,7 @@ pub(crate) fn write(requests: &[ReportRequest], report: &Report, output: Output)
 pub(crate) fn write_rendered(
     requests: &[ReportRequest],
     mut output: Output,
-    render: impl Fn(Format, &mut dyn io::Write) -> Result<(), RenderError>,
+    render: impl Fn(Format, &mut dyn io::Write) -> io::Result<()>,
 ) {
     for request in requests {
         let render = |writer: &mut dyn io::Write| render(request.format, writer);
@@ -179,19 +179,16 @@ pub(crate) fn write_rendered(
             Destination::File(path) => files::replace(path, render),
         };
         if let Err(error) = written {
-            not_written(&format!("the report `{request}`"), &error.into());
+            not_written(&format!("the report `{request}`"), &error);
         }
     }
 }
 
 /// Writes to a pipe or a device.
-fn write_through(
-    path: &Path,
-    render: impl Fn(&mut dyn io::Write) -> Result<(), RenderError>,
-) -> Result<(), RenderError> {
+fn write_through(path: &Path, render: impl Fn(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let mut writer = io::BufWriter::new(File::options().write(true).open(path)?);
     render(&mut writer)?;
-    Ok(writer.flush()?)
+    writer.flush()
 }
 
 /// Outside of GitHub's runner there is no such file, and the annotations alone are printed.
@@ -234,21 +231,4 @@ impl CommandGuard {
 fn unguessable() -> String {
     let number = || std::hash::RandomState::new().build_hasher().finish();
     format!("conformance-{:016x}{:016x}", number(), number())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reports_are_asked_for_by_format() {
-        let request: ReportRequest = "html=a=b.html".parse().expect("a request");
-        assert_eq!(request.destination, Destination::File("a=b.html".into()));
-        assert_eq!("json=-".parse::<ReportRequest>().expect("a request").destination, Destination::Stdout);
-        assert_eq!("github".parse::<ReportRequest>().expect("a request").destination, Destination::Workflow);
-        for wrong in ["", "json", "json=", "pdf=x", "=x", "github=x"] {
-            let error = wrong.parse::<ReportRequest>().expect_err(wrong);
-            assert!(error.contains("json=FILE") && error.contains("github,"), "{error}");
-        }
-    }
 }

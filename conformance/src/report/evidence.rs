@@ -1,12 +1,13 @@
 //! One finding as one file: what a provider needs to see that a clause is violated, without the suite and without another file.
 
+use std::io;
+
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
 use super::cause::sent_bytes;
-use super::format::RenderError;
 use super::har::query;
 use super::template::render;
 use super::words::{inferred_from, rests_on};
@@ -27,11 +28,11 @@ pub fn evidence(
     (id, check, finding): (&str, &SavedCheck, &Finding),
     format: Format,
     sha256: &str,
-) -> Result<String, RenderError> {
+) -> io::Result<String> {
     let (name, template) = match format {
         Format::Html => ("evidence.html", include_str!("html/evidence.html")),
         Format::Markdown => ("evidence.md", include_str!("html/evidence.md")),
-        other => return Err(RenderError::Unsupported { what: "evidence", format: other.name() }),
+        other => return Err(io::Error::other(format!("evidence can't be written as {}", other.name()))),
     };
     let place = report.clauses.iter().find(|clause| clause.id == finding.clause.id());
     let exchanges = exchanges(check, finding);
@@ -40,7 +41,7 @@ pub fn evidence(
         .iter()
         .map(|(role, exchange)| exchange_view(report, *role, &differs(contract, exchange, &sent), exchange));
     let facts: Vec<&str> = facts(finding).collect();
-    Ok(render(
+    let page = render(
         name,
         template,
         context! {
@@ -69,7 +70,8 @@ pub fn evidence(
             contract_sha256 => &report.contract_sha256,
             sha256 => sha256,
         },
-    )?)
+    );
+    page.map_err(io::Error::other)
 }
 
 /// What a success of the operation is. The clauses say rejected of everything else.

@@ -27,41 +27,6 @@ pub enum Format {
     Har,
 }
 
-/// A report could not be written in a form: a bug of the suite.
-#[derive(Debug, thiserror::Error)]
-pub enum RenderError {
-    /// As JSON, SARIF or HAR.
-    #[error("the report can't be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    /// As JUnit.
-    #[error("the report can't be written as JUnit: {0}")]
-    Junit(#[from] quick_junit::SerializeError),
-    /// As a page.
-    #[error("the report can't be written as HTML: {0}")]
-    Html(#[from] minijinja::Error),
-    /// To a file or a pipe.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// In this format at all, see [`Format::OF_CLIENTS`].
-    #[error("{what} can't be written as {format}")]
-    Unsupported {
-        /// What was to be written.
-        what: &'static str,
-        /// The name of the format.
-        format: &'static str,
-    },
-}
-
-impl From<RenderError> for io::Error {
-    fn from(error: RenderError) -> Self {
-        match error {
-            RenderError::Io(error) => error,
-            RenderError::Json(error) => error.into(),
-            other => Self::other(other),
-        }
-    }
-}
-
 names! {
     Format {
         Html => "html",
@@ -85,32 +50,28 @@ impl Format {
     ///
     /// # Errors
     /// When it can't be written, which would be a bug of the suite.
-    pub fn render(self, report: &Report) -> Result<String, RenderError> {
-        Ok(match self {
-            Self::Html => html(report)?,
-            Self::Json => json(report)?,
-            Self::Junit => junit(report)?,
-            Self::Sarif => sarif(report)?,
-            Self::Markdown => markdown(report)?,
-            Self::Comment => comment(report)?,
-            Self::Github => github(report),
-            Self::Prometheus => prometheus(report),
-            Self::Har => {
-                let mut archive = Vec::new();
-                har(report, &mut archive)?;
-                String::from_utf8_lossy(&archive).into_owned()
-            }
-        })
+    pub fn render(self, report: &Report) -> io::Result<String> {
+        let mut text = Vec::new();
+        self.write(report, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Writes the report in this form; an archive piece by piece, because it may be long.
     ///
     /// # Errors
     /// As for [`Format::render`], and when `writer` fails.
-    pub fn write(self, report: &Report, writer: &mut dyn io::Write) -> Result<(), RenderError> {
-        match self {
-            Self::Har => har(report, writer),
-            other => Ok(writer.write_all(other.render(report)?.as_bytes())?),
-        }
+    pub fn write(self, report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
+        let text = match self {
+            Self::Html => html(report).map_err(io::Error::other)?,
+            Self::Json => json(report)?,
+            Self::Junit => junit(report).map_err(io::Error::other)?,
+            Self::Sarif => sarif(report)?,
+            Self::Markdown => markdown(report).map_err(io::Error::other)?,
+            Self::Comment => comment(report).map_err(io::Error::other)?,
+            Self::Github => github(report),
+            Self::Prometheus => prometheus(report).map_err(io::Error::other)?,
+            Self::Har => return har(report, writer),
+        };
+        writer.write_all(text.as_bytes())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
 use super::markdown::markdown_within;
-use super::words::{counted, inferred_from, throttled};
+use super::words::{counted, inference, throttled};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report, Unresolved};
@@ -122,7 +122,7 @@ fn push(text: &mut String, level: &str, annotations: &[Annotation]) {
 
 fn finding_text(report: &Report, result: &CheckResult, finding: &Finding) -> String {
     let Finding { requirement, expected, actual, .. } = finding;
-    let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    let inferred = inference(finding);
     let consequences =
         consequences(report, result.id).map(|text| format!("\nConsequence: {text}")).unwrap_or_default();
     format!(

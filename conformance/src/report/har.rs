@@ -6,7 +6,6 @@ use percent_encoding::percent_decode_str;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::format::RenderError;
 use super::json::write_pretty;
 use super::quantity;
 use crate::run::{LoggedExchange, Report, RunLog};
@@ -16,7 +15,7 @@ use crate::wire::RecordedExchange;
 ///
 /// # Errors
 /// When `writer` fails, or they can't be serialised, which would be a bug of the suite.
-pub fn har(report: &Report, writer: &mut dyn io::Write) -> Result<(), RenderError> {
+pub fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
     let RunLog { left_out, .. } = &report.log;
     let left_out = match left_out {
         0 => String::new(),

@@ -7,7 +7,6 @@ use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines,
 use super::template::render;
 use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
 use super::{curl, quantity};
-use crate::check::Outcome;
 use crate::run::{CheckResult, ClauseSummary, FindingChange, Report, Unresolved, Verdict};
 use crate::wire::RecordedExchange;
 
@@ -81,7 +80,7 @@ fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         inferred_from => inferred_from(finding),
         rests_on => (!finding.facts.is_empty()).then(|| rests_on(&finding.facts)),
         word => check.outcome.name(),
-        outcome => class(&check.outcome),
+        outcome => class(check.outcome.name()),
         reason => check.outcome.reason(),
         consequences => consequences(report, check.id),
         finding => Value::from(Serde(finding)),
@@ -103,28 +102,25 @@ fn operations(report: &Report) -> Vec<Value> {
 fn clause_view(report: &Report, clause: &ClauseSummary) -> Value {
     let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
     let checks: Vec<&CheckResult> = report.checks.iter().filter(cites).collect();
-    let (word, outcome) = standing(clause, &checks);
+    let word = standing(clause, &checks);
     let detection = report.detection.clauses.iter().find(|detection| detection.id == clause.id);
     context! {
         clause => Value::from(Serde(clause)),
         word => word,
-        outcome => outcome,
+        outcome => class(word),
         checks => checks.into_iter().map(|check| check_view(report, check)).collect::<Vec<_>>(),
         detection => Value::from(Serde(detection)),
     }
 }
 
-/// How a clause stands: failed when a failed check says so, else by the weightiest outcome of its checks, in the words and
-/// classes of outcomes.
-fn standing(clause: &ClauseSummary, checks: &[&CheckResult]) -> (&'static str, &'static str) {
+/// How a clause stands, in the words of outcomes: failed when a failed check says so, else by the weightiest outcome of its checks.
+fn standing(clause: &ClauseSummary, checks: &[&CheckResult]) -> &'static str {
     if clause.failures > 0 {
-        return ("failed", "failed");
+        return "failed";
     }
-    let outcomes = || checks.iter().map(|check| (check.outcome.name(), class(&check.outcome)));
-    let weightiest = ["flaky", "expected-failure", "error", "inconclusive", "warning"].into_iter();
-    let found = weightiest.filter_map(|class| outcomes().find(|outcome| outcome.1 == class)).next();
-    let without = if clause.checked > 0 { "passed" } else { "skipped" };
-    found.unwrap_or((without, without))
+    let is_of_one = |word: &&str| checks.iter().any(|check| check.outcome.name() == *word);
+    let weightiest = ["flaky", "expected failure", "error", "inconclusive", "warning"];
+    weightiest.into_iter().find(is_of_one).unwrap_or(if clause.checked > 0 { "passed" } else { "skipped" })
 }
 
 fn check_view(report: &Report, check: &CheckResult) -> Value {
@@ -134,7 +130,7 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
         coverage => check.coverage(),
         title => check.title,
         word => check.outcome.name(),
-        outcome => class(&check.outcome),
+        outcome => class(check.outcome.name()),
         reason => same.or_else(|| check.outcome.reason().map(str::to_owned)),
         requests => check.requests,
         evidence => Value::from(Serde(&check.evidence)),
@@ -144,8 +140,8 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
 /// What has no result for one reason.
 pub(super) fn unresolved_view(group: Unresolved<'_>) -> Value {
     let ids: Vec<&str> = group.ids().collect();
-    let (word, outcome) = (group.outcome.name(), class(group.outcome));
-    context! { word, outcome, reason => group.reason, checks => Value::from(Serde(&ids)) }
+    let word = group.outcome.name();
+    context! { word, outcome => class(word), reason => group.reason, checks => Value::from(Serde(&ids)) }
 }
 
 /// What was observed, each once.
@@ -160,17 +156,8 @@ fn observations(report: &Report) -> Vec<Value> {
 }
 
 /// The class that colours an outcome.
-fn class(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::Warning => "warning",
-        Outcome::Flaky(_) => "flaky",
-        Outcome::ExpectedFailure(_) => "expected-failure",
-        Outcome::Skipped(_) => "skipped",
-        Outcome::Inconclusive(_) => "inconclusive",
-        Outcome::Error(_) => "error",
-    }
+fn class(outcome: &str) -> String {
+    outcome.replace(' ', "-")
 }
 
 fn tone(report: &Report) -> &'static str {

@@ -2,7 +2,6 @@ use std::io::{self, Write as _};
 
 use schemars::schema::{RootSchema, Schema};
 
-use super::format::RenderError;
 use super::plain::plain_json;
 use crate::run::Report;
 
@@ -33,14 +32,11 @@ pub(crate) fn pretty(value: &impl serde::Serialize) -> Result<String, serde_json
 }
 
 /// Writes what [`pretty`] returns, without a copy of all of it in memory.
-pub(super) fn write_pretty(
-    value: &impl serde::Serialize,
-    writer: &mut dyn io::Write,
-) -> Result<(), RenderError> {
+pub(super) fn write_pretty(value: &impl serde::Serialize, writer: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = io::BufWriter::new(PlainWriter(writer));
     serde_json::to_writer_pretty(&mut writer, value)?;
     writer.write_all(b"\n")?;
-    Ok(writer.flush()?)
+    writer.flush()
 }
 
 /// Writes JSON without control characters.

@@ -8,7 +8,7 @@ use quick_junit::{
 
 use super::cause::{consequences, headlines, same_reason};
 use super::terminal::failures;
-use super::words::{detected, inferred_from, profile_and_budget, suite_and_contract, throttled};
+use super::words::{detected, inference, profile_and_budget, suite_and_contract, throttled};
 use super::{Detail, Screen, plain};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
@@ -178,8 +178,7 @@ fn joined(clauses: &[Clause]) -> String {
 fn message(result: &CheckResult) -> String {
     let finding = result.findings.iter().find(|finding| finding.severity == Severity::Fail);
     let message = finding.map(|finding| {
-        let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
-        format!("expected {}; found {}{inferred}", finding.expected, finding.actual)
+        format!("expected {}; found {}{}", finding.expected, finding.actual, inference(finding))
     });
     message.unwrap_or_else(|| result.title.to_owned())
 }

@@ -23,7 +23,7 @@ mod words;
 pub use crate::quantity::quantity;
 pub use curl::command as curl;
 pub use evidence::evidence;
-pub use format::{Format, RenderError};
+pub use format::Format;
 pub use github::{github, job_summary, without_commands};
 pub(crate) use har::entry as har_entry;
 pub use har::{CUT as HAR_CUT, har};

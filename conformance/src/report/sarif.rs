@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::cause::{CheckFinding, consequences, groups, headlines};
 use super::curl;
 use super::json::pretty;
-use super::words::{inferred_from, throttled};
+use super::words::{inference, throttled};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{FindingChange, Report, Unresolved};
 
@@ -126,7 +126,7 @@ fn result(report: &Report, (check, finding): CheckFinding<'_>, causes: &[String]
         .filter(|exchange| finding.exchanges.contains(&exchange.index))
         .map(|exchange| curl::command(&report.target, &report.curl_options, exchange))
         .collect();
-    let inferred = inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default();
+    let inferred = inference(finding);
     let cause = match causes {
         [] => String::new(),
         lines => format!("Likely cause: {}\n", lines.join("; ")),

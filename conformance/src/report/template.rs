@@ -4,6 +4,7 @@ use minijinja::{Environment, Value, escape_formatter};
 
 use super::markdown::{code, escaped, fenced};
 use super::plain_lines;
+use super::prometheus::label;
 
 /// Fills a template. What is put in is escaped where the name ends in .html; elsewhere the filters `text`, `code` and `block` do it.
 pub(crate) fn render(
@@ -20,6 +21,7 @@ pub(crate) fn render(
     environment.add_global("script", Value::from_safe_string(include_str!("html/script.js").to_owned()));
     environment.add_filter("text", |text: &str| escaped(text));
     environment.add_filter("code", |text: &str| code(text));
+    environment.add_filter("label", |text: &str| label(text));
     environment.add_filter("beginning", |text: &str| beginning(text));
     environment.add_filter("block", |text: &str, language: &str| fenced(language, text));
     environment.add_template(name, template)?;

@@ -108,6 +108,11 @@ pub(super) fn inferred_from(finding: &Finding) -> Option<String> {
     finding.inferred_from.as_ref().map(|from| format!("inferred from {from}"))
 }
 
+/// The same behind a text.
+pub(super) fn inference(finding: &Finding) -> String {
+    inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default()
+}
+
 /// What was run, and how much it shows: a label and a text for each line.
 pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
     let labelled = |label: &'static str| move |text: String| (label, text);
@@ -134,7 +139,7 @@ pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     let Some(since) = &report.since else { return Vec::new() };
     let line = |finding: &ChangedFinding| {
         let reason = finding.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("{}: {} ({}){reason}", finding.change.words(), finding.id(), finding.clause)
+        format!("{}: {} ({}){reason}", finding.change.name(), finding.id(), finding.clause)
     };
     since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }

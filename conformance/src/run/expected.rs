@@ -94,27 +94,15 @@ mod tests {
     use super::*;
     use crate::check::Finding;
     use crate::checks::registry;
+    use crate::contract::Contract;
 
     fn result(clause: Clause, broken: bool) -> CheckResult {
         let check = registry().into_iter().find(|check| check.clauses.contains(&clause)).expect("cited");
         let mut result = CheckResult::not_run(check, if broken { Outcome::Failed } else { Outcome::Passed });
         if broken {
-            result.findings.push(Finding {
-                clause,
-                requirement: String::new(),
-                expected: String::new(),
-                actual: String::new(),
-                severity: Severity::Fail,
-                inferred_from: None,
-                exchanges: Vec::new(),
-                judged: Vec::new(),
-                references: Vec::new(),
-                control: None,
-                case: None,
-                facts: Vec::new(),
-                response_kind: None,
-                seen_in: Vec::new(),
-            });
+            let catalogue = &Contract::embedded().expect("contract").catalogue;
+            let finding = Finding::new(catalogue.clause(clause), None, Severity::Fail, Default::default());
+            result.findings.push(finding);
         }
         result
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::{CheckResult, Report, SavedReport};
 use crate::check::{Finding, Outcome, Severity};
+use crate::names::names;
 
 /// What became of the findings of an earlier report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -108,25 +109,17 @@ impl Since {
     pub fn words(&self) -> String {
         let counts = FindingChange::ALL.map(|change| (self.of(change).count(), change));
         let shown = counts.iter().filter(|(count, change)| *count > 0 || *change == FindingChange::New);
-        let counts: Vec<String> =
-            shown.map(|(count, change)| format!("{count} {}", change.words())).collect();
+        let counts: Vec<String> = shown.map(|(count, change)| format!("{count} {}", change.name())).collect();
         format!("findings since {}: {}", self.begun, counts.join(", "))
     }
 }
 
-impl FindingChange {
-    /// All of them, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::New, Self::Fixed, Self::Unchanged, Self::NotReproduced];
-
-    /// Its name in reports.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Fixed => "fixed",
-            Self::Unchanged => "unchanged",
-            Self::NotReproduced => "not reproduced",
-        }
+names! {
+    FindingChange {
+        New => "new",
+        Fixed => "fixed",
+        Unchanged => "unchanged",
+        NotReproduced => "not reproduced",
     }
 }
 

@@ -66,25 +66,17 @@ pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicab
             return result;
         }
         let times = if noted.times == 1 { String::new() } else { format!(" (in {} responses)", noted.times) };
-        let inferred_from = finding.inferred_from(contract).map(str::to_owned);
         let first = result.exchanges.len();
         let numbered = (first..).zip(noted.exchanges);
         result.exchanges.extend(numbered.map(|(index, exchange)| RecordedExchange { index, ..exchange }));
+        let entry = contract.catalogue.clause(finding.clause);
+        let texts = (finding.expected.clone(), format!("{}{times}", finding.actual));
         result.findings.push(Finding {
-            clause: finding.clause,
-            requirement: contract.catalogue.clause(finding.clause).text.clone(),
-            expected: finding.expected,
-            actual: format!("{}{times}", finding.actual),
-            severity: finding.severity,
-            inferred_from,
             exchanges: (first..result.exchanges.len()).collect(),
-            judged: Vec::new(),
-            references: Vec::new(),
-            control: None,
-            case: None,
             facts: check.needs.iter().map(|fact| fact.variable().to_owned()).collect(),
             response_kind: Some(noted.kind),
             seen_in: noted.seen_in.into_iter().map(|(check, label)| (check.to_owned(), label)).collect(),
+            ..Finding::new(entry, finding.inferred_from(contract), finding.severity, texts)
         });
     }
     if let Some(last) = result.findings.last_mut().filter(|_| has_more) {
