@@ -76,22 +76,16 @@ impl<'a> Cases<'a> {
         self.of_case.contains_key(&(check, label))
     }
 
-    /// What became of each case of the matrix, by its number: the reason if it has no result; none if it was not added.
-    fn results(&self, matrix: &Matrix) -> Results<'a, '_> {
-        let mut of_case = vec![None; matrix.cases().len()];
-        for ((check, label), reason) in &self.of_case {
-            if let Some(number) = matrix.number(check, label) {
-                of_case[number] = Some(*reason);
-            }
-        }
-        Results { of_case, judges: &self.judges }
+    /// `Some(None)` when a detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not added.
+    fn reason(&self, matrix: &Matrix, Detector { judge, case }: &Detector) -> Option<Option<&'a str>> {
+        let CaseName { check, label } = &matrix.cases()[*case];
+        let is_judged = check == judge || self.judges.contains(&**judge);
+        self.of_case.get(&(&**check, &**label)).copied().filter(|_| is_judged)
     }
 
     /// Whether the case of a detector was added with a result, and its judge too.
-    pub(crate) fn has_result(&self, matrix: &Matrix, Detector { judge, case }: &Detector) -> bool {
-        let CaseName { check, label } = &matrix.cases()[*case];
-        let is_judged = check == judge || self.judges.contains(&**judge);
-        is_judged && self.of_case.get(&(&**check, &**label)) == Some(&None)
+    pub(crate) fn has_result(&self, matrix: &Matrix, detector: &Detector) -> bool {
+        self.reason(matrix, detector) == Some(None)
     }
 
     /// Adds a check whose findings count.
@@ -105,12 +99,11 @@ impl Detection {
     pub fn new(matrix: &Matrix, cases: &Cases<'_>) -> Self {
         let mut clauses: BTreeMap<Clause, ClauseDetection> = BTreeMap::new();
         let mut unlocks: BTreeMap<&str, usize> = BTreeMap::new();
-        let results = cases.results(matrix);
         for fault in matrix.faults() {
             let new = || ClauseDetection { id: fault.clause, known: 0, noticed: 0, unnoticed: Vec::new() };
             let clause = clauses.entry(fault.clause).or_insert_with(new);
             clause.known += 1;
-            let reasons = fault.noticed_by.iter().filter_map(|detector| results.reason(matrix, detector));
+            let reasons = fault.noticed_by.iter().filter_map(|detector| cases.reason(matrix, detector));
             let reasons: Vec<Option<&str>> = reasons.collect();
             if reasons.contains(&None) {
                 clause.noticed += 1;
@@ -146,21 +139,6 @@ impl Detection {
             Some(percent) => percent,
             None => 0,
         }
-    }
-}
-
-/// What became of the cases of a matrix.
-struct Results<'a, 'c> {
-    of_case: Vec<Option<Option<&'a str>>>,
-    judges: &'c BTreeSet<&'a str>,
-}
-
-impl<'a> Results<'a, '_> {
-    /// `Some(None)` when a detector's case has a result, `Some(reason)` when it has none; `None` if its case or judge was not
-    /// added.
-    fn reason(&self, matrix: &Matrix, detector: &Detector) -> Option<Option<&'a str>> {
-        let is_own = || matrix.cases()[detector.case].check == detector.judge;
-        self.of_case[detector.case].filter(|_| is_own() || self.judges.contains(&*detector.judge))
     }
 }
 

@@ -148,7 +148,7 @@ impl<'a> Suite<'a> {
         observer.begun(&checks);
         let shared = SharedState::new(&self);
         let preflight = async {
-            match self.obstacle().await {
+            match self.preflight().reach_with_token().await {
                 None => self.discover(&shared).await,
                 Some(obstacle) => Err(obstacle),
             }
@@ -237,11 +237,6 @@ impl<'a> Suite<'a> {
                 ),
             )),
         }
-    }
-
-    /// Why the target can't be tested, if it can't.
-    async fn obstacle(&self) -> Option<Obstacle> {
-        self.preflight().reach_with_token().await
     }
 
     fn preflight(&self) -> Preflight<'_> {
