@@ -162,7 +162,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a text is a host name or an address with a port.
-fn is_endpoint(word: &str) -> bool {
+pub(crate) fn is_endpoint(word: &str) -> bool {
     let Some((host, port)) = word.rsplit_once(':') else { return false };
     let is_port = (1..=5).contains(&port.len()) && port.bytes().all(|byte| byte.is_ascii_digit());
     is_port && (host.contains('.') || host.ends_with(']'))

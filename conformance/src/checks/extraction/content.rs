@@ -10,7 +10,7 @@ use crate::check::{ObservedExchange, PassiveFinding};
 use crate::contract::Contract;
 use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
-use crate::response::gateways::{listed, separator};
+use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Facts, GatewayPool, KnownGateway};
 use crate::wire::RetryAfter;
 
@@ -117,7 +117,8 @@ impl<'a> Served<'a> {
         let text = self.response.text();
         let pieces: Vec<&str> = trimmed(&text, separator).split(separator).collect();
         let is_broken = pieces.iter().any(|piece| piece.is_empty() || piece.contains(['\r', '\n']));
-        (entries > 1).then_some(Split { separator, entries, pieces: pieces.len(), is_broken })
+        let ports = pieces.iter().filter(|piece| is_endpoint(piece)).count();
+        (entries > 1).then_some(Split { separator, entries, pieces: pieces.len(), ports, is_broken })
     }
 
     fn is_of_region_with_gateways(&self) -> bool {
@@ -229,7 +230,7 @@ impl Judge {
                 finding(ExtractReturnType, format!("plain text: {why}"), "the JSON envelope");
             }
             Self::Text => {}
-            Self::Separator | Self::SeparatedText => judge_separator(probe, accepted)?,
+            Self::Separator | Self::SeparatedText => judge_separator(probe, accepted).await?,
         }
         Ok(())
     }
@@ -372,7 +373,7 @@ pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
-fn judge_separator(
+async fn judge_separator(
     probe: &Probe<'_>,
     AcceptedResponse { exchange, response }: &AcceptedResponse,
 ) -> Result<(), Stop> {
@@ -383,14 +384,17 @@ fn judge_separator(
             Fact::PlentifulRegion,
         ));
     };
-    let may_contain = line_break(&probe.contract().extract, &exchange.request).is_none();
-    let is_contained = split.pieces > split.entries && may_contain;
-    if split.is_broken || (split.pieces != split.entries && !is_contained) {
-        let PassiveFinding { clause, expected, actual, .. } = split.finding(response);
-        probe.finding(clause, &expected, &actual, &[exchange]);
-    } else if is_contained {
+    if !split.is_broken && split.pieces == split.entries {
+        return Ok(());
+    }
+    if !split.is_broken
+        && (split.is_in_some_entries() || split.is_in_entries(probe, &exchange.request).await?)
+    {
         let seen = format!("an entry contains the separator {:?} itself", split.separator);
         probe.observe(Unspecified::ExtractTxtLayout, &seen);
+    } else {
+        let PassiveFinding { clause, expected, actual, .. } = split.finding(response);
+        probe.finding(clause, &expected, &actual, &[exchange]);
     }
     Ok(())
 }
@@ -401,11 +405,41 @@ struct Split<'a> {
     /// Those that there should be.
     entries: usize,
     pieces: usize,
+    /// The pieces that end with a port.
+    ports: usize,
     /// Whether a piece is no entry.
     is_broken: bool,
 }
 
 impl Split<'_> {
+    /// Whether entries may contain the separator, as host names do: some of them, or each. Then as many pieces as there are entries end
+    /// with a port. White space is in each of them or in none.
+    fn is_in_some_entries(&self) -> bool {
+        let Self { entries, pieces, ports, .. } = self;
+        let in_some = pieces > entries && (*pieces < 2 * entries || ports == entries);
+        in_some && !self.separator.contains(char::is_whitespace)
+    }
+
+    /// Whether the entries that the default separator separates contain this one as often.
+    async fn is_in_entries(&self, probe: &Probe<'_>, request: &Request) -> Result<bool, Stop> {
+        let extract = &probe.contract().extract;
+        let default = default_separator(extract).filter(|default| *default != self.separator);
+        let (Some(default), Some(more)) = (default, self.pieces.checked_sub(self.entries)) else {
+            return Ok(false);
+        };
+        let plain = request.clone().without_query(LB).without_query(SB).without_query(REQUEST_ID);
+        let (exchange, class) = probe.send(&plain).await?;
+        let Some(served) = accepted(&exchange, &class) else { return Ok(false) };
+        let text = served.response.text();
+        let lines: Vec<&str> = trimmed(&text, default).split(default).collect();
+        let counts = || lines.iter().map(|line| line.matches(self.separator).count());
+        let range = counts()
+            .min()
+            .zip(counts().max())
+            .filter(|_| lines.len() == expected_entries(extract, &plain, &served.response));
+        Ok(range.is_some_and(|(min, max)| (self.entries * min..=self.entries * max).contains(&more)))
+    }
+
     fn finding(&self, response: &Response) -> PassiveFinding {
         let Self { separator, entries, pieces, .. } = self;
         let expected = format!("{} separated by {separator:?}", quantity(*entries, "entry"));
