@@ -80,18 +80,22 @@ fn what_is_generated_from_the_library_compiles() {
     assert!(compile(&folder.path().join("server"), &crates).unwrap_err().contains("missing"));
 }
 
-/// The crates that server and client are built from, by name, as the profile of the tests has built them.
+/// The crates that server and client are built from, by name, as `cargo test --workspace` has built them: with other features, all would
+/// be built a second time.
 fn built_crates(root: &Path) -> BTreeMap<String, String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(root)
-        .args(["build", "--profile", "test", "--lib", "--package", "sallyport-server"])
-        .args(["--package", "sallyport-client", "--message-format", "json-render-diagnostics"])
+        .args(["test", "--no-run", "--locked", "--workspace", "--lib", "--bins"])
+        .args(["--message-format", "json-render-diagnostics"])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut crates: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let message: Value = serde_json::from_str(line).unwrap();
+        if message["profile"]["test"] == true {
+            continue;
+        }
         let files = message["filenames"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let Some(file) = files.into_iter().find(|file| !file.ends_with(".rmeta")) else { continue };
         let name = message["target"]["name"].as_str().unwrap().replace('-', "_");
