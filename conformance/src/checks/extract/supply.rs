@@ -110,6 +110,7 @@ async fn shortage(
         request.query(NUM, num).giving_nothing()
     };
     let unknown = || short().without_query(name).query(name, UNKNOWN_REGION);
+    let invalid = || short().query(NUM, range.start() - 1);
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
     if matches!(class, ResponseClass::Throttled(_)) {
@@ -148,17 +149,16 @@ async fn shortage(
         return Ok(());
     }
     if has_retry_after(&exchange) {
-        if form.is_text() && !has_code(&exchange) {
-            return judge_text(probe, &form, &exchange, short).await;
-        }
-        return Ok(());
+        return judge_envelope(probe, &form, &exchange, short, invalid).await;
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
-    if header.is_none() && is_like_unknown(probe, &exchange, &unknown()).await? {
-        let seen = format!("an empty region gets the same response as an unknown one, {}", form.name());
-        probe.observe(Unspecified::ExtractUnknownRegion, &seen);
-        return Err(probe.skip("the empty region gets the same response as an unknown one"));
+    for (other, request) in [("an unknown region", unknown()), ("an invalid `num`", invalid())] {
+        if header.is_none() && is_rejected_like(probe, &exchange, &request).await? {
+            let seen = format!("an empty region gets the same response as {other}, {}", form.name());
+            probe.observe(Unspecified::ExtractUnknownRegion, &seen);
+            return Err(probe.skip(&format!("the empty region gets the same response as {other}")));
+        }
     }
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
     let expected =
@@ -167,30 +167,29 @@ async fn shortage(
     Ok(())
 }
 
-/// A proxy may throttle with a page of its own. A shortage that never has a code as text, and always has one as JSON, is that of
-/// the service.
-async fn judge_text(
+/// A proxy may throttle with a page of its own. A shortage that never has a code, beside a rejection that always has one, is that of the
+/// service.
+async fn judge_envelope(
     probe: &Probe<'_>,
     form: &Extraction,
-    text: &Exchange,
+    first: &Exchange,
     short: impl Fn() -> Request,
+    invalid: impl Fn() -> Request,
 ) -> Result<(), Stop> {
     const REPEATS: usize = 3;
-    let extract = &probe.contract().extract;
+    if has_code(first) {
+        return Ok(());
+    }
     for _ in 0..REPEATS {
-        let (json, _) = probe.send_once(&short().query(RETURN_TYPE, &extract.json)).await?;
+        let (rejection, _) = probe.send_once(&invalid()).await?;
         let (again, _) = probe.send_once(&short()).await?;
-        if !has_retry_after(&json) || !has_code(&json) || !has_retry_after(&again) || has_code(&again) {
+        if !has_code(&rejection) || !has_retry_after(&again) || has_code(&again) {
             return Ok(());
         }
     }
     let expected = format!("code and message in the JSON body of a shortage, {}", form.name());
-    probe.finding(
-        ExtractErrorEnvelope,
-        &expected,
-        "a body without a code; as JSON the shortage has one",
-        &[text],
-    );
+    let actual = "a body without a code; that of an invalid request has one";
+    probe.finding(ExtractErrorEnvelope, &expected, actual, &[first]);
     Ok(())
 }
 
@@ -201,14 +200,14 @@ fn has_code(exchange: &Exchange) -> bool {
 /// A code that ISO 3166 leaves to users, which is in no directory of regions.
 pub(super) const UNKNOWN_REGION: &str = "QQQ";
 
-/// Whether the empty region gets the same response as an unknown one, which is not a shortage. Whether a service handles a region
-/// without gateways as unknown is unspecified.
-async fn is_like_unknown(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
-    let (unknown, class) = probe.send_once(request).await?;
-    if class == ResponseClass::Accepted || has_retry_after(&unknown) {
+/// Whether the empty region gets the same response as a request for which no gateway is looked for, and so no shortage. Whether a
+/// service handles a region without gateways as unknown is unspecified, and so is how it handles an unknown one.
+async fn is_rejected_like(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
+    let (other, class) = probe.send_once(request).await?;
+    if class == ResponseClass::Accepted || has_retry_after(&other) {
         return Ok(false);
     }
-    Ok(rejected_alike(empty, &unknown))
+    Ok(rejected_alike(empty, &other))
 }
 
 /// Whether a request is rejected, and not for a shortage.
