@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use super::program::{AssertOutput as _, Finish as _, Folder, program, run, run_without_token, text};
+use super::program::{AssertOutput as _, Folder, run, run_without_token, text};
 use super::server::{self, TestServer};
 
 fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -38,60 +38,6 @@ fn the_server_writes_what_is_known_of_its_sample_data() {
     assert!(sallyport_server::data::facts::write(&place, &sample).is_err(), "nothing is written over");
     let configuration = std::fs::read_to_string(&file).expect("it can be read");
     assert!(sample.tokens.list().iter().all(|it| !configuration.contains(it.token.expose())));
-}
-
-#[test]
-fn every_finding_is_replayed_passive_ones_too() {
-    let folder = Folder::new();
-    let report = &folder.file("report.json");
-    // In the wrong order, without a name, and without the headers.
-    let broken = TestServer::start(|stream| {
-        let group = |id: u8| serde_json::json!({"groupId": id, "createdAt": "2026", "updatedAt": ""});
-        let data = serde_json::json!({"items": [group(2), group(1)]});
-        let body = serde_json::json!({"code": 200, "message": "ok", "requestId": "r", "data": data});
-        server::response(stream, "200 OK", &[("X-Request-Id", "")], body.to_string().as_bytes())
-    });
-    let fixed = TestServer::start(groups);
-    let request = format!("json={report}");
-    run(&["run", "--base-url", &broken.url(), "--only", "groups.*", "--report", &request]).assert(1, &[]);
-    let written = folder.json("report.json");
-    let checks = written["checks"].as_array().expect("checks");
-    let with_findings = checks.iter().filter(|check| check["findings"][0]["severity"] == "fail");
-    let ids: Vec<_> = with_findings.filter_map(|check| check["id"].as_str()).collect();
-    for passive in ["groups.envelope.schema", "groups.headers.request-id"] {
-        assert!(ids.contains(&passive), "{ids:?}");
-        let elsewhere = ["replay", report, passive, "--base-url", &fixed.url(), "--allow-other-target"];
-        run(&elsewhere).assert(0, &[]);
-    }
-    for check in ids {
-        run(&["replay", report, check, "--base-url", &broken.url()]).assert(1, &["Reproduce curl"]);
-    }
-    // What compares exchanges of recorded traffic, too.
-    let (har, recorded) = (folder.file("run.har"), &folder.file("recorded.json"));
-    let run_again = ["run", "--base-url", &broken.url(), "--only", "groups.order.ascending", "--report"];
-    run(&[run_again.as_slice(), &[&format!("har={har}")]].concat()).assert(1, &[]);
-    run(&["observe", &har, "--report", &format!("json={recorded}")]).assert(1, &["groups.order.recorded"]);
-    let again = ["replay", recorded, "groups.order.recorded", "--base-url"];
-    run(&[again.as_slice(), &[&broken.url()]].concat()).assert(1, &["Reproduce curl"]);
-    run(&[again.as_slice(), &[&fixed.url(), "--allow-other-target"]].concat()).assert(0, &[]);
-    // A report is of others: no request of it leaves the base URL, with the token or without.
-    let elsewhere = TestServer::start(groups);
-    let host = elsewhere.url().replace("http://", "");
-    let written = folder.read("report.json");
-    for target in [format!("@{host}/x?"), format!(".{host}/"), "x".to_owned()] {
-        folder.write(
-            "report.json",
-            written.replace("\"target\": \"/openapi", &format!("\"target\": \"{target}/openapi")),
-        );
-        run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])
-            .assert(2, &["expected the requests of `groups.envelope.schema` in `exchanges`"]);
-    }
-    assert_eq!(elsewhere.connections(), 0);
-    folder.write("report.json", written);
-    let cut = folder.read("report.json").replace("\"request_body_cut\": false", "\"request_body_cut\": true");
-    folder.write("report.json", cut);
-    run(&["replay", report, "groups.envelope.schema", "--base-url", &broken.url()])
-        .assert(2, &["expected the requests of `groups.envelope.schema` in `exchanges`"]);
 }
 
 #[test]
@@ -173,46 +119,4 @@ fn what_is_skipped_is_named_by_reason_and_folds() {
         .collect();
     assert!(skipped.len() > 1, "{report}");
     assert!(skipped.iter().all(|id| page.contains(id)), "{skipped:?}");
-}
-
-#[cfg(all(unix, feature = "embedded"))]
-#[test]
-fn a_client_under_test_gets_none_of_the_testers_tokens() {
-    const TOKENS: [&str; 3] = ["second-cAn4ry-77", "rejected-cAn4ry-78", "own-cAn4ry-79"];
-    let folder = Folder::new();
-    let environment = folder.file("environment");
-    let known = folder.write("known", TOKENS.join("\n"));
-    // The second one gets them anyway, and shows them.
-    for (more, code, printed) in
-        [("", 0, "1 case"), ("cat \"$0\" >&2;", 1, "a token of the tester's environment")]
-    {
-        let answer = r#"{"error": {"class": "rejected", "message": "x"}}"#;
-        let script = format!("cat > /dev/null; env > '{environment}'; {more} echo '{answer}'");
-        let client = [
-            "client",
-            "--only",
-            "client.https-only.plain-http",
-            "--report",
-            "json=-",
-            "--",
-            "sh",
-            "-c",
-            &script,
-            &known,
-        ];
-        let output = program(&client)
-            .env("SALLYPORT_API_KEY", TOKENS[2])
-            .env("SALLYPORT_SECOND_API_KEY", TOKENS[0])
-            .env("SALLYPORT_REJECTED_TOKENS", format!("revoked={}", TOKENS[1]))
-            .env("SALLYPORT_OWN_ADDRESSES", "203.0.113.7")
-            .env("SALLYPORT_DB", "server.db")
-            .finish();
-        let shown = text(&output.assert(code, &[printed]));
-        let handed = std::fs::read_to_string(&environment).expect("the environment");
-        for token in TOKENS {
-            assert!(!shown.contains(token) && !handed.contains(token), "{token}: {shown}{handed}");
-        }
-        assert!(handed.contains("SALLYPORT_API_KEY=") && !handed.contains("SALLYPORT_OWN"), "{handed}");
-        assert!(!handed.contains("SALLYPORT_DB"), "{handed}");
-    }
 }

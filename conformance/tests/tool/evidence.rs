@@ -1,4 +1,4 @@
-//! What settles an argument: a finding as one file, findings replayed, one exchange judged, and what changed between two runs.
+//! What settles an argument: a finding as one file, and requests of one exchange as they are sent again.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex};
@@ -109,7 +109,7 @@ fn a_finding_is_one_file_that_needs_nothing_else() {
 }
 
 /// Two groups for a listing, and for each search three instances with a `total` that follows the size of the page.
-fn miscounting() -> TestServer {
+pub(super) fn miscounting() -> TestServer {
     TestServer::start_reading(|stream, request| {
         if !request.head.contains("/search") {
             return server::groups(stream, &[1, 2]);
@@ -128,35 +128,6 @@ fn instance(id: i64) -> Value {
     json!({"instanceId": id, "offerId": 1, "status": "active", "ip": "203.0.113.7", "port": 8000 + id, "protocols": ["http"],
            "countryCode": "USA", "cityCode": "NYC", "ispType": 1, "expiresAt": null, "activatedAt": null, "capabilities": {},
            "groupId": null})
-}
-
-/// The responses that contradict each other are told apart, and the proxy's password is in no command.
-#[test]
-fn evidence_says_what_each_response_is_to_the_finding() {
-    let (folder, target) = (Folder::new(), miscounting());
-    let file = folder.file("report.json");
-    let proxy = target.url().replace("//", "//user:s3cret-of-proxy@");
-    let report = format!("json={file}");
-    let arguments = ["run", "--base-url", &target.url(), "--proxy", &proxy, "--report", &report];
-    let shown = program(&[arguments.as_slice(), &["--only", "search.page-size.most"]].concat())
-        .env("SALLYPORT_OWN_ADDRESSES", "203.0.113.7")
-        .finish()
-        .assert(1, &[&format!("conformance evidence {file} 'search.page-size.most")]);
-    let way = format!("--proxy {} --proxy-user \"$PROXY_USER\"", target.url());
-    assert!(text(&shown).contains(&format!("curl -sS -i {way} -X POST")), "{}", text(&shown));
-    let id = ids(&folder.json("report.json")).remove(0);
-    run(&["evidence", &file, &id, "-o", &folder.file("e.md")]).assert(0, &[]);
-    let evidence = folder.read("e.md");
-    for part in [
-        "This response violates the clause",
-        "What is expected was taken from this response",
-        "Of these 2, the one with: body.page 1, body.pageSize 1, 1 item, total 1",
-        "Of these 2, the one with: body.pageSize 1000, 3 items, total 3",
-        &way,
-    ] {
-        assert!(evidence.contains(part), "{part}: {evidence}");
-    }
-    assert!(!evidence.contains("s3cret") && !text(&shown).contains("s3cret"), "{evidence}");
 }
 
 /// A service that shows a password with its gateways and another page than the requested one, or one that denies extraction.
@@ -201,103 +172,6 @@ fn listing(folder: &Folder, ids: &[u32]) -> [String; 4] {
 fn judge(exchange: &[String], more: &[&str]) -> std::process::Output {
     let exchange: Vec<&str> = exchange.iter().map(String::as_str).collect();
     program(&[&["judge"], exchange.as_slice(), more].concat()).finish()
-}
-
-/// Requests that the document does not allow, and those that it does.
-#[test]
-fn requests_are_judged_by_the_document() {
-    let folder = Folder::new();
-    let judged = |query: &str, status: u16, body: Value| {
-        let request = json!({"method": "GET", "url": format!("https://a.invalid/openapi/v1/proxy/extract?api_key=s3cret-token&{query}")});
-        let headers = [json!({"name": "Content-Type", "value": "application/json"})];
-        let response = json!({"status": status, "headers": headers, "content": {"text": body.to_string()}});
-        let entries = [json!({}), json!({"request": request, "response": response})];
-        folder.write("field.har", json!({"log": {"entries": entries}}).to_string());
-        let exchange = ["--har".to_owned(), folder.file("field.har"), "--entry".to_owned(), "1".to_owned()];
-        judge(&exchange, &[])
-    };
-    let gateways = json!([{"ip": "192.0.2.1", "port": 1}]);
-    let served = json!({"code": 0, "success": true, "msg": "", "data": gateways, "request_ip": "192.0.2.9"});
-    let rejected = json!({"code": 1, "message": "no"});
-    judged("num=101", 200, served.clone())
-        .assert(1, &["violated extract.num-range", "rejected: query parameter `num`"]);
-    judged("num=1&regions=A&country=B", 200, served.clone()).assert(1, &["violated extract.country-equal"]);
-    judged("num=101", 400, rejected.clone()).assert(0, &["extract.num-range"]);
-    judged("num=1&return_type=txt&lb=9", 400, rejected.clone()).assert(0, &["extract.separator-range"]);
-    judged("num=1&return_type=txt&lb=6", 400, rejected.clone()).assert(0, &["extract.sb-required"]);
-    // Another spelling of a number is unspecified, and so are which of two values counts, and separators of a text that is none.
-    let long = format!("num=1&lb=1&sb={}", "x".repeat(36));
-    for open in [
-        "num=1.0",
-        "num=1&num=101",
-        "num=1&protocol=",
-        "num=1&protocol=&protocol=ftp",
-        "num=1&further=x",
-        "num=1&lb=9",
-        "num=1&lb=6",
-        &long,
-        &long.replace("lb=1", "lb=1&return_type=json"),
-    ] {
-        judged(open, 200, served.clone()).assert(0, &[]);
-    }
-    let allowed = "the document allows the request, and the service rejected it";
-    judged("num=1", 400, rejected.clone()).assert(4, &[allowed]);
-    // Whether these are allowed is open.
-    for open in ["num=1&%ff", "num=500&num=600"] {
-        let shown = text(&judged(open, 400, rejected.clone()));
-        assert!(!shown.contains(allowed), "{open}: {shown}");
-    }
-    let exchange = ["--har".to_owned(), folder.file("field.har")];
-    judge(&exchange, &[]).assert(2, &["has 2 entries; choose one with --entry"]);
-}
-
-/// A search, with the token or without, and what came.
-fn search(folder: &Folder, token: &str, body: &str, is_accepted: bool) -> std::process::Output {
-    let data = json!({"items": [], "page": 1, "pageSize": 20, "total": 0});
-    let (status, body_of) = match is_accepted {
-        true => (200, json!({"code": 200, "message": "ok", "requestId": "r", "data": data})),
-        false => (400, json!({"code": 1, "message": "no"})),
-    };
-    let response = format!(
-        "HTTP/1.1 {status} X\nContent-Type: application/json\nCache-Control: no-store\nX-Request-Id: r\n\n{body_of}"
-    );
-    let command =
-        format!("curl -sS 'https://a.invalid/openapi/v1/static/instances/search{token}' --data-raw '{body}'");
-    let (command, response) = (folder.write("c.txt", command), folder.write("r.txt", response));
-    judge(&["--curl".to_owned(), command, "--response".to_owned(), response], &[])
-}
-
-#[test]
-fn what_a_body_may_be_is_judged_by_the_document() {
-    const TOKEN: &str = "?api_key=s3cret-token";
-    let folder = Folder::new();
-    let of = |more: &str| format!(r#"{{"ips":["192.0.2.1"]{more}}}"#);
-    for (body, clause) in [
-        ("{broken".to_owned(), "search.json-body"),
-        (String::new(), "search.json-body"),
-        ("[]".to_owned(), "search.json-body"),
-        (of(r#","page":0"#), "search.page"),
-        (of(r#","activatedFrom":"2026-01-01T00:00:00""#), "search.activated-range"),
-        (of("").replace(".1", ".256"), "search.ips-item"),
-        (of("").replace(".1", ".1:0"), "search.ips-port"),
-    ] {
-        search(&folder, TOKEN, &body, true).assert(1, &[&format!("violated {clause}\n")]);
-        search(&folder, TOKEN, &body, false).assert(0, &[clause]);
-    }
-    for open in [
-        of(r#","page":1,"page":0"#),
-        of(r#","activatedFrom":"2026-01-01 00:00:00Z""#),
-        of(r#","orderNo":"""#),
-        of("").replace(".1", ".01:80"),
-        of("").replace(".1", ".1:080"),
-        of("").replace("192.0.2.1", "2001:0db8:00001::1"),
-        of("").replace("192.0.2.1", " [2001:db8::0001] "),
-    ] {
-        search(&folder, TOKEN, &open, true).assert(0, &[]);
-    }
-    search(&folder, "", &of(""), true).assert(1, &["violated all.token-required"]);
-    let shown = text(&search(&folder, "", &of(""), false).assert(0, &["all.token-required"]));
-    assert!(!shown.contains("the document allows"), "{shown}");
 }
 
 /// Five gateways for each extraction, in a response without `request_ip`.

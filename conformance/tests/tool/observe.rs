@@ -1,4 +1,4 @@
-//! `conformance observe`: traffic that others recorded, from our own archives and from browsers.
+//! `conformance observe`: archives of browsers, and what is no archive. The others are in `scripts/observed.txt`.
 
 use std::path::Path;
 use std::process::Output;
@@ -13,24 +13,6 @@ fn observe(file: &str, arguments: &[&str]) -> Output {
 
 fn written(folder: &Folder, har: &Value) -> String {
     folder.write("session.har", har.to_string())
-}
-
-#[cfg(feature = "embedded")]
-#[test]
-fn an_archive_of_our_own_is_judged_as_the_run_was() {
-    let folder = Folder::new();
-    let file = folder.file("run.har");
-    program(&["run", "--only", "groups.*", "--only", "search.paging.*", "--quiet"])
-        .args(["--report", &format!("har={file}")])
-        .env_remove("SALLYPORT_API_KEY")
-        .finish()
-        .assert(0, &[]);
-    let shown = text(&observe(&file, &[]).assert(0, &["nothing was sent"]));
-    for clause in ["groups.envelope", "groups.order", "search.envelope", "search.page-size", "search.paging"]
-    {
-        assert!(shown.contains(&format!("seen {clause}\n")), "{clause}: {shown}");
-    }
-    assert!(!shown.contains("seen extract."), "{shown}");
 }
 
 /// An entry as Chrome exports it, with all that the suite does not read.
@@ -173,33 +155,6 @@ fn an_archive_of_a_browser_is_judged_and_its_tokens_stay_in_it() {
 }
 
 #[test]
-fn a_conforming_archive_passes_and_an_empty_one_has_no_verdict() {
-    let folder = Folder::new();
-    let pages = [search(1, page(1, 3, &[1, 2])), search(2, page(2, 3, &[3]))];
-    let listing = entry(3, "GET", &url("static/groups"), None, &groups(&[1, 2]));
-    let file = written(&folder, &archive(&[pages.to_vec(), vec![listing]].concat()));
-    observe(&file, &[]).assert(0, &["seen search.paging\n", "seen search.total\n"]);
-
-    let file = written(&folder, &archive(&[]));
-    observe(&file, &[]).assert(4, &["0 exchanges of 0 entries"]);
-}
-
-#[test]
-fn responses_of_a_gateway_are_not_judged_as_those_of_the_service() {
-    let folder = Folder::new();
-    for status in [408, 421, 500, 502, 503, 504] {
-        let mut failed = entry(1, "GET", &format!("{}&num=1", url("proxy/extract")), None, &json!(null));
-        failed["response"]["status"] = json!(status);
-        failed["response"]["content"]["text"] = json!("<h1>Bad Gateway</h1>");
-        let file = written(
-            &folder,
-            &archive(&[failed, entry(2, "GET", &url("static/groups"), None, &groups(&[1]))]),
-        );
-        observe(&file, &[]).assert(0, &["seen groups.envelope"]);
-    }
-}
-
-#[test]
 fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
     let folder = Folder::new();
     let deep = "[".repeat(500_000);
@@ -221,64 +176,4 @@ fn what_is_no_archive_is_an_error_with_its_place_and_without_its_text() {
     let file = written(&folder, &archive(&[]));
     observe(&file, &["--max-bytes", "20"]).assert(2, &["expected at most 20 bytes, found more"]);
     observe(&folder.file("missing.har"), &[]).assert(2, &[]);
-}
-
-#[test]
-fn what_an_exporter_left_out_or_wrote_oddly_is_named_and_the_rest_judged() {
-    let folder = Folder::new();
-    let listing = |second: u32| entry(second, "GET", &url("static/groups"), None, &groups(&[1, 2]));
-    let without = |content: Value| {
-        let mut entry = listing(1);
-        entry["response"]["content"] = content;
-        entry
-    };
-    let mut odd = entry(2, "GET", "https://ads.example.net/pixel", None, &json!({}));
-    odd["request"]["headers"] = Value::Null;
-    odd.as_object_mut().expect("an entry").remove("response");
-    let mut unanswered = listing(3);
-    unanswered["response"] = Value::Null;
-    let mut plain = listing(4);
-    plain["request"]["headers"] = Value::Null;
-    let entries = [
-        without(json!({"size": -1, "mimeType": "application/json"})),
-        without(json!({"mimeType": "application/json"})),
-        odd,
-        unanswered,
-        json!({"request": [TOKEN]}),
-        json!(TOKEN),
-        plain,
-    ];
-    let file = written(&folder, &archive(&entries));
-    let printed = [
-        "1 exchange of 7 entries",
-        "2: the archive has no body",
-        "1: the archive has no response",
-        "1: no call of an operation of the contract at this service",
-        "2: not an entry of HAR 1.2, first log.entries[4]: ",
-        "seen groups.order\n",
-    ];
-    assert_clean("the screen", &text(&observe(&file, &[]).assert(0, &printed)));
-}
-
-#[test]
-fn repeated_extractions_are_compared_by_their_gateways() {
-    let folder = Folder::new();
-    let extraction = |second: u32, more: &str, body: &Value| {
-        entry(second, "GET", &format!("{}&num=2&request_id=order-77{more}", url("proxy/extract")), None, body)
-    };
-    let body = |ports: [u32; 2], ttl: u32| {
-        let [one, two] = ports.map(|port| json!({"ip": "gw.invalid", "port": port, "ttl": ttl}));
-        json!({"code": 0, "success": true, "msg": "ok", "data": [one, two], "request_ip": "192.0.2.9"})
-    };
-    let judged = |entries: &[Value]| observe(&written(&folder, &archive(entries)), &[]);
-    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([2, 1], 59))])
-        .assert(0, &["seen extract.idempotent\n"]);
-    judged(&[extraction(1, "", &body([1, 2], 60)), extraction(2, "", &body([1, 3], 60))])
-        .assert(1, &["failed extract.idempotent.recorded"]);
-    // What the id stands for is open, once it was used with other parameters.
-    for more in ["&regions=USA", "&num=3"] {
-        let other = extraction(2, more, &body([3, 4], 60));
-        judged(&[extraction(1, "", &body([1, 2], 60)), other, extraction(3, "", &body([5, 6], 60))])
-            .assert(0, &[]);
-    }
 }

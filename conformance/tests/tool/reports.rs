@@ -12,7 +12,6 @@ use sallyport_conformance::{
 use serde_json::Value;
 
 use super::formats;
-use super::program::{AssertOutput as _, Finish as _, Folder, program};
 use super::server::{self, TestServer};
 use crate::support::steady::steady;
 
@@ -277,28 +276,4 @@ async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
     let said = format!("**{} findings are left out, because the text would be too long.**", 300 - shown);
     assert!(shown > 20 && comment.contains(&said), "{said}");
     assert!(comment.ends_with("The reports in other formats have everything.\n"), "{}", &comment[60_000..]);
-}
-
-#[test]
-fn two_reports_in_one_file_are_an_error_before_anything_is_sent() {
-    let target = TestServer::start(groups);
-    let folder = Folder::new();
-    std::fs::create_dir(folder.path().join("sub")).expect("a folder");
-    folder.write("old.json", "{}");
-    std::os::unix::fs::symlink("old.json", folder.path().join("link.json")).expect("a link");
-    for reports in [["json=sub/../x", "md=x"], ["json=old.json", "html=link.json"]] {
-        program(&["run", "--base-url", &target.url(), "--report", reports[0], "--report", reports[1]])
-            .current_dir(folder.path())
-            .finish()
-            .assert(2, &[&format!("`{}` and `{}` write to the same place", reports[0], reports[1])]);
-    }
-    assert_eq!(target.connections(), 0);
-    assert!(!folder.path().join("x").exists());
-    let target = target.url();
-    let arguments = ["run", "--base-url", &target, "--only", "groups.envelope.success", "--profile", "full"];
-    program(&arguments)
-        .args(["--report", "json=x,md=sub/x,html=/dev/null,junit=/dev/null"])
-        .current_dir(folder.path())
-        .finish()
-        .assert(0, &[]);
 }

@@ -1,9 +1,12 @@
 //! Sessions with the program as scripts. `scripts/README.md` describes their lines.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
+
+use serde_json::{Value, json};
 
 use super::program::{Finish as _, Folder, TOKEN, code, program, text};
 use super::server::{self, TestServer};
@@ -20,7 +23,7 @@ macro_rules! scripts {
     )+};
 }
 
-scripts! { commands configurations endings evidence facts judged usage }
+scripts! { commands configurations endings evidence facts judged observed usage written }
 
 /// Plays each session of a script, in a folder of its own.
 fn play(script: &str) {
@@ -72,6 +75,22 @@ impl Session {
                 }
                 ["write", file] => drop(self.folder.write(file, expected.replace("\\n", "\n"))),
                 ["file", file] => assert_texts(&place, &self.folder.read(file), expected),
+                ["link", file, target] => {
+                    let link = self.folder.path().join(file);
+                    std::os::unix::fs::symlink(target, link).expect("a link");
+                }
+                ["folder", name] => {
+                    std::fs::create_dir(self.folder.path().join(name)).expect("a folder");
+                }
+                ["gone", file] => assert!(!self.folder.path().join(file).exists(), "{place}"),
+                ["entry", file, method, path, sent @ .., response] => {
+                    self.add_entry(file, &entry(method, path, sent, &self.folder.read(response)));
+                }
+                ["field", path, sent @ .., response] => {
+                    let sent: String = sent.iter().map(|sent| format!(" --data-raw '{sent}'")).collect();
+                    self.folder.write("curl.txt", format!("curl '{FIELD}{path}'{sent}"));
+                    self.run(&place, &["judge", "--curl", "curl.txt", "--response", response], expected);
+                }
                 ["metrics", file] => super::ci::assert_metrics(&self.folder.read(file)),
                 ["config", ..] => {
                     let (text, _) = filled.split_once(" => ").expect("a text and texts");
@@ -99,8 +118,8 @@ impl Session {
 
     /// Runs the program, and looks at how it ends and what it prints.
     fn run(&self, place: &str, words: &[&str], expected: &str) {
-        let has_no_token = words[0] == "!";
-        let words = &words[usize::from(has_no_token)..];
+        let (has_no_token, is_full) = (words[0] == "!", words[0] == "full");
+        let words = &words[usize::from(has_no_token || is_full)..];
         let is_variable = |word: &&&str| !word.starts_with('-') && word.contains('=');
         let (variables, words) = words.split_at(words.iter().take_while(is_variable).count());
         let sends =
@@ -112,6 +131,9 @@ impl Session {
         }
         if has_no_token {
             command.env_remove("SALLYPORT_API_KEY");
+        }
+        if is_full {
+            command.stdout(File::options().write(true).open("/dev/full").expect("a device"));
         }
         for (name, value) in variables.iter().filter_map(|variable| variable.split_once('=')) {
             command.env(name, value.replace("\\n", "\n"));
@@ -125,14 +147,45 @@ impl Session {
         assert_texts(place, &said, texts);
     }
 
+    /// Adds an exchange to an HTTP Archive, which may be new.
+    fn add_entry(&self, file: &str, entry: &Value) {
+        let is_new = !self.folder.path().join(file).exists();
+        let mut archive =
+            if is_new { json!({"log": {"version": "1.2", "entries": []}}) } else { self.folder.json(file) };
+        archive["log"]["entries"].as_array_mut().expect("entries").push(entry.clone());
+        self.folder.write(file, archive.to_string());
+    }
+
     /// The line with what stands for an address or a path.
     fn filled(&self, line: &str) -> String {
         let mut line = line.replace("{closed}", &format!("http://{}", server::closed_port()));
         for (name, (server, _)) in &self.servers {
             line = line.replace(&format!("{{{name}}}"), &server.url());
+            line = line.replace(&format!("{{{name}:port}}"), &server.address().port().to_string());
         }
         line
     }
+}
+
+/// Where the exchanges of `entry` and `field` were recorded.
+const FIELD: &str = "https://a.invalid/openapi/v1/";
+
+/// An entry of an HTTP Archive, with a response as `curl -i` prints it.
+fn entry(method: &str, path: &str, sent: &[&str], response: &str) -> Value {
+    let (head, body) = response.split_once("\n\n").expect("a head and a body");
+    let status: u16 = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    let header = |(name, value): (&str, &str)| json!({"name": name, "value": value});
+    let headers: Vec<Value> = head.lines().filter_map(|line| line.split_once(": ").map(header)).collect();
+    let mut entry = json!({
+        "startedDateTime": "2026-01-01T10:00:00.250Z", "time": 12.5,
+        "request": {"method": method, "url": format!("{FIELD}{path}"), "headers": []},
+        "response": {"status": status, "headers": headers, "content": {"text": body}},
+    });
+    if let [sent] = sent {
+        entry["request"]["headers"] = json!([header(("content-type", "application/json"))]);
+        entry["request"]["postData"] = json!({"mimeType": "application/json", "text": sent});
+    }
+    entry
 }
 
 /// Words as a shell reads them: what stands between single quotes is one word.
@@ -176,6 +229,14 @@ fn serve(behaviour: &str, arguments: &[&str]) -> TestServer {
         }
         "fixed" => super::evidence::fixed(),
         "passive" => super::evidence::without_extraction(false),
+        "miscounting" => super::evidence::miscounting(),
+        // In the wrong order, without a name, and without the headers.
+        "unnamed" => TestServer::start(|stream| {
+            let group = |id: u8| json!({"groupId": id, "createdAt": "2026", "updatedAt": ""});
+            let data = json!({"items": [group(2), group(1)]});
+            let body = json!({"code": 200, "message": "ok", "requestId": "r", "data": data}).to_string();
+            server::response(stream, "200 OK", &[("X-Request-Id", "")], body.as_bytes())
+        }),
         "denying" => super::evidence::without_extraction(true),
         "empty" => TestServer::start(|stream| {
             let body = br#"{"code": 200, "message": "ok", "requestId": "r", "data": {"items": []}}"#;

@@ -1,4 +1,4 @@
-//! Reports and lines that cannot be written, and signals while they wait for a reader.
+//! Readers that are gone, limits of what is read, and signals while they wait for a reader.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -13,52 +13,10 @@ use super::server::{self, TestServer, closed_port};
 
 const RUN: [&str; 5] = ["run", "--profile", "full", "--only", "groups.order"];
 
-fn full() -> File {
-    File::options().write(true).open("/dev/full").expect("a device that takes nothing")
-}
-
 fn fifo(folder: &Folder) -> String {
     let path = folder.file("pipe");
     assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
     path
-}
-
-#[test]
-fn what_cannot_be_written_has_a_sentence_and_keeps_nothing_else_from_being_written() {
-    let conforming = TestServer::start(|stream| server::groups(stream, &[1, 2]));
-    let broken = TestServer::start(|stream| server::groups(stream, &[2, 1]));
-    let (conforming, broken) = (conforming.url(), broken.url());
-    let no_space = "cannot write standard output: ";
-    for arguments in [
-        ["--base-url", conforming.as_str()].as_slice(),
-        &["--base-url", &conforming, "--report", "json=-"],
-        &["--base-url", &conforming, "--report", "har=-"],
-        &["--base-url", &conforming, "--report", "github"],
-    ] {
-        program(&[&RUN, arguments].concat()).stdout(full()).output().expect("it ends").assert(4, &[no_space]);
-    }
-    for arguments in [
-        ["list"].as_slice(),
-        &["list", "--format", "json"],
-        &["explain", "groups.order"],
-        &["schema"],
-        &["completions", "zsh"],
-        &["faults"],
-        &["plan", "--base-url", &conforming],
-    ] {
-        program(arguments).stdout(full()).output().expect("it ends").assert(4, &[no_space]);
-    }
-    let folder = Folder::new();
-    let reports = format!("junit={},json=/dev/full,md={}", folder.file("a.xml"), folder.file("b.md"));
-    for (url, expected, verdict) in
-        [(&conforming, 4, "no violation found"), (&broken, 1, "1 clause violated")]
-    {
-        let said = ["cannot write the report `json=/dev/full`: ", verdict];
-        program(&[RUN.as_slice(), &["--base-url", url, "--report", &reports]].concat())
-            .finish()
-            .assert(expected, &said);
-        assert!(folder.read("a.xml").contains("<testsuite") && folder.read("b.md").contains("# Conformance"));
-    }
 }
 
 #[test]
