@@ -17,14 +17,18 @@ const CAUSES: [(&str, &[&str]); 3] = [
 
 /// The problems of all rules, sorted by position.
 pub(crate) fn run(document: &Document) -> Vec<Problem> {
-    let mut problems: Vec<Problem> = findings(document).into_iter().map(|(_, problem)| problem).collect();
+    sorted(findings(document))
+}
+
+fn sorted(found: Vec<(&'static str, Problem)>) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = found.into_iter().map(|(_, problem)| problem).collect();
     Problem::sort(&mut problems);
     problems.dedup();
     problems
 }
 
 /// The problems of each rule, with the id of the rule: first of the schema, then of what it cannot express.
-pub(crate) fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
+fn findings(document: &Document) -> Vec<(&'static str, Problem)> {
     let mut lint = Lint { document, rule: "", is_invalid: false, found: Vec::new() };
     subset::run(&mut lint);
     lint.is_invalid = !lint.found.is_empty();
