@@ -206,7 +206,7 @@ fn operation(document: &Document, at: &str, node: &Json) -> Json {
         "at": at,
         "body": whole["requestBody"].pointer(SCHEMA),
         "answer": answer,
-        "fields": items["items"]["properties"].as_object(),
+        "fields": items["items"]["properties"].as_object().cloned().unwrap_or_default(),
         "errors": errors.collect::<Vec<_>>(),
         "schemes": schemes.collect::<Vec<_>>(),
         "value": whole,

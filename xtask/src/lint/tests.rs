@@ -77,7 +77,7 @@ fn searches() -> impl Iterator<Item = (String, Document)> {
 fn what_a_search_declares_is_held_against_its_schemas() {
     for (said, document) in searches() {
         let problems = Problem::list(&run(&document));
-        assert!(problems.contains(&said), "{said}: {problems}");
+        assert!(problems.contains(&said) && !problems.contains("cannot judge"), "{said}: {problems}");
     }
 }
 
