@@ -168,31 +168,23 @@ mod tests {
     use super::*;
 
     const PORTS: RangeInclusive<u16> = 1..=u16::MAX;
-    const PORT: AddressError = AddressError::Port { min: 1, max: u16::MAX };
 
     fn parse(text: &str) -> Result<Address, AddressError> {
         Address::parse(text, &PORTS)
     }
 
     #[test]
-    fn the_four_forms() {
-        for (text, canonical) in [
-            ("192.0.2.1", "192.0.2.1"),
-            ("192.0.2.1:1", "192.0.2.1:1"),
-            ("2001:DB8::0001", "2001:db8::1"),
-            ("[2001:db8:0:0:0:0:0:1]:65535", "[2001:db8::1]:65535"),
-            ("::", "::"),
-            ("64:ff9b::192.0.2.33", "64:ff9b::c000:221"),
-            ("::ffff:192.0.2.1", "192.0.2.1"),
-            ("::FFFF:C000:0201", "192.0.2.1"),
-            ("0:0:0:0:0:ffff:c000:201", "192.0.2.1"),
-            ("[::ffff:192.0.2.1]:80", "192.0.2.1:80"),
-            ("[::ffff:c000:201]:80", "192.0.2.1:80"),
-            ("::192.0.2.1", "::c000:201"),
-            ("::ffff:0:192.0.2.1", "::ffff:0:c000:201"),
-        ] {
-            assert_eq!(parse(text).unwrap().to_string(), canonical);
+    fn each_text_is_an_address_or_an_error() {
+        for row in include_str!("addresses.txt").lines().skip(1) {
+            let (text, expected) = row.split_once(" → ").unwrap();
+            // A control character is written as its escape.
+            let found = match parse(&text.replace("\\n", "\n")) {
+                Ok(address) => address.to_string(),
+                Err(error) => format!("{error:?}").split(' ').next().unwrap().to_owned(),
+            };
+            assert_eq!(found, expected, "{text:?}");
         }
+        assert_eq!(parse("192.0.2.1:0"), Err(AddressError::Port { min: 1, max: u16::MAX }));
     }
 
     #[test]
@@ -200,50 +192,6 @@ mod tests {
         let mapped = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201"].map(|text| parse(text).unwrap());
         assert_eq!(HashSet::from(mapped).len(), 1);
         assert_ne!(parse("::192.0.2.1"), parse("192.0.2.1"));
-    }
-
-    #[test]
-    fn everything_else_is_rejected() {
-        use AddressError::{BracketsWithoutPort, Empty, Form, Network, Zone};
-        for (text, error) in [
-            ("", Empty),
-            ("192.0.2.0/24", Network),
-            ("2001:db8::/32", Network),
-            ("fe80::1%eth0", Zone),
-            ("[fe80::1%1]:80", Zone),
-            ("[2001:db8::1]", BracketsWithoutPort),
-            ("[::ffff:192.0.2.1]", BracketsWithoutPort),
-            ("::ffff:192.0.2.0/120", Network),
-            ("::ffff:192.0.2", Form),
-            ("::ffff:192.0.2.1:80", Form),
-            ("[::ffff:192.0.2.1]:0", PORT),
-            ("192.0.2.1:0", PORT),
-            ("192.0.2.1:65536", PORT),
-            ("192.0.2.1:99999999999999999999", PORT),
-            ("192.0.2.1:080", PORT),
-            ("192.0.2.1:+80", PORT),
-            ("192.0.2.1:", PORT),
-            ("[2001:db8::1]:", PORT),
-            ("[2001:db8::1]80", Form),
-            ("[192.0.2.1]:80", Form),
-            ("[2001:db8::1", Form),
-            ("192.0.2", Form),
-            ("192.0.2.01", Form),
-            ("192.0.2.256", Form),
-            (" 192.0.2.1", Form),
-            ("192.0.2.1 ", Form),
-            ("192.0.2.1\n", Form),
-            ("0xc0.0.2.1", Form),
-            ("3221225985", Form),
-            ("2001:db8::1::2", Form),
-            ("2001:db8", Form),
-            ("localhost", Form),
-            ("localhost:80", Form),
-            ("１92.0.2.1", Form),
-            ("*", Form),
-        ] {
-            assert_eq!(parse(text), Err(error), "{text:?}");
-        }
     }
 
     proptest! {

@@ -1,6 +1,6 @@
 //! The document as a JSON value with the position of each part in the file.
 
-use std::{collections::HashMap, fmt, path::Path};
+use std::{collections::HashMap, fmt};
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -21,18 +21,9 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Reads the file at `path`.
+    /// Reads a text.
     ///
-    /// Fails with one problem when the file cannot be read, is not YAML, repeats a key or has a value that JSON lacks.
-    pub(crate) fn load(path: &Path) -> Result<Document, Vec<Problem>> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let help = "run from a complete checkout of the repository";
-            vec![of_file(None, format!("cannot read the document: {error}"), help)]
-        })?;
-        Document::parse(&text)
-    }
-
-    /// Reads `text`, as [`Document::load`] does.
+    /// Fails with one problem when it is not YAML, repeats a key or has a value that JSON lacks.
     pub(crate) fn parse(text: &str) -> Result<Document, Vec<Problem>> {
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
         let content: Spanned<Content> =
@@ -98,14 +89,7 @@ impl Document {
 
     /// Follows local `$ref`s from `value`; returns `value` itself when it has none, or an unknown one, which the lint reports.
     pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
-        let mut value = value;
-        for _ in 0..MAX_REFERENCES {
-            match reference(value).and_then(|target| self.get(target)) {
-                Some(next) => value = next,
-                None => break,
-            }
-        }
-        value
+        reference(value).and_then(|target| self.get(self.definition(target))).unwrap_or(value)
     }
 
     /// The pointer of the definition of the value at `pointer`, after following local `$ref`s.

@@ -16,6 +16,7 @@ mod model;
 mod problem;
 mod table;
 mod task;
+mod template;
 
 use std::process::ExitCode;
 

@@ -256,13 +256,8 @@ impl Table<'_> {
         for (at, parameter) in &parameters {
             let parameter = document.resolve(parameter);
             let text = |key: &str| parameter[key].as_str().unwrap_or_default();
-            let root = format!("{} {}", text("in"), text("name"));
-            let (part, citation) =
-                (self.part(Direction::Request, root.clone(), at), Citation::read(parameter));
-            self.keywords(part, at, &citation, text("name"));
-            let schema = join(document.definition(at), "schema");
-            let own = self.cited(&schema).or(&citation);
-            self.schema(part, (&root, ""), &schema, &own);
+            let part = self.part(Direction::Request, format!("{} {}", text("in"), text("name")), at);
+            self.value(part, at, &Citation::read(parameter), text("name"));
         }
         let body = join(pointer, "requestBody");
         if document.get(&body).is_some() {
@@ -287,20 +282,23 @@ impl Table<'_> {
         self.keywords(part, pointer, &citation, status);
         let around = Citation { any: citation.clauses_for("headers").to_vec(), ..Citation::default() };
         for (name, at, _) in document.members(&join(at, "headers")) {
-            let root = format!("{status} header {name}");
-            let part = self.part(Direction::Response, root.clone(), &at);
-            let citation = self.cited(&at).or_any(&around);
+            let part = self.part(Direction::Response, format!("{status} header {name}"), &at);
             self.row(part, ("name", ""), &at, json!(name), &[]);
-            self.keywords(part, &at, &citation, name);
-            let schema = join(document.definition(&at), "schema");
-            let own = self.cited(&schema).or(&citation);
-            self.schema(part, (&root, ""), &schema, &own);
+            self.value(part, &at, &self.cited(&at).or_any(&around), name);
         }
         for (name, here, _) in document.members(&join(at, "content")) {
             let root = format!("{status} {}", if name == "application/json" { "body" } else { "text" });
             let part = self.part(Direction::Response, root.clone(), &here);
             self.content(part, &root, (name, &here), &citation);
         }
+    }
+
+    /// A parameter or a header with its schema.
+    fn value(&mut self, part: usize, pointer: &str, citation: &Citation, name: &str) {
+        self.keywords(part, pointer, citation, name);
+        let schema = join(self.document.definition(pointer), "schema");
+        let (root, own) = (self.parts[part].at.clone(), self.cited(&schema).or(citation));
+        self.schema(part, (&root, ""), &schema, &own);
     }
 
     fn content(&mut self, part: usize, root: &str, (name, pointer): (&str, &str), citation: &Citation) {

@@ -1,17 +1,18 @@
 //! Compares the tables of two documents. Each row that differs is one change.
 
-use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
+use minijinja::{Value as Known, value::Serde};
 use serde_json::Value;
 
 use super::{
     change::Change,
-    rules::{Effect, Rule},
+    rules::{self, Effect, Rule, Verdict},
 };
 use crate::{
     document::{Document, join, unescaped, values},
-    model::{LIMITS, Retry},
-    table::{self, Direction, OPERATION, Operation, Part, Row, SourceValue, path_template},
+    model::LIMITS,
+    table::{self, Direction, OPERATION, Operation, Part, Row, SourceValue},
 };
 
 /// Both documents, and the changes that were found.
@@ -140,35 +141,47 @@ impl Comparison<'_> {
         if said[0].map(|said| &said.value) == said[1].map(|said| &said.value) {
             return;
         }
-        if let Some(id) = rule_of_text(place.at, row, said) {
-            return self.text(id, said);
-        }
-        let [old, new] = said.map(|said| said.filter(|said| !is_without_effect(keyword, &said.value)));
-        let values = (old.map(|said| &said.value), new.map(|said| &said.value));
-        let has_both = |value: &str| {
-            let list =
-                |part: &Part| part.value("enum").and_then(Value::as_array).cloned().unwrap_or_default();
-            [before, part].iter().all(|part| list(part).iter().any(|one| one == value))
+        let [old, new] = said.map(|said| said.filter(|said| !rules::is_without_effect(keyword, &said.value)));
+        let value =
+            |said: Option<&SourceValue>| said.map_or(Known::UNDEFINED, |said| Serde(&said.value).into());
+        let separated = keyword.strip_prefix("x-separators ");
+        let has = |part: &Part, value| {
+            let values = part.value("enum").and_then(Value::as_array);
+            values.is_some_and(|values| values.iter().any(|one| one == value))
         };
-        let is_same = match (keyword, values) {
-            // The value is a name, which changes nothing for callers. A rule that comes or goes has its clause with it, and so has
-            // an entry of a list.
-            ("required" | "security" | "x-rules", (Some(_), Some(_))) | ("clause" | "order", _) => true,
-            ("", (Some(Value::String(old)), Some(Value::String(new)))) => {
-                path_template(old) == path_template(new)
-            }
-            // A format that comes or goes brings its ports, and a value of an enum its separator.
-            (_, (old, new)) if keyword.starts_with("x-port ") => old.is_none() || new.is_none(),
-            _ => keyword.strip_prefix("x-separators ").is_some_and(|value| !has_both(value)),
-        };
-        if is_same {
+        let is_port = keyword.starts_with("x-port ");
+        let known = BTreeMap::from([
+            ("keyword", Known::from(keyword)),
+            ("entry", Known::from(&row.entry)),
+            ("at", Known::from(place.at)),
+            ("direction", Known::from(place.direction.to_string())),
+            ("subject", Known::from(subject(part))),
+            ("before", value(said[0])),
+            ("after", value(said[1])),
+            ("old", value(old)),
+            ("new", value(new)),
+            ("is_text", Known::from(row.is_text())),
+            ("is_alias", Known::from(part.has("x-alias-of"))),
+            ("is_limit", Known::from(is_port || LIMITS.contains(&keyword))),
+            ("is_port", Known::from(is_port)),
+            ("is_separator", Known::from(separated.is_some())),
+            ("is_kept", Known::from(separated.is_some_and(|one| has(before, one) && has(part, one)))),
+        ]);
+        let (id, effect) = rules::difference(&known);
+        if id == "none" {
             return;
         }
-        if let ("enum", Some(old), Some(new)) = (keyword, old, new) {
+        if let ("each-value", Some(old), Some(new)) = (id.as_str(), old, new) {
             self.values(place, new, old, ("added", Effect::Widens), &clauses);
             return self.values(place, old, new, ("removed", Effect::Narrows), &clauses);
         }
-        let rule = rule(keyword, values, part);
+        let rule = match effect {
+            Some(effect) => Rule::by_effect(&id, place.direction, effect),
+            None => Rule::named(&id),
+        };
+        if rule.verdict == Verdict::Documentation {
+            return self.text(&id, said);
+        }
         // The text of a clause is the clause.
         let keyword = if keyword == "text" { "" } else { keyword };
         self.report(rule, place, keyword, (old.cloned(), new.cloned()), clauses);
@@ -205,7 +218,7 @@ impl Comparison<'_> {
         for (index, value) in list(these).into_iter().enumerate().filter(|(_, value)| !others.contains(value))
         {
             let rule =
-                Rule::by_effect(format!("{}-enum-value-{end}", place.direction), place.direction, effect);
+                Rule::by_effect(&format!("{}-enum-value-{end}", place.direction), place.direction, effect);
             let document = if effect == Effect::Widens { self.new } else { self.old };
             let said = Some(SourceValue::new(document, join(&these.pointer, &index.to_string()), value));
             let both = if effect == Effect::Widens { (None, said) } else { (said, None) };
@@ -232,54 +245,6 @@ fn missing<'p>(these: &'p [Part], others: &[Part]) -> Vec<&'p Part> {
     these.iter().filter(|part| find(others, part).is_none() && !is_covered(part)).collect()
 }
 
-/// Whether a value says what its absence says.
-fn is_without_effect(keyword: &str, value: &Value) -> bool {
-    match keyword {
-        "minLength" | "minItems" => *value == 0,
-        "nullable" | "required" => *value == false,
-        "additionalProperties" => *value == true,
-        _ => false,
-    }
-}
-
-/// The rule for a difference that changes nothing on the wire.
-fn rule_of_text(at: &str, row: &Row, [old, new]: [Option<&SourceValue>; 2]) -> Option<&'static str> {
-    let keyword = row.keyword.as_str();
-    let both = || [old, new].into_iter().flatten().map(|said| &said.value);
-    let is_sorted_alike = || {
-        let sorted = |said: &Value| {
-            let mut texts: Vec<String> =
-                said.as_array().into_iter().flatten().map(Value::to_string).collect();
-            texts.sort_unstable();
-            texts
-        };
-        old.zip(new).is_some_and(|(old, new)| sorted(&old.value) == sorted(&new.value))
-    };
-    let is_respelled = || {
-        let pair = old.zip(new).and_then(|(old, new)| old.value.as_str().zip(new.value.as_str()));
-        pair.is_some_and(|(old, new)| old.eq_ignore_ascii_case(new))
-    };
-    Some(match keyword {
-        _ if row.entry == "info" => "information-changed",
-        "clause" | "x-credentials-agree" | "x-aliases-agree" if old.is_some() && new.is_some() => {
-            "citation-changed"
-        }
-        "clause" => return None,
-        "$ref" => "wording-of-references",
-        "example" => "example-changed",
-        "pattern" => "pattern-changed",
-        "tags" => "tags-changed",
-        "x-clause" => "citation-changed",
-        "enum" | "order" if is_sorted_alike() => "document-reordered",
-        "name" | "x-falls-back-to" if !at.starts_with("path ") && is_respelled() => "header-respelled",
-        "minLength" | "minItems" if both().all(|value| is_without_effect(keyword, value)) => {
-            "limit-without-effect"
-        }
-        _ if row.is_text() || both().all(|value| is_without_effect(keyword, value)) => "text-changed",
-        _ => return None,
-    })
-}
-
 fn is_success(part: &Part) -> bool {
     part.has("") && part.at.starts_with('2')
 }
@@ -295,7 +260,7 @@ fn added(part: &Part) -> Rule {
     }
     let (end, effect) =
         if part.has("required") { ("added-required", Effect::Narrows) } else { ("added", Effect::Adds) };
-    Rule::by_effect(format!("{}-{end}", subject(part)), direction, effect)
+    Rule::by_effect(&format!("{}-{end}", subject(part)), direction, effect)
 }
 
 /// The rule for a part that is gone.
@@ -304,7 +269,7 @@ fn removed(part: &Part) -> Rule {
     let is_promised = part.has("required") && direction == Direction::Response;
     let (end, effect) =
         if is_promised { ("removed-required", Effect::Widens) } else { ("removed", Effect::Removes) };
-    Rule::by_effect(format!("{}-{end}", subject(part)), direction, effect)
+    Rule::by_effect(&format!("{}-{end}", subject(part)), direction, effect)
 }
 
 /// What a part is, in the ids of rules.
@@ -323,82 +288,4 @@ fn subject(part: &Part) -> &'static str {
         (Direction::Response, ..) if rest.is_empty() => "response-status",
         (Direction::Response, ..) => "response-media-type",
     }
-}
-
-/// The rule for a keyword that differs.
-fn rule(keyword: &str, (old, new): (Option<&Value>, Option<&Value>), part: &Part) -> Rule {
-    use Effect::{Narrows, Removes, Widens};
-    let direction = part.direction;
-    // What comes has one effect, and what goes another.
-    let by_presence = |subject: &str, comes: (&str, Effect), goes: (&str, Effect)| {
-        let (end, effect) = if old.is_none() { comes } else { goes };
-        Rule::by_effect(format!("{subject}-{end}"), direction, effect)
-    };
-    let of = |word: &str| format!("{direction}-{word}");
-    let is_changed = old.is_some() && new.is_some();
-    match keyword {
-        _ if LIMITS.contains(&keyword) || keyword.starts_with("x-port ") => {
-            let number = |value: Option<&Value>| value.and_then(Value::as_i64);
-            let narrower = if keyword.contains("min") { Ordering::Less } else { Ordering::Greater };
-            let is_narrower = match (number(old), number(new)) {
-                (Some(old), Some(new)) => old.cmp(&new) == narrower,
-                (old, _) => old.is_none(),
-            };
-            let (end, effect) = if is_narrower { ("narrowed", Narrows) } else { ("widened", Widens) };
-            Rule::by_effect(of(&format!("limit-{end}")), direction, effect)
-        }
-        "required" => {
-            let subject = if part.has("x-alias-of") { "parameter" } else { subject(part) };
-            by_presence(subject, ("became-required", Narrows), ("became-optional", Widens))
-        }
-        "nullable" => by_presence(&of("null"), ("added", Widens), ("removed", Narrows)),
-        "enum" => by_presence(&of("enum-value"), ("removed", Narrows), ("added", Widens)),
-        "format" | "x-format" if [old, new].into_iter().flatten().any(|value| value == "int64") => {
-            Rule::named("integer-width-changed")
-        }
-        "format" | "x-format" if !is_changed => {
-            by_presence(&of("type"), ("narrowed", Narrows), ("widened", Widens))
-        }
-        "type" | "format" | "x-format" => Rule::named(&of("type-changed")),
-        "additionalProperties" => by_presence(&of("object"), ("closed", Narrows), ("opened", Widens)),
-        "default" if is_changed => Rule::named("default-changed"),
-        "default" => Rule::named(if old.is_none() { "default-added" } else { "default-removed" }),
-        "security" => by_presence("credential", ("added", Widens), ("removed", Removes)),
-        "x-rules" => by_presence("rule", ("added", Narrows), ("removed", Widens)),
-        "x-credentials-agree" => by_presence("credentials", ("must-agree", Narrows), ("may-differ", Widens)),
-        "x-aliases-agree" => by_presence("aliases", ("must-agree", Narrows), ("may-differ", Widens)),
-        "x-alias-of" if old.is_some() => Rule::by_effect("alias-removed".to_owned(), direction, Removes),
-        "x-falls-back-to" => Rule::named(if old.is_none() { "fallback-added" } else { "fallback-removed" }),
-        "x-retry" => {
-            let rank = |class: Option<&Value>| {
-                Retry::CLASSES.iter().rev().position(|one| class.is_some_and(|class| class == one))
-            };
-            Rule::named(match (old, new) {
-                (None, _) => "retry-stated",
-                (_, None) => "unclassified",
-                _ if rank(old) < rank(new) => "retry-allowed",
-                _ => "retry-forbidden",
-            })
-        }
-        "x-filter" | "x-page" => Rule::named(match (old, new) {
-            (None, _) => "meaning-stated",
-            (Some(old), Some(new)) if extends(new, old) => "meaning-extended",
-            (_, None) => "meaning-removed",
-            _ => "meaning-changed",
-        }),
-        "observable" if new.is_some_and(|value| *value == true) => Rule::named("clause-observable"),
-        "observable" => Rule::named("clause-not-observable"),
-        "text" => Rule::named(&format!("{}-reworded", subject(part))),
-        "operationId" => Rule::named("operation-renamed"),
-        "name" => Rule::named("path-parameter-renamed"),
-        "servers" => Rule::named("servers-changed"),
-        "" if part.at == OPERATION => Rule::named("operation-moved"),
-        _ if keyword.starts_with("x-separators ") => Rule::named("separator-changed"),
-        _ => Rule::named("unclassified"),
-    }
-}
-
-/// Whether a mapping has everything that another one has.
-fn extends(new: &Value, old: &Value) -> bool {
-    old.as_object().into_iter().flatten().all(|(name, value)| new.get(name) == Some(value))
 }

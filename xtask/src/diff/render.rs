@@ -1,6 +1,5 @@
 //! Writes the changes for a terminal, and for a changelog: the report is one JSON object with which a template is filled.
 
-use minijinja::{Environment, Error, syntax::SyntaxConfig, value::Serde};
 use serde_json::{Value, json};
 
 use super::{
@@ -9,7 +8,7 @@ use super::{
     version::{Step, VersionAdvice},
     witness::witness,
 };
-use crate::table::SourceValue;
+use crate::{table::SourceValue, template::fill};
 
 /// What a report shows.
 #[derive(Clone, Copy, Debug)]
@@ -25,19 +24,10 @@ pub(crate) struct RenderInput<'a> {
 }
 
 /// The report, or a section for CHANGELOG.md.
-#[expect(clippy::expect_used, reason = "the templates are part of this program, and a test renders each")]
 pub(crate) fn render(input: RenderInput<'_>, is_changelog: bool) -> String {
     let template =
         if is_changelog { include_str!("forms/changelog.md") } else { include_str!("forms/text.txt") };
-    fill(template, &report(input)).expect("a form of the report")
-}
-
-fn fill(template: &str, report: &Value) -> Result<String, Error> {
-    let mut environment = Environment::new();
-    let syntax =
-        SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()?;
-    environment.set_syntax(syntax);
-    environment.render_str(template, Serde(report))
+    fill(template, &report(input))
 }
 
 fn report(input: RenderInput<'_>) -> Value {

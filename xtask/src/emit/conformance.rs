@@ -3,7 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use super::GENERATED;
-use crate::{artifact::Artifact, document::Document, model::Contract, problem::Problem};
+use crate::{
+    artifact::Artifact,
+    document::Document,
+    model::{Clause, Contract},
+    problem::Problem,
+    template::fill,
+};
 
 const JSON: &str = "openapi/src/generated/contract.json";
 const IDS: &str = "conformance/src/contract/generated/clause.rs";
@@ -47,39 +53,20 @@ pub(super) fn laid_out(value: &Value, depth: usize) -> String {
 
 /// Both kinds of ids as enums; `ids!` in the suite gives them their methods.
 fn ids(contract: &Contract) -> String {
-    let mut clauses: Vec<_> = contract.clauses.iter().map(|clause| (&*clause.id, &*clause.text)).collect();
-    let mut unspecified: Vec<_> = contract.unspecified.iter().map(|open| (&*open.id, &*open.text)).collect();
-    clauses.sort_unstable();
-    unspecified.sort_unstable();
-    format!(
-        "{GENERATED}\n\n\
-         use super::ids::ids;\n\n\
-         ids! {{\n    /// One rule of the contract (`x-clauses`).\n    Clause {{\n{}    }}\n}}\n\n\
-         ids! {{\n    /// Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.\n    \
-         Unspecified {{\n{}    }}\n}}\n",
-        variants(&clauses),
-        variants(&unspecified)
-    )
-}
-
-fn variants(entries: &[(&str, &str)]) -> String {
-    entries
-        .iter()
-        .map(|(id, text)| {
-            format!("        /// {}\n        {} = {id:?},\n", in_docs(&first_words(text)), variant(id))
-        })
-        .collect()
-}
-
-/// `search.ips-dedup-limit` as `SearchIpsDedupLimit`. What is unspecified has a type of its own, so `open.` says nothing.
-fn variant(id: &str) -> String {
-    let words = id.strip_prefix("open.").unwrap_or(id).split(['.', '-']).filter(|word| !word.is_empty());
-    words.map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..])).collect()
-}
-
-/// A text for a doc comment, in which brackets would be a link.
-fn in_docs(text: &str) -> String {
-    text.replace('[', "\\[").replace(']', "\\]")
+    let sorted = |clauses: &[Clause]| {
+        let mut rows: Vec<_> = clauses.iter().map(|one| (one.id.clone(), first_words(&one.text))).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let kinds = json!([
+        ["Clause", "One rule of the contract (`x-clauses`).", sorted(&contract.clauses)],
+        [
+            "Unspecified",
+            "Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.",
+            sorted(&contract.unspecified)
+        ],
+    ]);
+    fill(include_str!("clause.rs.jinja"), &json!({ "generated": GENERATED, "kinds": kinds }))
 }
 
 fn first_words(text: &str) -> String {

@@ -2,7 +2,7 @@
 
 pub(crate) mod client;
 mod conformance;
-mod name;
+pub(crate) mod name;
 mod scopes;
 pub(crate) mod server;
 mod table;
@@ -28,6 +28,14 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 /// Fails where the document has made it invalid, for example by a name that is none in Rust.
 fn rust(document: &Document, path: &'static str, tokens: TokenStream) -> Result<Artifact, Vec<Problem>> {
     formatted(document, path, &parsed(document, path, tokens)?)
+}
+
+/// The same of a text.
+fn rust_text(document: &Document, path: &'static str, text: &str) -> Result<Artifact, Vec<Problem>> {
+    match text.parse() {
+        Ok(tokens) => rust(document, path, tokens),
+        Err(error) => Err(invalid_name(document, "", format!("{path} is not valid Rust: {error}"))),
+    }
 }
 
 fn parsed(document: &Document, path: &str, tokens: TokenStream) -> Result<syn::File, Vec<Problem>> {

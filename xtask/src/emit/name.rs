@@ -4,17 +4,17 @@ use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
 
 /// `groupId`, `X-Proxy-Partial` and `sb` as `group_id`, `x_proxy_partial` and `sb`: the names that progenitor gives.
-pub(super) fn snake(name: &str) -> Ident {
+pub(crate) fn snake(name: &str) -> Ident {
     ident("x", &ascii(name).to_snake_case())
 }
 
 /// `page_size` and the like in capitals, for constants.
-pub(super) fn constant(name: &str) -> Ident {
+pub(crate) fn constant(name: &str) -> Ident {
     ident("X", &ascii(name).to_snake_case().to_uppercase())
 }
 
 /// `extractProxies` as `ExtractProxies`, and `in-use` as `InUse`.
-pub(super) fn pascal(name: &str) -> Ident {
+pub(crate) fn pascal(name: &str) -> Ident {
     ident("X", &ascii(name).to_pascal_case())
 }
 

@@ -45,26 +45,23 @@ fn a_new_filter_reaches_the_setters_of_a_search_and_the_flags_of_the_program() {
     }
 }
 
+/// Edits of the document, and the pointer and message of the only problem.
 #[test]
-fn a_name_that_becomes_another_one_is_a_problem_at_its_place() {
-    for (edit, pointer) in [
-        ("operationId: «listStaticGroups→extractProxies»", "/operationId"),
-        ("operationId: «listStaticGroups→option»", "/operationId"),
-        ("operationId: «listStaticGroups→newWithClient»", "/operationId"),
-        ("        - name: «num→type»\n", "/parameters/0/name"),
-        ("        - name: «num→return-type»\n", "/parameters/4/name"),
-        ("        «orderNo→city_code»:\n", "/properties/cityCode"),
-        ("enum: [json, txt«→, JSON»]", "/ReturnType/enum/2"),
-        ("enum: [provisioning, «→other, »active,", "/InstanceStatus/enum/1"),
-        ("    «TermRule→Timestamp»:\n", "/schemas/Timestamp"),
-    ] {
-        let mut text = edited_text(CONTRACT, edit);
+fn what_cannot_be_generated_is_a_problem_at_its_place() {
+    let rows: Vec<[String; 3]> =
+        serde_saphyr::from_str(include_str!("../../fixtures/generate.yaml")).unwrap();
+    for [edit, pointer, message] in rows {
+        let mut text = edited_text(CONTRACT, &edit);
         if !text.contains("    TermRule:") {
             text = text.replace("schemas/TermRule", "schemas/Timestamp");
         }
         let problems = code(&Document::parse(&text).unwrap()).unwrap_err();
         let [problem] = &problems[..] else { panic!("{edit:?}: {}", Problem::list(&problems)) };
-        assert!(problem.pointer.ends_with(pointer), "{edit:?}: {problem}");
+        assert!(
+            problem.pointer.ends_with(&pointer) && problem.message.contains(&message),
+            "{edit:?}: {problem}"
+        );
+        assert!(problem.place.is_some() && !problem.help.is_empty(), "{problem}");
     }
 }
 

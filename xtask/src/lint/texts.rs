@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::Lint;
 use crate::{
-    model::{Contract, LIMITS},
+    document::join,
+    model::LIMITS,
     table::{self, Direction, Operation, Part, Row},
 };
 
@@ -59,21 +60,19 @@ fn limits(place: &Part) -> impl Iterator<Item = &Row> {
     place.rows.iter().filter(move |row| is_sent && is_limit(row))
 }
 
-/// The operations of a document that can be read; of another one, other rules report the problems.
-fn operations(lint: &Lint<'_>) -> Vec<Operation> {
-    if Contract::read(lint.document).is_ok() { table::operations(lint.document) } else { Vec::new() }
-}
-
-/// A limit, default or value of a request that the text of its clause does not say, or a number in a text that no keyword has.
+/// Judges a document that can be read; of another one, other rules report the problems.
 pub(super) fn run(lint: &mut Lint<'_>) {
-    let operations = operations(lint);
-    for clause in lint.listed("/x-clauses") {
-        let (Some(id), Some(text)) = (clause.text("id"), clause.text("text")) else { continue };
+    let operations = table::operations(lint.document);
+    lint.rule = "text";
+    for (at, clause) in lint.document.items("/x-clauses") {
+        let (Some(id), Some(text)) = (clause["id"].as_str(), clause["text"].as_str()) else { continue };
         for wrong in contradictions(id, text, &operations) {
             let message = format!("the text of `{id}` {wrong}");
-            lint.report(clause.at("text"), message, "change the text, or the keyword that cites the clause");
+            lint.report(join(&at, "text"), message, "change the text, or the keyword that cites the clause");
         }
     }
+    lint.rule = "uncited-limit";
+    uncited_limits(lint, &operations);
 }
 
 /// What is wrong with the text of a clause.
@@ -111,13 +110,13 @@ fn contradictions(id: &str, text: &str, operations: &[Operation]) -> Vec<String>
 
 /// A limit of a request is a rule of the contract or a decision of this repository, and cites which. It may inherit the clause of
 /// the body around it where the text of that says the limit.
-pub(super) fn uncited_limits(lint: &mut Lint<'_>) {
-    let clauses = lint.listed("/x-clauses");
+fn uncited_limits(lint: &mut Lint<'_>, operations: &[Operation]) {
+    let clauses = lint.document.items("/x-clauses");
     let text = |id: &String| {
-        clauses.iter().find(|clause| clause.text("id") == Some(id)).and_then(|one| one.text("text"))
+        clauses.iter().find(|(_, one)| one["id"] == **id).and_then(|(_, one)| one["text"].as_str())
     };
     let mut reported = BTreeSet::new();
-    for operation in operations(lint) {
+    for operation in operations {
         let body =
             operation.parts.iter().find(|place| place.at == "body").and_then(|body| body.get("content", ""));
         for place in &operation.parts {

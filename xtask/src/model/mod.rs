@@ -59,22 +59,3 @@ pub(crate) const LIMITS: [&str; 8] = [
     "maxItems",
     "x-max-distinct",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixture::edited;
-
-    #[test]
-    fn what_the_types_cannot_hold_is_a_problem_with_its_place() {
-        for (edit, pointer) in [
-            ("schema: { type: «integer→number», minimum: 1, maximum: 100 }", "/schema/type"),
-            ("minimum: 1, maximum: «100→1.5» }", "/schema/maximum"),
-            ("minimum: 1, maximum: «100→100.0» }", "/schema/maximum"),
-        ] {
-            let problems = Contract::read(&edited(edit)).unwrap_err();
-            assert_eq!(problems.len(), 1);
-            assert!(problems[0].pointer.ends_with(pointer) && problems[0].place.is_some(), "{}", problems[0]);
-        }
-    }
-}

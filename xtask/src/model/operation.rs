@@ -62,9 +62,8 @@ pub(crate) struct Operation {
 }
 
 /// Whether an operation may be repeated when its outcome is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::VariantNames)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Retry {
     /// Repeating it changes nothing.
     Safe,
@@ -237,11 +236,6 @@ impl Response {
     pub(crate) fn json(&self) -> Option<&Schema> {
         self.content.iter().find(|media| media.name == "application/json").map(|media| &media.schema)
     }
-}
-
-impl Retry {
-    /// The values of `x-retry`, the most lenient first.
-    pub(crate) const CLASSES: &'static [&'static str] = <Retry as strum::VariantNames>::VARIANTS;
 }
 
 impl Method {

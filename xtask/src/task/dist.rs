@@ -10,7 +10,11 @@ use std::{
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::wheel::{self, Wheel};
+use super::{
+    cannot_write, read,
+    wheel::{self, Wheel},
+    write,
+};
 
 /// The programs that are released: name, folder of the package, and features without which there is no program.
 const PROGRAMS: [(&str, &str, &[&str]); 3] = [
@@ -68,11 +72,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         written.push(packed?);
         let binary = fs::read(&built).map_err(|error| format!("error: cannot read {program}: {error}\n"))?;
         if let Some(platform) = wheel::platform(target, &binary) {
-            let readme = fs::read_to_string(root.join(folder).join("README.md"));
-            let readme =
-                readme.map_err(|error| format!("error: cannot read {folder}/README.md: {error}\n"))?;
             // Nothing lies beside it.
-            let readme = &links(&readme, folder, |_| Ok(false))?;
+            let readme = &links(&read(&root.join(folder).join("README.md"))?, folder, |_| Ok(false))?;
             let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
             written.push(wheel.write(&binary, &out).map_err(|error| cannot_write(&out, &error))?);
         }
@@ -81,10 +82,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
         written.push(bill);
     }
     let sums = format!("SHA256SUMS-{version}-{target}");
-    write(
-        &out.join(&sums),
-        &output(Command::new("sha256sum").current_dir(&out).args(&written), "sha256sum")?,
-    )?;
+    let checked = output(Command::new("sha256sum").current_dir(&out).args(&written), "sha256sum")?;
+    write(&out.join(&sums), &checked)?;
     written.push(sums);
     Ok(written.iter().map(|file| format!("wrote {}\n", out.join(file).display())).collect())
 }
@@ -134,13 +133,13 @@ fn stage(
     }
     // The README, its other pages, and the files of the folder that they link; sources are for a clone.
     let folder_path = root.join(folder);
-    let cannot_read = |error: std::io::Error| format!("error: cannot read {folder}: {error}\n");
-    for entry in fs::read_dir(&folder_path).map_err(cannot_read)? {
-        let page = entry.map_err(cannot_read)?.path();
+    let pages = fs::read_dir(&folder_path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    for page in pages.map_err(|error| format!("error: cannot read {folder}: {error}\n"))? {
+        let page = page.path();
         if page.extension().is_none_or(|end| end != "md") {
             continue;
         }
-        let text = links(&fs::read_to_string(&page).map_err(cannot_read)?, folder, |path| {
+        let text = links(&read(&page)?, folder, |path| {
             let (file, to) = (folder_path.join(path), staging.join(path));
             let is_packed = !path.starts_with("../") && !path.starts_with("src/") && file.is_file();
             if is_packed && !path.ends_with(".md") {
@@ -153,19 +152,15 @@ fn stage(
     if !runs_here {
         return Ok(());
     }
-    let (completions, pages) = (staging.join("completions"), staging.join("man/man1"));
-    make_folder(&completions)?;
+    let pages = staging.join("man/man1");
     make_folder(&pages)?;
-    let its = || {
-        let mut command = Command::new(built);
-        command.env_clear();
-        command
-    };
     for shell in ["bash", "zsh", "fish"] {
-        let script = output(its().args(["completions", shell]), &format!("{program} completions"))?;
-        write(&completions.join(format!("{program}.{shell}")), &script)?;
+        let mut command = Command::new(built);
+        let script =
+            output(command.env_clear().args(["completions", shell]), &format!("{program} completions"))?;
+        write(&staging.join(format!("completions/{program}.{shell}")), &script)?;
     }
-    output(its().arg("man").arg(pages), &format!("{program} man")).map(drop)
+    output(Command::new(built).env_clear().arg("man").arg(pages), &format!("{program} man")).map(drop)
 }
 
 /// Packs the folder `name` of `staged` as a `.tar.gz` into `out`: sorted, without owners and times, so that the same files make
@@ -173,14 +168,8 @@ fn stage(
 fn pack(staged: &Path, name: &str, out: &Path) -> Result<String, String> {
     let archive = format!("{name}.tar.gz");
     let mut command = Command::new("tar");
-    command.args([
-        "--sort=name",
-        "--mtime=@0",
-        "--owner=0",
-        "--group=0",
-        "--numeric-owner",
-        "--mode=u+rw,go+r-w",
-    ]);
+    command.args(["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"]);
+    command.arg("--mode=u+rw,go+r-w");
     command.args(["--use-compress-program=gzip -n -9", "--create", "--file"]).arg(out.join(&archive));
     output(command.arg("--directory").arg(staged).arg(name), "tar (GNU tar is needed)")?;
     Ok(archive)
@@ -192,10 +181,7 @@ fn sbom(root: &Path, package: &str, features: &[&str], target: &str) -> Result<V
     let mut command = cargo(root);
     command.args(["tree", "--locked", "--package", package, "--target", target]).args(features);
     command.args(["--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]);
-    let path = root.join("Cargo.lock");
-    let lock = fs::read_to_string(&path)
-        .map_err(|error| format!("error: cannot read {}: {error}\n", path.display()))?;
-    bill(&output(&mut command, "cargo tree")?, &lock)
+    bill(&output(&mut command, "cargo tree")?, &read(&root.join("Cargo.lock"))?)
 }
 
 /// Lines such as `name v1.2.3 (proc-macro)|MIT`, the program first, and the text of Cargo.lock as a bill.
@@ -265,14 +251,6 @@ fn links(
 
 fn make_folder(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))
-}
-
-fn write(file: &Path, text: &str) -> Result<(), String> {
-    fs::write(file, text).map_err(|error| cannot_write(file, &error))
-}
-
-fn cannot_write(file: &Path, error: &std::io::Error) -> String {
-    format!("error: cannot write {}: {error}\n", file.display())
 }
 
 /// What a command prints. `shown` is its name in errors.

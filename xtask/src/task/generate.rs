@@ -4,7 +4,7 @@ use std::path::Path;
 
 use similar::TextDiff;
 
-use super::{document, releases, render};
+use super::{document, read, releases, render};
 use crate::{artifact::Artifact, document::Document, emit};
 
 /// Writes the files that are out of date, and reports them.
@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     let mut problems = releases::problems(root, &document)?;
     let mut outdated = String::new();
     for artifact in &artifacts {
-        outdated.push_str(&difference(artifact, on_disk(root, artifact)?.as_deref()));
+        outdated.push_str(&difference(artifact, on_disk(root, artifact.path)?.as_deref()));
     }
     if !outdated.is_empty() {
         let fix = "run `cargo xtask generate` and commit the result";
@@ -40,26 +40,18 @@ fn artifacts(document: &Document) -> Result<Vec<Artifact>, String> {
 }
 
 /// The file on disk; `None` when it does not exist.
-fn on_disk(root: &Path, artifact: &Artifact) -> Result<Option<String>, String> {
-    match std::fs::read_to_string(root.join(artifact.path)) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!("error: cannot read {}: {error}\n", artifact.path)),
-    }
+fn on_disk(root: &Path, path: &str) -> Result<Option<String>, String> {
+    let path = root.join(path);
+    path.exists().then(|| read(&path)).transpose()
 }
 
 fn write(root: &Path, artifacts: &[Artifact]) -> Result<String, String> {
     let mut report = String::new();
-    for artifact in artifacts {
-        if on_disk(root, artifact)?.as_deref() == Some(&artifact.contents) {
-            continue;
+    for Artifact { path, contents } in artifacts {
+        if on_disk(root, path)?.as_ref() != Some(contents) {
+            super::write(&root.join(path), contents).map_err(|error| format!("{report}{error}"))?;
+            report.push_str(&format!("wrote {path}\n"));
         }
-        let path = root.join(artifact.path);
-        let folder = path.parent().unwrap_or(root);
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&path, &artifact.contents))
-            .map_err(|error| format!("{report}error: cannot write {}: {error}\n", artifact.path))?;
-        report.push_str(&format!("wrote {}\n", artifact.path));
     }
     Ok(report)
 }
@@ -94,6 +86,6 @@ mod tests {
         let shown = difference(&new, Some("same\nold\n"));
         assert!(shown.contains("-old") && shown.contains("+new") && shown.contains("a/b.txt"), "{shown}");
         assert_eq!(difference(&new, None), "missing: a/b.txt\n");
-        assert_eq!(difference(&new, on_disk(root.path(), &new).unwrap().as_deref()), "");
+        assert_eq!(difference(&new, on_disk(root.path(), new.path).unwrap().as_deref()), "");
     }
 }

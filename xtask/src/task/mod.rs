@@ -6,7 +6,10 @@ pub(crate) mod generate;
 mod releases;
 mod wheel;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     document::Document,
@@ -29,9 +32,24 @@ pub(crate) fn root(here: &Path) -> Result<PathBuf, String> {
     })
 }
 
+/// The text of a file.
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("error: cannot read {}: {error}\n", path.display()))
+}
+
+/// Writes a file, and the folders around it where there are none.
+fn write(path: &Path, contents: &str) -> Result<(), String> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, contents));
+    written.map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("error: cannot write {}: {error}\n", path.display())
+}
+
 /// Reads and lints the document.
 fn document(root: &Path) -> Result<Document, String> {
-    let document = Document::load(&root.join(DOCUMENT)).map_err(|problems| render(&problems))?;
+    let document = Document::parse(&read(&root.join(DOCUMENT))?).map_err(|problems| render(&problems))?;
     let problems = lint::run(&document);
     if problems.is_empty() { Ok(document) } else { Err(render(&problems)) }
 }
@@ -53,11 +71,11 @@ mod tests {
         for clone in ["one", "two"] {
             for file in [DOCUMENT, "xtask/Cargo.toml"] {
                 let path = clones.path().join(clone).join(file);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, "").unwrap();
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
             }
             let below = clones.path().join(clone).join("server/src");
-            std::fs::create_dir_all(&below).unwrap();
+            fs::create_dir_all(&below).unwrap();
             assert_eq!(root(&below), Ok(clones.path().join(clone)));
         }
         let outside = root(clones.path()).unwrap_err();

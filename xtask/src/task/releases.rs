@@ -41,9 +41,7 @@ pub(super) fn newest(root: &Path) -> Result<(Version, PathBuf), String> {
 
 /// Reads a document; `name` stands before its problems.
 pub(super) fn read(name: &str, path: &Path) -> Result<Document, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("error: cannot read {name}: {error}\n"))?;
-    parse(name, &text)
+    parse(name, &super::read(path)?)
 }
 
 pub(super) fn parse(name: &str, text: &str) -> Result<Document, String> {
@@ -63,9 +61,8 @@ pub(super) fn compare(
     if !path.exists() {
         return Ok((diff, Vec::new()));
     }
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| format!("error: cannot read {ACCEPTED}: {error}\n"))?;
-    let entries = accepted::read(&text).map_err(|error| format!("error: {ACCEPTED}: {error}\n"))?;
+    let entries =
+        accepted::read(&super::read(&path)?).map_err(|error| format!("error: {ACCEPTED}: {error}\n"))?;
     let today = Timestamp::now().to_zoned_datetime(TimeZone::UTC).date();
     let notes = accepted::apply(&mut diff, &entries, today);
     Ok((diff, notes))

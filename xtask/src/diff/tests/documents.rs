@@ -76,12 +76,6 @@ fn no_removal_from_the_document_passes_unnoticed_and_none_is_unclassified() {
 }
 
 #[test]
-fn a_document_does_not_differ_from_itself() {
-    assert!(diff(&contract(), &contract()).changes.is_empty());
-    assert_eq!(diff(&contract(), &contract()).worst(), None);
-}
-
-#[test]
 fn a_part_in_place_of_a_reference_is_no_change_of_the_contract() {
     let new = edited(
         "schema: { «$ref: \"#/components/schemas/ReturnType\"→type: string, enum: [json, txt], default: json» }",
