@@ -3,11 +3,11 @@
 use std::{net::IpAddr, ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
-use smol_str::ToSmolStr as _;
 
 use super::{
     Result, StoreError,
     cache::MAX_CACHED_GATEWAYS,
+    packed::ip_text,
     record_kind::RecordKind,
     session::{Dialect, Session},
     value::{FromRow, Row, Value, from_row, json_text},
@@ -107,7 +107,7 @@ impl FromRow for StaticInstance {
             instance_id: row.take()?,
             offer_id: row.take()?,
             status: row.take()?,
-            ip: row.take::<IpAddr>()?.to_smolstr(),
+            ip: ip_text(row.take()?),
             port: row.take()?,
             protocols: row.take()?,
             country_code: row.take()?,
