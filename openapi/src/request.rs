@@ -81,8 +81,9 @@ impl<'o> Request<'o> {
     /// # Errors
     /// The type differs from what the document says.
     pub fn deserialize<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let given =
-            |(part, value): (&'o Part, _)| Some((part.name.as_str(), Option::or(value, part.schema.default.as_ref())?));
+        let given = |(part, value): (&'o Part, _)| {
+            Some((part.name.as_str(), Option::or(value, part.schema.default.as_ref())?))
+        };
         let given = self.operation.parts().zip(self.values.iter().map(Option::as_ref)).filter_map(given);
         T::deserialize(MapDeserializer::<_, Error>::new(given))
     }

@@ -215,7 +215,8 @@ pub(super) fn search(
             }
             None => {
                 let (credential, total) = FromRow::from_row(&mut row)?;
-                let items = Vec::with_capacity(usize::try_from(total).unwrap_or(0).min(query.page_size as usize));
+                let items =
+                    Vec::with_capacity(usize::try_from(total).unwrap_or(0).min(query.page_size as usize));
                 found.insert((credential, SearchPage { items, total }))
             }
         };

@@ -7,7 +7,7 @@ use sallyport_server::{
     edge::operation::Operation,
 };
 
-use super::{target::Target, tls::TlsTarget};
+use super::{marked, target::Target, tls::TlsTarget};
 
 /// How many connections are open at once. Some are only left when nothing more comes.
 const AT_ONCE: usize = 100;
@@ -101,14 +101,15 @@ fn http1(token: &str) -> Vec<Vec<u8>> {
     let end = "HTTP/1.1\r\nHost: x\r\nConnection: close";
     let in_text = |head: &str, t: &str| {
         let names = [
-            ("{call}", "POST {search}?api_key={token} {end}␍␊Content-Type: application/json"),
+            ("{call}", "POST {search}?api_key={token} {end}\r\nContent-Type: application/json"),
             ("{groups}", groups),
             ("{extract}", extract),
             ("{search}", search),
             ("{end}", end),
+            ("{token}", token),
+            ("{t}", t),
         ];
-        let values = [("{token}", token), ("{t}", t), ("␍", "\r"), ("␊", "\n"), ("␀", "\0"), ("␛", "\x1b")];
-        names.into_iter().chain(values).fold(head.to_owned(), |head, (name, value)| head.replace(name, value))
+        names.into_iter().fold(marked(head), |head, (name, value)| head.replace(name, value))
     };
     let parts: Vec<_> = include_str!("heads.txt").split("\n\n").collect();
     let [spelled, bare, bodies, framed, calls] = parts[..] else { panic!("five parts") };

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use super::wire::{Response, send};
+use crate::sessions;
 use sallyport_server::{
     Config, RunningServer,
     api::generated::{ExtractProxies, SearchStaticInstances},
@@ -14,8 +16,6 @@ use sallyport_server::{
     start,
     store::sqlite::SqliteStore,
 };
-use super::wire::{Response, send};
-use crate::sessions;
 
 /// The server that tests share.
 pub(crate) struct SharedServer {
@@ -59,7 +59,8 @@ pub(crate) fn search_target() -> String {
 /// A search by the main account with this body.
 pub(crate) fn search(body: &str) -> Response {
     let (target, length) = (search_target(), body.len());
-    let head = format!("POST {target} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}");
+    let head =
+        format!("POST {target} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}");
     send(SERVER.address, &head, body.as_bytes())
 }
 

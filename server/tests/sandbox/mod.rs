@@ -87,8 +87,7 @@ async fn the_examples_find_what_they_say() {
 async fn the_clock_is_stopped_moved_and_reset() {
     let sandbox = Sandbox::start().await.unwrap();
     let before: Timestamp = "2019-12-31T23:59:59.999999999Z".parse().unwrap();
-    let status =
-        async || groups(sandbox.server().address(), &sandbox.sample().tokens.expired).await.status;
+    let status = async || groups(sandbox.server().address(), &sandbox.sample().tokens.expired).await.status;
     sandbox.set_time(before).await.unwrap();
     assert_eq!((sandbox.now(), status().await), (before, 200));
     let moved = sandbox.advance(SignedDuration::from_nanos(1)).await.unwrap();

@@ -130,7 +130,8 @@ impl Session {
         }
         self.server = None;
         let log = self.log();
-        let is_secret = |(name, value): &(&String, &String)| value.starts_with("sally_") || name.starts_with('…');
+        let is_secret =
+            |(name, value): &(&String, &String)| value.starts_with("sally_") || name.starts_with('…');
         let shown = self.names.iter().filter(is_secret).find(|(_, value)| log.contains(*value));
         assert_eq!(shown, None, "{title}: {log}");
         assert!(!log.contains("panicked") && !log.contains('\u{1b}'), "{title}: {log}");
@@ -174,7 +175,12 @@ impl Session {
         let is_sandbox = !flags.contains("--db");
         let mut command = self.command(&format!("run --listen 127.0.0.1:0 --admin 127.0.0.1:0 {flags}"));
         if is_sandbox {
-            command.env_remove("SALLYPORT_DB").args(["--sandbox-tokens", "fixed", "--sandbox-output", "json"]);
+            command.env_remove("SALLYPORT_DB").args([
+                "--sandbox-tokens",
+                "fixed",
+                "--sandbox-output",
+                "json",
+            ]);
         }
         let log = File::options().create(true).append(true).open(self.folder.path().join("log")).unwrap();
         self.server = None;
@@ -222,7 +228,8 @@ impl Session {
             None => (request, None),
         };
         let (line, headers) = head.split_once(" | ").unwrap_or((head, ""));
-        let (methods, target) = line.split_once(' ').unwrap_or_else(|| panic!("{place}: no line of a session"));
+        let (methods, target) =
+            line.split_once(' ').unwrap_or_else(|| panic!("{place}: no line of a session"));
         let (address, target) = match target.strip_prefix("admin:") {
             Some(target) => (self.running().admin, target),
             None => (self.running().address, target),
