@@ -262,6 +262,11 @@ pub(crate) fn assert_rejected(response: &Response, target: &str) -> i64 {
     assert_eq!(code / 100, i64::from(response.status), "{response:?}");
     assert_ne!(body["message"].as_str().unwrap(), "");
     assert_eq!(response.header("cache-control"), Some("no-store"));
+    if response.status == 429 {
+        // Every rate of these sessions is two an hour.
+        let wait: u64 = response.header("retry-after").unwrap().parse().unwrap();
+        assert!((1..=1800).contains(&wait), "{wait}");
+    }
     let trace = response.header("x-request-id").expect("X-Request-Id");
     let fields: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
     if target.starts_with(ExtractProxies::PATH) {
