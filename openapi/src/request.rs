@@ -38,48 +38,54 @@ impl<'o> Request<'o> {
     /// The value of a part.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.parts().find(|(part, _)| is(&part.name, name))?.1
+        self.values[self.find(|part| is(&part.name, name))?].as_ref()
     }
 
     /// The part that is sent under a name, and the place of its value; `None` where the operation has no such part.
     pub fn sent(&mut self, location: Location, name: &str) -> Option<(&'o Part, &mut Option<Value>)> {
-        let mut places = self.operation.parts().zip(&mut self.values);
-        places.find(|(part, _)| part.location == location && is(&part.name, name))
+        let place = self.find(|part| part.location == location && is(&part.name, name))?;
+        let part = self.operation.parameters.get(place).or(self.operation.body.as_ref())?;
+        Some((part, &mut self.values[place]))
     }
 
-    /// Adds what absent parts stand for: another name, a header or a default. The request must have passed
+    /// The place of such a part.
+    fn find(&self, is_it: impl Fn(&Part) -> bool) -> Option<usize> {
+        let Operation { parameters, body, .. } = self.operation;
+        let is_body = || body.as_ref().filter(|body| is_it(body)).map(|_| parameters.len());
+        parameters.iter().position(&is_it).or_else(is_body)
+    }
+
+    /// Adds what absent parts stand for: another name or a header, and defaults inside of parts. The request must have passed
     /// [`check`](Self::check).
     pub fn complete(&mut self) {
         for Substitute { parameter, by } in &self.operation.substitutes {
-            let substitute = self.place(by).and_then(Option::take);
+            let Some(substitute) = self.place(by).and_then(Option::take) else { continue };
             if let Some(place @ None) = self.place(parameter) {
-                *place = substitute;
+                *place = Some(substitute);
             }
         }
         for (part, value) in self.operation.parts().zip(&mut self.values) {
-            match value {
-                Some(value) => part.schema.add_defaults(value),
-                None => value.clone_from(&part.schema.default),
+            if let Some(value) = value {
+                part.schema.add_defaults(value);
             }
         }
     }
 
     fn place(&mut self, name: &str) -> Option<&mut Option<Value>> {
-        let index = self.operation.parts().position(|part| is(&part.name, name))?;
-        self.values.get_mut(index)
+        let place = self.find(|part| is(&part.name, name))?;
+        Some(&mut self.values[place])
     }
 
-    /// The request as a type that has a field for each part.
+    /// The request as a type that has a field for each part. An absent part is its default.
     ///
     /// # Errors
     /// The type differs from what the document says.
     pub fn deserialize<T: DeserializeOwned>(self) -> Result<T, Error> {
-        let sent = self
-            .operation
-            .parts()
-            .zip(self.values)
-            .filter_map(|(part, value)| Some((part.name.as_str(), value?)));
-        T::deserialize(MapDeserializer::<_, Error>::new(sent))
+        let given = |(part, value): (&'o Part, _)| {
+            Some((part.name.as_str(), Option::or(value, part.schema.default.as_ref())?))
+        };
+        let given = self.operation.parts().zip(self.values.iter().map(Option::as_ref)).filter_map(given);
+        T::deserialize(MapDeserializer::<_, Error>::new(given))
     }
 
     /// A request with the values of a JSON object.

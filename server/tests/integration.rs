@@ -14,5 +14,6 @@ mod edge_http;
 mod nginx;
 mod parsers;
 mod sandbox;
+mod sessions;
 mod store;
 mod support;

@@ -25,30 +25,11 @@ use terminal::{ignore_closed_pipe, print_error_line, print_line};
 
 /// Serve proxy extraction and static IP queries from a SQLite or PostgreSQL database.
 #[derive(Parser)]
-#[command(name = "server", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "server", version, arg_required_else_help = true, after_help = include_str!("help.txt").trim_end())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  server run                              serve temporary sample data: the sandbox
-  server run --sandbox-tokens fixed --sandbox-output json
-                                          the same with the same tokens each time, described as JSON
-  server seed --db sandbox.db             write sample data to a file; prints its tokens
-  server seed --db sandbox.db --facts facts
-                                          the same, with a folder of facts for the suite
-  server run --db sandbox.db              serve that file
-  server create --db real.db              create an empty database
-  server import --db real.db data.jsonl   add your own data, all records or none
-  server export --db real.db data.jsonl   write all data to a file, as a backup or for another database
-  server put account --db real.db --name acme
-                                          add an account
-  server list account --db real.db
-  server token issue --db real.db --account acme
-
-Exit codes: 0 success, 1 failure, 2 invalid usage. A failure is reported in one line on standard error.";
 
 #[derive(Subcommand)]
 enum Command {

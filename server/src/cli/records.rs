@@ -22,44 +22,11 @@ use sallyport_server::{
 
 use super::{Confirmation, Database, Failure, print_line, terminal::ignore_closed_pipe};
 
-/// An example of `list`, `put` and `remove` for each kind, in the order of the kinds.
-const EXAMPLES: [[&str; 3]; RecordKind::ALL.len()] = [
-    [
-        "server list account --where realNameVerified=false",
-        "server put account --name acme --real-name-verified",
-        "server remove account acme --with-data --yes",
-    ],
-    [
-        "server list token --where account=acme --where revokedAt=null",
-        "server token issue --account acme",
-        "server token revoke 3 --yes",
-    ],
-    [
-        "server list whitelist --where covers=192.0.2.20",
-        "server put whitelist --account acme --range 198.51.100.0/24",
-        "server remove whitelist 5 6 --yes",
-    ],
-    [
-        "server list entitlement --where protocol=socks5",
-        "server put entitlement --account acme --protocol socks5 --expires-at 2027-01-01T00:00:00Z",
-        "server remove entitlement acme socks5 --yes",
-    ],
-    [
-        "server list gateway --where region=USA",
-        "server put gateway --host gw1.example --port 20001 --region USA --protocol http --username u --password-file gw.secret",
-        "server remove gateway gw1.example 20001 USA http --yes",
-    ],
-    [
-        "server list group --where account=acme",
-        "server put group --account acme --name warehouse",
-        "server remove group 11 --ungroup --yes",
-    ],
-    [
-        "server list instance --where ip=203.0.113.7",
-        "server put instance --instance-id 9001 --expires-at 2027-01-01T00:00:00Z --ip 203.0.113.9",
-        "server remove instance 9001 9002 --yes",
-    ],
-];
+/// An example of `list`, `put` and `remove` for each kind, in the order of the kinds: `examples.txt` has one in each line.
+fn example(kind: RecordKind, verb: usize) -> &'static str {
+    let place = kind as usize * VERBS.len() + verb;
+    include_str!("examples.txt").lines().nth(place).unwrap_or_default()
+}
 
 /// A verb on the records of a kind, at its place among [`VERBS`].
 pub(super) struct OfKind<const VERB: usize> {
@@ -74,17 +41,16 @@ pub(super) const LIST: usize = 0;
 pub(super) const PUT: usize = 1;
 pub(super) const REMOVE: usize = 2;
 
-/// The verbs, in the order of the [`EXAMPLES`].
+/// The verbs, in the order of their [`example`]s.
 const VERBS: [Build; 3] = [list_command, put_command, remove_command];
 
 impl<const VERB: usize> Args for OfKind<VERB> {
     fn augment_args(command: clap::Command) -> clap::Command {
         // Tokens have verbs of their own for what changes them.
         let kinds = RecordKind::ALL.into_iter().filter(|kind| VERB == LIST || *kind != RecordKind::Token);
-        let example = |kind: RecordKind| EXAMPLES[kind as usize][VERB];
-        let examples: String = kinds.clone().map(|kind| format!("\n  {}", example(kind))).collect();
+        let examples: String = kinds.clone().map(|kind| format!("\n  {}", example(kind, VERB))).collect();
         let subcommands = kinds.map(|kind| {
-            let example = format!("Example:\n  {}", example(kind));
+            let example = format!("Example:\n  {}", example(kind, VERB));
             VERBS[VERB](kind, clap::Command::new(kind.name()).after_help(example))
         });
         let command = command.subcommand_required(true).arg_required_else_help(true);
@@ -143,7 +109,7 @@ fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
     let fields = kind.fields().iter().filter(|field| field.form.can_be_condition());
     let width = fields.clone().map(|field| field.name.len()).max().unwrap_or(0);
     let lines: String = fields.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
-    let example = EXAMPLES[kind as usize][LIST];
+    let example = example(kind, LIST);
     List::augment_args(command)
         .about(format!("List each {} as a line of JSON, without secrets", kind.noun()))
         .after_help(format!("Fields for --where:{lines}\n\nExample:\n  {example}"))

@@ -11,11 +11,10 @@ use super::{
 
 /// Serves until SIGINT or SIGTERM.
 pub(super) async fn run(mut arguments: Arguments) -> Result<(), Failure> {
-    let variables = || std::env::vars_os().map(|(name, _)| name);
-    arguments.check(variables())?;
+    arguments.check()?;
     let tls = arguments.identity().map_err(|error| Failure::Usage(error.to_string()))?;
     log::start(std::mem::take(&mut arguments.log), arguments.log_format);
-    for warning in arguments.warnings(variables()) {
+    for warning in arguments.warnings() {
         tracing::warn!("{warning}");
     }
     match serve(&arguments, tls).await {

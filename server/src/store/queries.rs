@@ -3,11 +3,11 @@
 use std::{net::IpAddr, ops::ControlFlow, sync::Arc};
 
 use jiff::Timestamp;
-use smol_str::ToSmolStr as _;
 
 use super::{
     Result, StoreError,
     cache::MAX_CACHED_GATEWAYS,
+    packed::ip_text,
     record_kind::RecordKind,
     session::{Dialect, Session},
     value::{FromRow, Row, Value, from_row, json_text},
@@ -107,7 +107,7 @@ impl FromRow for StaticInstance {
             instance_id: row.take()?,
             offer_id: row.take()?,
             status: row.take()?,
-            ip: row.take::<IpAddr>()?.to_smolstr(),
+            ip: ip_text(row.take()?),
             port: row.take()?,
             protocols: row.take()?,
             country_code: row.take()?,
@@ -215,7 +215,9 @@ pub(super) fn search(
             }
             None => {
                 let (credential, total) = FromRow::from_row(&mut row)?;
-                found.insert((credential, SearchPage { items: Vec::new(), total }))
+                let items =
+                    Vec::with_capacity(usize::try_from(total).unwrap_or(0).min(query.page_size as usize));
+                found.insert((credential, SearchPage { items, total }))
             }
         };
         page.items.extend(row.joined()?);

@@ -7,7 +7,7 @@ use sallyport_server::{
     edge::operation::Operation,
 };
 
-use super::{target::Target, tls::TlsTarget};
+use super::{marked, target::Target, tls::TlsTarget};
 
 /// How many connections are open at once. Some are only left when nothing more comes.
 const AT_ONCE: usize = 100;
@@ -93,17 +93,26 @@ fn spellings(token: &str) -> [String; 4] {
     [token.to_owned(), token.to_uppercase(), encoded(token), format!("%0a%1b[31m{token}")]
 }
 
-/// Requests of HTTP/1 that have the token somewhere: `heads.txt` has their heads, in every spelling and, after an empty line, bare.
+/// Requests of HTTP/1 that have the token somewhere. `heads.txt` has their heads, in every spelling and, after an empty line, bare; then
+/// bodies, requests for each of these, and others.
 fn http1(token: &str) -> Vec<Vec<u8>> {
     let (groups, extract, search) =
         (ListStaticGroups::PATH, ExtractProxies::PATH, SearchStaticInstances::PATH);
     let end = "HTTP/1.1\r\nHost: x\r\nConnection: close";
     let in_text = |head: &str, t: &str| {
-        let names = [("{groups}", groups), ("{extract}", extract), ("{search}", search), ("{end}", end)];
-        let values = [("{token}", token), ("{t}", t), ("␍", "\r"), ("␊", "\n"), ("␀", "\0"), ("␛", "\x1b")];
-        names.into_iter().chain(values).fold(head.to_owned(), |head, (name, value)| head.replace(name, value))
+        let names = [
+            ("{call}", "POST {search}?api_key={token} {end}\r\nContent-Type: application/json"),
+            ("{groups}", groups),
+            ("{extract}", extract),
+            ("{search}", search),
+            ("{end}", end),
+            ("{token}", token),
+            ("{t}", t),
+        ];
+        names.into_iter().fold(marked(head), |head, (name, value)| head.replace(name, value))
     };
-    let (spelled, bare) = include_str!("heads.txt").split_once("\n\n").unwrap();
+    let parts: Vec<_> = include_str!("heads.txt").split("\n\n").collect();
+    let [spelled, bare, bodies, framed, calls] = parts[..] else { panic!("five parts") };
     let mut heads = Vec::new();
     for t in spellings(token) {
         heads.extend(spelled.lines().map(|head| in_text(head, &t)));
@@ -121,36 +130,17 @@ fn http1(token: &str) -> Vec<Vec<u8>> {
     }
     let mut requests: Vec<Vec<u8>> =
         heads.iter().map(|head| format!("{head}\r\n\r\n").into_bytes()).collect();
-    let call = |headers: &str, body: &str| {
-        let head = format!("POST {search}?api_key={token} {end}\r\nContent-Type: application/json");
-        format!("{head}\r\n{headers}\r\n\r\n{body}").into_bytes()
-    };
     for t in spellings(token) {
-        for body in [
-            format!("{{\"ips\":[\"203.0.113.7\"],\"orderNo\":\"{t}\"}}"),
-            format!("{{\"ips\":[\"{t}\"]}}"),
-            format!("{{\"ips\":{t}}}"),
-            format!("{{\"{t}\":1}}"),
-            format!("{{\"ips\":[\"203.0.113.7\"],\"page\":\"{t}\"}}"),
-            format!("{{{t}"),
-            t.clone(),
-        ] {
-            let length = body.len();
-            requests.push(call(&format!("Content-Length: {length}"), &body));
-            requests.push(call(
-                "Transfer-Encoding: chunked",
-                &format!("{length:x};{t}=\"{t}\"\r\n{body}\r\n0\r\n{t}: {t}\r\n\r\n"),
-            ));
+        for body in bodies.lines().map(|body| in_text(body, &t)) {
+            let (length, hex) = (body.len().to_string(), format!("{:x}", body.len()));
+            let filled = |call: &str| {
+                let call = in_text(call, &t).replace("{length}", &length).replace("{hex}", &hex);
+                call.replace("{body}", &body).into_bytes()
+            };
+            requests.extend(framed.lines().map(filled));
         }
-        requests.extend([
-            call("Transfer-Encoding: chunked", &format!("{t}\r\n{t}\r\n0\r\n\r\n")),
-            call("Transfer-Encoding: chunked", &format!("2\r\n{{}}\r\n0\r\nX: {t}\r\nX\0{t}\r\n\r\n")),
-            call("Transfer-Encoding: chunked\r\nTrailer: X", &format!("2\r\n{{}}\r\n0\r\nX: {t}\r\n\r\n")),
-            call("Content-Length: 500", &t),
-            call(&format!("Content-Type: multipart/form-data; boundary={t}\r\nContent-Length: 0"), ""),
-            [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", t.as_bytes()].concat(),
-            [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", t.as_bytes()].concat(),
-        ]);
+        requests.extend(calls.lines().map(|call| in_text(call, &t).into_bytes()));
+        requests.push([b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", t.as_bytes()].concat());
     }
     requests
 }

@@ -20,3 +20,9 @@ fn rounds(short: usize, long: usize) -> usize {
         _ => short,
     }
 }
+
+/// The text in which pictures of control characters stand for these.
+fn marked(text: &str) -> String {
+    let pictures = [('␍', "\r"), ('␊', "\n"), ('␋', "\u{b}"), ('␀', "\0"), ('␛', "\u{1b}")];
+    pictures.into_iter().fold(text.to_owned(), |text, (picture, letter)| text.replace(picture, letter))
+}

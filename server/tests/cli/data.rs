@@ -102,34 +102,6 @@ fn a_locked_database_is_waited_for_then_reported() {
 }
 
 #[test]
-fn a_missing_database_says_how_to_make_one() {
-    let folder = Folder::new();
-    let path = folder.path("missing.db");
-    for arguments in [
-        ["list", "token", "--db", text(&path)].as_slice(),
-        &["run", "--db", text(&path)],
-        &["token", "revoke", "--yes", "--db", text(&path), "1"],
-        &["token", "issue", "--db", text(&path), "--account", "acme"],
-    ] {
-        let error = failure(&output(arguments), 1);
-        assert!(error.contains("no database at") && error.contains("server seed"), "{error}");
-    }
-    assert!(folder.names().is_empty());
-}
-
-#[test]
-fn a_failed_import_adds_nothing_and_a_missing_file_creates_no_database() {
-    let folder = Folder::new();
-    let (path, data) = (folder.database(), folder.path("bad.jsonl"));
-    fs::write(&data, "{\"account\":{\"name\":\"other\",\"realNameVerified\":true}}\nnonsense\n").unwrap();
-    let error = failed(&output(&["import", "--db", text(&path), text(&data)]), 1);
-    assert!(error.contains("1 invalid line; nothing was imported\n  line 2: column"), "{error}");
-    assert_eq!(done(&output(&["export", "--db", text(&path), "-"])), format!("{ACCOUNT}\n"));
-    failure(&output(&["import", "--db", text(&folder.path("2.db")), text(&folder.path("missing.jsonl"))]), 1);
-    assert_eq!(folder.names(), ["account.jsonl", "bad.jsonl", "good.db"]);
-}
-
-#[test]
 fn nobody_else_can_read_a_file_from_its_first_byte_on() {
     let folder = Folder::new();
     let (path, data) = (folder.path("private.db"), folder.path("data.jsonl"));
@@ -201,26 +173,6 @@ fn of_commands_that_create_one_file_at_once_none_loses_what_it_stored() {
             assert_eq!(stored, 1, "round {round}: account {name} was stored, and is gone");
         }
     }
-}
-
-#[test]
-fn an_export_is_the_owners_alone_and_can_be_imported() {
-    let folder = Folder::new();
-    let (path, file, copy) = (folder.database(), folder.path("all.jsonl"), folder.path("copy.db"));
-    let exported = done(&output(&["export", "--db", text(&path), text(&file)]));
-    assert!(exported.starts_with("exported 1 account,"), "{exported}");
-    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    done(&output(&["import", "--db", text(&copy), text(&file)]));
-    let whole = done(&output(&["export", "--db", text(&copy), "-"]));
-    assert_eq!(whole, fs::read_to_string(&file).unwrap());
-    let error = failure(&output(&["export", "--db", text(&path), text(&folder.path("no/such/folder"))]), 1);
-    assert!(error.contains("no/such/folder"), "{error}");
-    for other in [&file, &path, &folder.path(".")] {
-        let error = failure(&output(&["export", "--db", text(&path), text(other)]), 1);
-        assert!(error.contains("already exists; choose another name"), "{error}");
-    }
-    assert_eq!(whole, fs::read_to_string(&file).unwrap());
-    done(&output(&["export", "--db", text(&path), "-"]));
 }
 
 #[test]

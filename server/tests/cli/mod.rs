@@ -4,9 +4,8 @@ mod commands;
 mod data;
 mod database;
 mod log_lines;
-mod program;
+pub(crate) mod program;
 mod run;
-mod sandbox;
 mod secrets;
 mod terminal;
 

@@ -2,8 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
-    net::SocketAddr,
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operation as _};
@@ -11,79 +10,28 @@ use sallyport_server::{api::generated::ListStaticGroups, edge::operation::Operat
 use super::{
     program::{done, output, server},
     server_process::ServerProcess,
-    wire::{Response, send},
+    wire::send,
 };
 
-fn run(arguments: &[&str]) -> ServerProcess {
-    ServerProcess::start(server(&["run", "--listen", "127.0.0.1:0"]).args(arguments).stderr(Stdio::piped()))
-}
-
-/// The token of the main account, which the sandbox prints first.
-fn token(server: &ServerProcess) -> &str {
-    server.printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap()
-}
-
-fn signal(server: &ServerProcess, name: &str) {
-    let id = server.child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
-}
-
-/// Waits until the server has ended, and returns how, with its log.
-fn wait(server: &mut ServerProcess) -> (ExitStatus, String) {
-    let mut log = String::new();
-    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
-    (server.child.wait().unwrap(), log)
-}
-
-fn get(address: SocketAddr, target: &str) -> Response {
-    send(address, &format!("GET {target} HTTP/1.1"), b"")
-}
-
-fn groups(server: &ServerProcess, token: &str) -> Response {
-    get(server.address, &format!("{}?api_key={token}", ListStaticGroups::PATH))
-}
-
-#[test]
-fn the_sandbox_serves_until_a_signal_comes_and_logs_no_token() {
-    for signal in ["TERM", "INT"] {
-        let mut server = run(&["--log", "trace"]);
-        let token = token(&server).to_owned();
-        let response = groups(&server, &token);
-        assert!(response.status == 200 && response.body.contains("warehouse"), "{response:?}");
-        self::signal(&server, signal);
-        let (status, log) = wait(&mut server);
-        assert_eq!(status.code(), Some(0), "{log}");
-        assert!(!log.is_empty() && !log.contains(&token));
-        assert!(!log.contains('\u{1b}'), "colours are for terminals");
-    }
-}
-
-#[test]
-fn a_server_that_drains_is_not_ready_and_still_serves() {
-    let mut server = run(&["--admin", "127.0.0.1:0", "--drain-delay", "5"]);
-    let admin =
-        server.printed.lines().find_map(|line| line.strip_prefix("operator's pages on http://")).unwrap();
-    let admin: SocketAddr = admin.parse().unwrap();
-    assert_eq!(get(admin, "/readyz").status, 200);
-    signal(&server, "TERM");
-    let draining = (0..200).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-        get(admin, "/readyz").status == 503
-    });
-    assert!(draining, "it says that it is ready after a signal");
-    assert_eq!(groups(&server, token(&server)).status, 200);
-    let (status, log) = wait(&mut server);
-    assert_eq!(status.code(), Some(0), "{log}");
+fn terminate(child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
 }
 
 #[test]
 fn a_log_for_machines_tells_of_each_call_what_became_of_it() {
-    let mut server = run(&["--log-format", "json"]);
-    let token = token(&server).to_owned();
-    let responses = [groups(&server, &token), groups(&server, "")];
-    signal(&server, "TERM");
-    let (_, log) = wait(&mut server);
-    assert!(!log.contains(&token));
+    let mut command = server(&["run", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    let mut server = ServerProcess::start(command.stderr(Stdio::piped()));
+    // That of the main account, which the sandbox prints first.
+    let token = server.printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
+    let responses = [token, ""].map(|token| {
+        let head = format!("GET {}?api_key={token} HTTP/1.1", ListStaticGroups::PATH);
+        send(server.address, &head, b"")
+    });
+    terminate(&server.child);
+    let mut log = String::new();
+    server.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+    assert!(!log.contains(token));
     let lines: Vec<serde_json::Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (response, outcome) in responses.iter().zip(["success", "rejected"]) {
         let line = lines.iter().find(|line| line["outcome"] == outcome).unwrap();
@@ -118,8 +66,7 @@ fn start_signals_and_end_are_lines_of_the_log_for_machines() {
             let message = line["message"].as_str().unwrap().to_owned();
             // Two signals: the first begins the drain, the second ends it.
             if ends && (message.starts_with("listening on http://") || message.starts_with("SIGTERM")) {
-                let id = child.id().to_string();
-                assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+                terminate(&child);
             }
             lines.push(message);
         }
@@ -133,21 +80,6 @@ fn start_signals_and_end_are_lines_of_the_log_for_machines() {
     let holder = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let lines = run(&holder.local_addr().unwrap().to_string(), false);
     assert!(lines.last().unwrap().starts_with("cannot listen on"), "{lines:#?}");
-}
-
-#[test]
-fn a_database_keeps_its_tokens_from_run_to_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("sandbox.db");
-    let printed = done(&output(&["seed", "--db", path.to_str().unwrap()]));
-    let token = printed.split_whitespace().find(|word| word.starts_with("sally_api_")).unwrap();
-    for _ in 0..2 {
-        let mut server = run(&["--db", path.to_str().unwrap()]);
-        assert_eq!(server.printed, "", "tokens are shown when they are made, not later");
-        assert_eq!(groups(&server, token).status, 200);
-        signal(&server, "TERM");
-        assert!(wait(&mut server).0.success());
-    }
 }
 
 #[test]

@@ -4,10 +4,14 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use super::database::TestDatabase;
+use super::database::{TestDatabase, words};
 
 /// ESC, BEL, CSI as a C1 control, DEL, NEL, line ends, reordering; and words that must stay as they are.
 const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\t\u{2028}\u{202e}\u{2066}";
+
+/// Commands that succeed, and others that fail, with such texts.
+const LISTINGS: &str = include_str!("listings.txt");
+const FAILURES: &str = include_str!("failures.txt");
 
 /// The text of both outputs, in which nothing but the program's own ends of lines steers anything.
 #[track_caller]
@@ -45,67 +49,33 @@ fn hostile() -> (TestDatabase, String) {
 #[test]
 fn listings_and_what_is_said_of_them() {
     let (database, _) = hostile();
-    let of_account = format!("account={STEERING}");
-    for arguments in [
-        ["token", "issue", "--account", STEERING].as_slice(),
-        &["token", "rotate", "1"],
-        &["list", "token"],
-        &["list", "account"],
-        &["put", "entitlement", "--account", STEERING, "--protocol", "socks5"],
-        &["list", "entitlement", "--where", &of_account],
-        &["list", "whitelist"],
-        &["put", "whitelist", "--account", STEERING, "--range", "192.0.2.9"],
-        &["list", "gateway"],
-        &["list", "group"],
-        &["put", "group", "--group-id", "77", "--name", "北京"],
-        &["list", "instance"],
-        &["export", "-"],
-        &["put", "instance", "--instance-id", "7", "--city-code", STEERING],
-        &["remove", "group", "77", "--ungroup", "--yes"],
-        &["remove", "entitlement", "--where", &of_account, "--yes"],
-        &["remove", "account", STEERING, "--with-data", "--yes"],
-    ] {
-        let output = database.run(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", harmless(&output));
+    for command in LISTINGS.lines() {
+        let output = database.run(&words(&command.replace("{text}", STEERING)));
+        assert!(output.status.success(), "{command}: {}", harmless(&output));
         let text = harmless(&output);
-        if ["list", "export"].contains(&arguments[0]) {
+        if command.starts_with("list") || command.starts_with("export") {
             // JSON loses nothing.
             let values = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap().to_string());
             assert!(values.into_iter().any(|value| value.contains(&json!(STEERING).to_string())), "{text}");
         }
-        let whole = text.contains("北京") || arguments[1] != "account";
-        assert!(whole && !text.is_empty(), "{arguments:?}: {text}");
+        let whole = text.contains("北京") || command.split(' ').nth(1) != Some("account");
+        assert!(whole && !text.is_empty(), "{command}: {text}");
     }
 }
 
 #[test]
 fn failures() {
     let (database, lines) = hostile();
-    let file = database.path(STEERING);
-    std::fs::write(&file, "not json").unwrap();
-    let nowhere = database.path(&format!("{STEERING}.missing"));
-    let condition = format!("host={STEERING}x");
-    for arguments in [
-        ["put", "account", "--name", STEERING, "--real-name-verified", STEERING].as_slice(),
-        &["remove", "account", &STEERING[..STEERING.len() - 3], "--yes"],
-        &["remove", "account", STEERING, "--yes"],
-        &["token", "issue", "--account", &STEERING.repeat(2)],
-        &["put", "instance", "--instance-id", "9001", "--group-id", "77"],
-        &["put", "instance", "--instance-id", "7", "--account", "acme"],
-        &["remove", "group", "77", "--yes"],
-        &["put", "group", "--account", STEERING, "--name", STEERING],
-        &["remove", "gateway", "--where", &condition, "--yes"],
-        &["list", "gateway", "--where", STEERING],
-        &["import", file.to_str().unwrap()],
-        &["import", nowhere.to_str().unwrap()],
-        &["list", "account", "--db", nowhere.to_str().unwrap()],
-        &["list", "instance", "--where", &format!("status={STEERING}")],
-        &["put", "whitelist", "--account", "acme", "--range", STEERING],
-        &[STEERING],
-    ] {
-        let output = database.run(arguments);
+    std::fs::write(database.path(STEERING), "not json").unwrap();
+    let folder = database.path("");
+    for command in FAILURES.lines() {
+        let command = command
+            .replace("{text}", STEERING)
+            .replace("{start}", &STEERING[..STEERING.len() - 3])
+            .replace("{folder}/", folder.to_str().unwrap());
+        let output = database.run(&words(&command));
         let text = harmless(&output);
-        assert!(output.status.code() != Some(0), "{arguments:?}: {text}");
+        assert!(output.status.code() != Some(0), "{command:?}: {text}");
     }
 
     // Every line of the file is wrong, and each has one line.

@@ -230,6 +230,18 @@ async fn work_ends_when_its_caller_leaves_which_is_counted_and_logged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
+    let (running, store) = start_paused(9).await;
+    let admin = running.admin_address().unwrap();
+    let page = async |path: &str| get(admin, path.to_owned(), String::new()).await;
+    let ready = page("/readyz").await;
+    assert_eq!((ready.status, ready.body.as_str()), (503, "the storage does not respond in time\n"));
+    assert_eq!(page("/healthz").await.status, 200);
+    store.permits.add_permits(1);
+    assert_eq!(page("/readyz").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn closing_waits_for_calls_under_way() {
     let (running, store) = start_paused(9).await;
     let address = running.address();

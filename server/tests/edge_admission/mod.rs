@@ -1,10 +1,8 @@
-//! What stands before the operations, over real sockets: TLS, declared proxies, rates, the cap on work under way, and
-//! the operator's address.
+//! What stands before the operations, over real sockets: TLS, the cap on work under way, and callers by IPv6.
+//! `tests/sessions` has the rest.
 
-mod admin;
 mod caller;
 mod load;
-mod rates;
 mod tls;
 
 use std::{net::SocketAddr, sync::Arc};

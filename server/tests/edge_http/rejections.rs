@@ -1,4 +1,4 @@
-//! Queries, bodies, headers, credentials and methods that are wrong, and their neighbours that are not.
+//! Queries and bodies that are wrong, and their neighbours that are not. `tests/sessions/callers.txt` has headers, tokens and methods.
 
 use std::{
     io::Write as _,
@@ -8,15 +8,15 @@ use std::{
 };
 
 use sallyport_server::{
-    api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    api::generated::{ExtractProxies, SearchStaticInstances},
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     openapi,
 };
 use serde_json::{Value, json};
 
 use super::{
-    server::{SERVER, assert_rejected, extract, get, search, search_as, search_target, with_headers},
-    wire::{Response, exchange, read, send},
+    server::{SERVER, assert_rejected, extract, search, search_target, with_headers},
+    wire::{Response, exchange, read},
 };
 
 /// A limit of the document, which stops the tests where it is not.
@@ -130,31 +130,6 @@ fn an_ipv4_mapped_item_is_the_ipv4_address() {
 }
 
 #[test]
-fn bodies_that_are_not_text_or_of_another_type() {
-    let response = search_as("Content-Type: application/json", b"{\"ips\":[\"\xff\"]}");
-    rejected(&response, ErrorCode::MalformedBody);
-    let good = br#"{"ips":["192.0.2.1"]}"#;
-    for media in
-        ["Content-Type: Application/JSON; charset=UTF-8", "content-type: application/json;charset=\"utf-8\""]
-    {
-        assert_eq!(search_as(media, good).status, 200, "{media}");
-    }
-    for media in [
-        "X-Other: 1",
-        "Content-Type: ",
-        "Content-Type: text/plain",
-        "Content-Type: application/jsonx",
-        "Content-Type: application/x-www-form-urlencoded",
-        "Content-Type: application/json; charset=latin1",
-        "Content-Type: application/json\r\nContent-Encoding: gzip",
-    ] {
-        rejected(&search_as(media, good), ErrorCode::NotJson);
-    }
-    let twice = "Content-Type: application/json\r\nContent-Type: application/json";
-    rejected(&search_as(twice, good), ErrorCode::Repeated);
-}
-
-#[test]
 fn large_endless_and_half_sent_bodies_are_rejected_while_they_are_sent() {
     let padding = " ".repeat(MAX_BYTES);
     rejected(&search(&format!(r#"{{"ips":["192.0.2.1"]}}{padding}"#)), ErrorCode::BodyTooLarge);
@@ -191,25 +166,6 @@ fn a_body_that_is_sent_after_its_rejection_costs_nobody_the_response() {
     }
 }
 
-#[test]
-fn each_token_that_is_rejected_has_its_code() {
-    let tokens = &SERVER.sample.tokens;
-    for (token, code) in [
-        (tokens.revoked.expose(), ErrorCode::TokenInvalid),
-        (tokens.expired.expose(), ErrorCode::TokenInvalid),
-        ("unknown", ErrorCode::TokenInvalid),
-        ("", ErrorCode::TokenMissing),
-        (tokens.not_whitelisted.expose(), ErrorCode::NotWhitelisted),
-        (tokens.not_verified.expose(), ErrorCode::NotVerified),
-        (tokens.not_entitled.expose(), ErrorCode::NotEntitled),
-    ] {
-        let response = get::<ExtractProxies>(&format!("num=1&api_key={token}"));
-        assert_rejected::<ExtractProxies>(&response, code);
-    }
-    let link = get::<ListStaticGroups>(&format!("api_key={}", tokens.link.expose()));
-    assert_rejected::<ListStaticGroups>(&link, ErrorCode::ExtractionOnly);
-}
-
 /// By the query and by the header, which nobody looks at beside the query's.
 #[test]
 fn a_request_id_is_bounded_before_anything_is_stored() {
@@ -228,48 +184,4 @@ fn a_request_id_is_bounded_before_anything_is_stored() {
         }
         assert_eq!(send("&request_id=short", &longer).status, 200);
     }
-}
-
-#[test]
-fn misplaced_tokens_are_not_repeated() {
-    let token = SERVER.sample.tokens.main.expose();
-    let body = |name: &str, value: &str| format!(r#"{{"ips":["192.0.2.1"],"{name}":{value}}}"#);
-    for response in [
-        extract(&format!("num={token}")),
-        extract(&format!("num=1&protocol=x%20{token}")),
-        extract(&format!("num=1&regions={token}&country=b")),
-        search(&body("status", &format!(r#""{token}""#))),
-        search(&body("page", &format!(r#""{token}""#))),
-        search(&format!(r#"{{"ips":["{token}"]}}"#)),
-        search_as(&format!("Content-Type: {token}"), b"{}"),
-    ] {
-        assert_eq!(response.status / 100, 4, "{response:?}");
-        assert!(!response.body.contains(&token[token.len() - 20..]), "{response:?}");
-        assert!(!response.body.contains(&token[..20]), "{response:?}");
-    }
-}
-
-#[test]
-fn headers_that_are_not_text() {
-    let mut head = format!("GET {}?num=1 HTTP/1.1\r\nX-Request-Id: ", ExtractProxies::PATH).into_bytes();
-    head.extend_from_slice(b"\xff\xfe\r\nHost: x\r\nConnection: close\r\n\r\n");
-    let response = read(exchange(SERVER.address, &[&head]));
-    assert_rejected::<ExtractProxies>(&response, ErrorCode::MalformedHeader);
-}
-
-#[test]
-fn other_methods_are_told_which_there_are() {
-    let of = |method: &str, target: &str| send(SERVER.address, &format!("{method} {target} HTTP/1.1"), b"");
-    for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"] {
-        let response = of(method, ExtractProxies::PATH);
-        assert_rejected::<ExtractProxies>(&response, ErrorCode::MethodNotAllowed);
-        assert_eq!(response.header("allow"), Some("GET"));
-    }
-    for method in ["GET", "PUT"] {
-        let response = of(method, &search_target());
-        assert_rejected::<SearchStaticInstances>(&response, ErrorCode::MethodNotAllowed);
-        assert_eq!(response.header("allow"), Some("POST"));
-    }
-    assert_eq!(of("BREW", ExtractProxies::PATH).status, 405);
-    assert_eq!(of("GET", "/openapi/v1/nothing").status, 404);
 }

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use super::wire::{Response, send};
+use crate::sessions;
 use sallyport_server::{
     Config, RunningServer,
     api::generated::{ExtractProxies, SearchStaticInstances},
@@ -14,9 +16,6 @@ use sallyport_server::{
     start,
     store::sqlite::SqliteStore,
 };
-use serde_json::Value;
-
-use super::wire::{Response, send};
 
 /// The server that tests share.
 pub(crate) struct SharedServer {
@@ -40,12 +39,7 @@ pub(crate) static SERVER: LazyLock<SharedServer> = LazyLock::new(|| {
     SharedServer { address: running.address(), sample, _running: running, _runtime: runtime }
 });
 
-/// GET on the path of `O` with this query.
-pub(crate) fn get<O: Operation>(query: &str) -> Response {
-    with_headers::<O>(query, &[])
-}
-
-/// GET with headers as well.
+/// GET on the path of `O` with this query and headers.
 pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) -> Response {
     let headers: String = headers.iter().map(|(name, value)| format!("\r\n{name}: {value}")).collect();
     send(SERVER.address, &format!("GET {}?{query} HTTP/1.1{headers}", O::PATH), b"")
@@ -53,7 +47,8 @@ pub(crate) fn with_headers<O: Operation>(query: &str, headers: &[(&str, &str)]) 
 
 /// An extraction with the main account's token and this query after it.
 pub(crate) fn extract(query: &str) -> Response {
-    get::<ExtractProxies>(&format!("api_key={}&{query}", SERVER.sample.tokens.main.expose()))
+    let query = format!("api_key={}&{query}", SERVER.sample.tokens.main.expose());
+    with_headers::<ExtractProxies>(&query, &[])
 }
 
 /// The path and query of a search by the main account.
@@ -63,34 +58,15 @@ pub(crate) fn search_target() -> String {
 
 /// A search by the main account with this body.
 pub(crate) fn search(body: &str) -> Response {
-    search_as("Content-Type: application/json", body.as_bytes())
-}
-
-/// A search with these headers and bytes.
-pub(crate) fn search_as(headers: &str, body: &[u8]) -> Response {
-    let head = format!("POST {} HTTP/1.1\r\n{headers}\r\nContent-Length: {}", search_target(), body.len());
-    send(SERVER.address, &head, body)
+    let (target, length) = (search_target(), body.len());
+    let head =
+        format!("POST {target} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}");
+    send(SERVER.address, &head, body.as_bytes())
 }
 
 /// That the response is this rejection in the envelope of `O`; gives its message.
 #[track_caller]
 pub(crate) fn assert_rejected<O: Operation>(response: &Response, code: ErrorCode) -> String {
-    let body = response.json();
-    let message = body["message"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(
-        (response.status, &body["code"]),
-        (code.status().as_u16(), &Value::from(code.number())),
-        "{response:?}"
-    );
-    assert!(!message.is_empty());
-    assert_eq!(response.header("cache-control"), Some("no-store"));
-    let trace = response.header("x-request-id").expect("X-Request-Id");
-    let fields: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
-    if O::PATH == ExtractProxies::PATH {
-        assert_eq!(fields, ["code", "message"]);
-    } else {
-        assert_eq!(fields, ["code", "message", "requestId"]);
-        assert_eq!(body["requestId"], trace);
-    }
-    message
+    assert_eq!(sessions::assert_rejected(response, O::PATH), code.number(), "{response:?}");
+    response.json()["message"].as_str().unwrap().to_owned()
 }

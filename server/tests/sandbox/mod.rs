@@ -1,22 +1,34 @@
 //! The sandbox as a library: its tokens, its examples, its clock and its pages, and that a server on a store that somebody
 //! opened has none of it.
 
-mod clock;
-mod http;
-mod pages;
+use std::{collections::HashSet, net::SocketAddr, sync::Arc, time::Duration};
 
-use std::{collections::HashSet, sync::Arc};
-
-use http::{call, groups, search};
+use jiff::{SignedDuration, Timestamp};
 use sallyport_server::{
     Config,
+    api::generated::{ListStaticGroups, SearchStaticInstances},
     data::seed::seed,
+    domain::token::Token,
+    edge::operation::Operation as _,
     sandbox::{Sandbox, SandboxTokens},
     store::{OpenMode, sqlite::SqliteStore},
 };
 use serde_json::{Value, json};
 
-use crate::support::wire;
+use crate::support::wire::{Response, ask};
+
+async fn groups(address: SocketAddr, token: &Token) -> Response {
+    let head = format!("GET {}?api_key={} HTTP/1.1", ListStaticGroups::PATH, token.expose());
+    ask(address, head, Vec::new()).await.unwrap()
+}
+
+async fn search(sandbox: &Sandbox, token: &Token, body: &Value) -> Response {
+    let target = format!("{}?api_key={}", SearchStaticInstances::PATH, token.expose());
+    let body = body.to_string().into_bytes();
+    let headers = format!("Content-Type: application/json\r\nContent-Length: {}", body.len());
+    let head = format!("POST {target} HTTP/1.1\r\n{headers}");
+    ask(sandbox.server().address(), head, body).await.unwrap()
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_seed_gives_the_same_tokens_again_and_each_has_its_kind() {
@@ -64,10 +76,27 @@ async fn the_examples_find_what_they_say() {
     let second = &sandbox.sample().tokens.second;
     let theirs = search(&sandbox, second, &json!({"ips": [foreign]})).await.json();
     assert!(theirs["data"]["total"].as_u64() > Some(0), "{theirs}");
-    let listed = groups(&sandbox, sandbox.token()).await.json();
+    let listed = groups(sandbox.server().address(), sandbox.token()).await.json();
     assert!(
         listed["data"]["items"].as_array().unwrap().iter().any(|it| it["groupId"] == examples["groupId"])
     );
+}
+
+/// `tests/sessions/sandbox.txt` shows what depends on it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_clock_is_stopped_moved_and_reset() {
+    let sandbox = Sandbox::start().await.unwrap();
+    let before: Timestamp = "2019-12-31T23:59:59.999999999Z".parse().unwrap();
+    let status = async || groups(sandbox.server().address(), &sandbox.sample().tokens.expired).await.status;
+    sandbox.set_time(before).await.unwrap();
+    assert_eq!((sandbox.now(), status().await), (before, 200));
+    let moved = sandbox.advance(SignedDuration::from_nanos(1)).await.unwrap();
+    assert_eq!(moved, "2020-01-01T00:00:00Z".parse().unwrap());
+    assert_eq!((sandbox.now(), status().await), (moved, 401), "it stands still");
+    sandbox.advance(SignedDuration::MAX).await.unwrap_err();
+    sandbox.reset_time().await.unwrap();
+    assert!((sandbox.now() - Timestamp::now()).as_secs().abs() < 60);
+    assert!(sandbox.close(Duration::from_secs(5)).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,15 +133,13 @@ async fn a_sandbox_serves_its_own_data_whatever_store_it_is_configured_with() {
     let configured = |config| Config { store: other as _, ..config };
     let sandbox = Sandbox::start_with(SandboxTokens::FIXED, configured).await.unwrap();
     assert_eq!(
-        groups(&sandbox, &theirs.tokens.main).await.status,
+        groups(sandbox.server().address(), &theirs.tokens.main).await.status,
         401,
         "the store of the configuration is served"
     );
-    assert_eq!(groups(&sandbox, sandbox.token()).await.status, 200);
+    assert_eq!(groups(sandbox.server().address(), sandbox.token()).await.status, 200);
 
-    // And the server of that store knows neither the tokens nor the pages.
+    // And the server of that store does not know the tokens.
     let server = sallyport_server::start(Config::loopback(real)).unwrap();
-    let fixed = sandbox.token().expose();
-    let path = format!("/openapi/v1/static/groups?api_key={fixed}");
-    assert_eq!(call(server.address(), "GET", &path, &[], "").await.status, 401);
+    assert_eq!(groups(server.address(), sandbox.token()).await.status, 401);
 }

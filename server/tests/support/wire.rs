@@ -25,6 +25,12 @@ impl Response {
         value
     }
 
+    /// The headers and the body.
+    pub(crate) fn text(&self) -> String {
+        let headers = self.headers.iter().map(|(name, value)| format!("{name}: {value}\n"));
+        headers.chain(["\n".to_owned(), self.body.clone()]).collect()
+    }
+
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))

@@ -24,17 +24,17 @@ const FORWARDED: &str = "forwarded";
 /// the proxy everybody's address.
 pub fn caller(proxies: &TrustedProxies, peer: IpAddr, headers: &HeaderMap) -> Result<IpAddr> {
     let mut caller = peer.to_canonical();
-    if proxies.contains(caller) && !headers.contains_key(X_FORWARDED_FOR) && headers.contains_key(FORWARDED) {
+    if !proxies.contains(caller) {
+        return Ok(caller);
+    }
+    if !headers.contains_key(X_FORWARDED_FOR) && headers.contains_key(FORWARDED) {
         return Err(malformed());
     }
     for field in headers.get_all(X_FORWARDED_FOR).iter().rev() {
-        if !proxies.contains(caller) {
-            break;
-        }
         for hop in field.to_str().map_err(|_| malformed())?.rsplit(',') {
             caller = address(hop.trim_matches([' ', '\t'])).ok_or_else(malformed)?.to_canonical();
             if !proxies.contains(caller) {
-                break;
+                return Ok(caller);
             }
         }
     }

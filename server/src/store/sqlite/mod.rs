@@ -14,6 +14,7 @@ mod writer;
 use std::path::Path;
 
 use async_trait::async_trait;
+use rusqlite::Connection;
 
 pub use self::session::DIALECT;
 use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
@@ -55,8 +56,14 @@ impl Backend for Sqlite {
 
     async fn execute(&self, access: Access, work: Work) -> Result<()> {
         match access {
-            Access::Read | Access::Snapshot => {
-                self.readers.read(|snapshot| work(&mut SqliteSession(snapshot))).await
+            // Each statement of a request reads a snapshot of its own.
+            Access::Read => self.readers.read(|db| work(&mut SqliteSession(db))).await,
+            Access::Snapshot => {
+                let in_snapshot = |db: &Connection| {
+                    let snapshot = db.unchecked_transaction()?;
+                    work(&mut SqliteSession(&snapshot))
+                };
+                self.readers.read(in_snapshot).await
             }
             Access::Write | Access::Change => self.writer.write(|db| work(&mut SqliteSession(db))).await,
             Access::Import => {

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::{Pool, Result, StoreError};
@@ -55,16 +55,14 @@ impl Readers {
         Ok(Lease { connection, idle: Arc::clone(&self.idle), _permit: permit })
     }
 
-    /// Runs `work` on a thread that may block, in one snapshot of the database.
+    /// Runs `work` on a thread that may block.
     pub(super) async fn read(
         &self,
-        work: impl FnOnce(&Transaction<'_>) -> Result<()> + Send + 'static,
+        work: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        let mut lease = self.lease().await?;
-        let reading = tokio::task::spawn_blocking(move || {
-            let connection = lease.connection.as_mut().ok_or(StoreError::Closed)?;
-            work(&connection.transaction()?)
-        });
+        let lease = self.lease().await?;
+        let reading =
+            tokio::task::spawn_blocking(move || work(lease.connection.as_ref().ok_or(StoreError::Closed)?));
         reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
     }
 }

@@ -1,6 +1,6 @@
 //! A session on a connection to SQLite, and the SQL that only SQLite speaks.
 
-use std::{io::Write as _, ops::ControlFlow, rc::Rc};
+use std::{ops::ControlFlow, rc::Rc};
 
 use rusqlite::{
     CachedStatement, Connection,
@@ -40,9 +40,9 @@ fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
     let blob = |address: &Address| {
         let mut blob = Vec::with_capacity(26);
         blob.extend_from_slice(&ip_bytes(address.ip));
-        let ports = address.ports();
-        // Writing to a Vec cannot fail.
-        let _ = write!(blob, "{:05}{:05}", ports.start(), ports.end());
+        for port in [*address.ports().start(), *address.ports().end()] {
+            blob.extend([10_000, 1_000, 100, 10, 1].map(|unit| b'0' + (port / unit % 10) as u8));
+        }
         Value::Bytes(blob.into())
     };
     // `matched.sql` uses the first of three parameters.
