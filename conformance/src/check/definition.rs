@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -294,7 +293,7 @@ impl Case {
 
     /// Its cost including the control requests that it shares.
     pub fn cost_alone(&self) -> Cost {
-        Cost::of_cases([self])
+        self.controls.iter().map(|control| control.cost).chain([self.cost]).sum()
     }
 
     /// The control requests that it shares.
@@ -335,18 +334,6 @@ impl Cost {
     /// Extractions, with the total number of gateways that they request.
     pub const fn extraction(requests: u32, gateways: u32) -> Self {
         Self { requests, gateways }
-    }
-
-    /// The total cost of cases of one check, in which each shared control request counts once.
-    pub fn of_cases<'a>(cases: impl IntoIterator<Item = &'a Case>) -> Self {
-        let mut labels = BTreeSet::new();
-        let mut costs = Vec::new();
-        for case in cases {
-            costs.push(case.cost);
-            let new = case.controls.iter().filter(|control| labels.insert(control.label.as_ref()));
-            costs.extend(new.map(|control| control.cost));
-        }
-        costs.into_iter().sum()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Chooses the cases on which a budget is spent: first those that judge clauses which no other chosen case judges, then those
 //! that notice the most known faults for their cost, then those that notice faults again.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use super::planned::{PlannedCase, PlannedCheck, SentControls};
+use super::planned::{PlannedCase, PlannedCheck, SentControls, cost};
 use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
@@ -58,9 +59,14 @@ pub(super) fn choose(
     allowance: Allowance<'_>,
     detect: Option<u8>,
 ) {
+    let most = allowance.plannable();
+    let Cost { requests, gateways } = cost(&*planned);
+    if detect.is_none() && requests <= most.requests && gateways <= most.gateways {
+        return;
+    }
     let candidates = Candidates::of(planned, matrix, |case| case.skipped.is_none());
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
-    let taken = candidates.best(allowance.plannable(), enough);
+    let taken = candidates.best(most, enough);
     let skipped: Vec<_> = (0..candidates.all.len())
         .filter(|number| !taken.contains(number))
         .map(|number| {
@@ -183,12 +189,8 @@ enum Gain {
     Again,
 }
 
-/// A candidate in the queue, with its value for its price when last computed; among equals the earlier one comes first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Offer {
-    worth: u64,
-    number: std::cmp::Reverse<usize>,
-}
+/// A candidate in the queue: its value for its price when last computed, and its number. Among equals the earlier one comes first.
+type Offer = (u64, Reverse<usize>);
 
 impl<'a> Candidates<'a> {
     /// Those of the planned cases for which `may` holds.
@@ -276,12 +278,11 @@ impl<'a> Candidates<'a> {
 
     /// Takes the candidate with the highest value for its price, until nothing that fits has any value.
     fn by_value(&self, chosen: &mut Choice<'_>, enough: Option<usize>, gain: Gain) {
-        let offer = |chosen: &Choice<'_>, number: usize| Offer {
-            worth: chosen.worth(&self.all[number], gain),
-            number: std::cmp::Reverse(number),
+        let offer = |chosen: &Choice<'_>, number: usize| -> Offer {
+            (chosen.worth(&self.all[number], gain), Reverse(number))
         };
         let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(chosen, number)).collect();
-        while let Some(Offer { worth, number: std::cmp::Reverse(number) }) = queue.pop() {
+        while let Some((worth, Reverse(number))) = queue.pop() {
             if enough.is_some_and(|enough| chosen.detected >= enough) {
                 return;
             }

@@ -31,7 +31,7 @@ pub use expected::{Expectation, ExpectationState, ExpectedFailure};
 pub use gates::Gates;
 pub use options::{Options, SetupError};
 pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals};
-pub use plan::{Plan, PlannedCost};
+pub use plan::Plan;
 pub use planned::{PlannedCase, PlannedCheck};
 pub use profile::Profile;
 pub use report::Report;

@@ -1,11 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use super::choice::Allowance;
-use super::planned::{PlannedCase, PlannedCheck, SentControls};
+use super::planned::{PlannedCase, PlannedCheck, cost};
 use super::{CheckResult, Selection, choice};
-use crate::check::{Check, Scope};
+use crate::check::{Check, Cost, Scope};
 use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
 
@@ -14,15 +12,6 @@ use crate::target::{Fact, Facts};
 pub struct Plan {
     planned: Vec<PlannedCheck>,
     is_all: bool,
-}
-
-/// The maximum cost of a plan, without retries.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct PlannedCost {
-    /// Requests.
-    pub requests: u64,
-    /// Gateways.
-    pub gateways: u64,
 }
 
 impl Plan {
@@ -105,25 +94,15 @@ impl Plan {
     }
 
     /// The maximum cost, without retries.
-    pub fn cost(&self) -> PlannedCost {
-        let mut sum = PlannedCost::default();
-        let mut sent = SentControls::default();
-        for planned in &self.planned {
-            for case in planned.running() {
-                let cost = sent.price(planned.check, case);
-                sent.add(planned.check, case);
-                sum.requests += u64::from(cost.requests);
-                sum.gateways += u64::from(cost.gateways);
-            }
-        }
-        sum
+    pub fn cost(&self) -> Cost {
+        cost(&self.planned)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Case, CaseResult, Cost, Outcome, Run};
+    use crate::check::{Case, CaseResult, Outcome, Run};
     use crate::checks::registry;
 
     use crate::contract::{Clause, Contract};
@@ -151,7 +130,7 @@ mod tests {
         for max in [0, 40, 400, 4_000] {
             let budget = Budget { requests: max, ..Budget::default() };
             let plan = within(&registry(), &budget, &Matrix::default());
-            assert!(plan.cost().requests <= max, "{max}: {:?}", plan.cost());
+            assert!(u64::from(plan.cost().requests) <= max, "{max}: {:?}", plan.cost());
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
             assert!(max < 400 || reached > 30, "{max}: {reached} checks");
         }
@@ -160,7 +139,7 @@ mod tests {
     #[test]
     fn gateways_never_go_beyond_their_budget() {
         for max in [0, 1, 7, 25, 1_000] {
-            assert!(plan(&registry(), max).cost().gateways <= max, "{max}");
+            assert!(u64::from(plan(&registry(), max).cost().gateways) <= max, "{max}");
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
@@ -216,11 +195,11 @@ mod tests {
     #[test]
     fn a_shared_control_counts_once() {
         let once = plan(&[&SHARING], 3);
-        assert_eq!(once.cost(), PlannedCost { requests: 4, gateways: 2 });
+        assert_eq!(once.cost(), Cost { requests: 4, gateways: 2 });
         assert_eq!(once.planned()[0].cost(), Cost::extraction(4, 2));
         let both = plan(&[&SHARING, &SHARING_TOO], 100);
-        assert_eq!(both.cost(), PlannedCost { requests: 7, gateways: 3 });
-        assert_eq!(plan(&[&SHARING], 1).cost(), PlannedCost::default());
+        assert_eq!(both.cost(), Cost { requests: 7, gateways: 3 });
+        assert_eq!(plan(&[&SHARING], 1).cost(), Cost::default());
     }
 
     /// A fault that one case notices.
@@ -347,7 +326,8 @@ mod tests {
         let matrix = Matrix::embedded().expect("the matrix");
         let budget = Profile::Smoke.budget();
         let plan = within(&registry(), &budget, matrix);
-        assert!(plan.cost().requests <= budget.requests && plan.cost().gateways == 0, "{:?}", plan.cost());
+        let Cost { requests, gateways } = plan.cost();
+        assert!(u64::from(requests) <= budget.requests && gateways == 0, "{:?}", plan.cost());
         assert!(plan.planned().iter().filter(|planned| planned.running().count() > 0).count() > 12);
     }
 }

@@ -87,6 +87,18 @@ impl SentControls {
     }
 }
 
+/// The maximum cost of the cases that run, without retries.
+pub(super) fn cost<'a>(planned: impl IntoIterator<Item = &'a PlannedCheck>) -> Cost {
+    let mut sent = SentControls::default();
+    let running = planned.into_iter().flat_map(|planned| planned.running().map(|case| (planned.check, case)));
+    let price = |(check, case)| {
+        let price = sent.price(check, case);
+        sent.add(check, case);
+        price
+    };
+    running.map(price).sum()
+}
+
 impl PlannedCheck {
     /// None when none of its cases is selected.
     pub(super) fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
@@ -127,7 +139,7 @@ impl PlannedCheck {
 
     /// The cost of the cases that run.
     pub fn cost(&self) -> Cost {
-        Cost::of_cases(self.running())
+        cost([self])
     }
 
     /// Whether all of its cases run.

@@ -404,7 +404,7 @@ pub(crate) fn is_small_enough(body: &[u8]) -> bool {
 /// parsed value takes about a hundred bytes: a body with a value every two bytes would take fifty times its length in memory.
 fn json_values(body: &[u8]) -> usize {
     match body.trim_ascii_start() {
-        [b'{' | b'[', ..] => body.iter().filter(|byte| b",[{".contains(byte)).count(),
+        [b'{' | b'[', ..] => body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count(),
         _ => 0,
     }
 }

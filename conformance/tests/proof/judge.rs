@@ -147,13 +147,13 @@ impl Judge {
 
     /// Nothing may fail on the variations that are tested together, neither in a run nor in its recorded traffic. When something
     /// does, each is tested alone.
-    pub fn variations(&self, together: &Varied, is_observed: bool) -> Result<(), Failed> {
-        let problems = self.problems(together, is_observed)?;
+    pub fn variations(&self, together: &Varied) -> Result<(), Failed> {
+        let problems = self.problems(together)?;
         if problems.is_empty() {
             return Ok(());
         }
         for alone in together.each() {
-            let of_one = self.problems(&alone, is_observed)?;
+            let of_one = self.problems(&alone)?;
             if !of_one.is_empty() {
                 return Err(Failed::from(format!("{}\n{}", alone.name(), of_one.join("\n"))));
             }
@@ -162,19 +162,17 @@ impl Judge {
         Err(Failed::from(format!("{advice}\n{}", problems.join("\n"))))
     }
 
-    fn problems(&self, varied: &Varied, is_observed: bool) -> Result<Vec<String>, Failed> {
+    fn problems(&self, varied: &Varied) -> Result<Vec<String>, Failed> {
         let report = self.block_on(async {
             let backend = self.lab.world.backend();
             let proxy = proxy(varied.upstream(backend), varied.has_capitals()).await;
             let target = (varied.target)(backend, &proxy.base_url());
             // What comes once in a while may come again when a case is run once more, and hardly each time.
             let retries = u32::from(varied.name() == "http.error-at-times");
-            run(&target, Options { retries, keep_exchanges: is_observed, ..enough() }).await
+            run(&target, Options { retries, keep_exchanges: true, ..enough() }).await
         });
         let mut problems = problems(&report, &varied.name());
-        if is_observed {
-            problems.extend(observed(&report)?);
-        }
+        problems.extend(observed(&report)?);
         Ok(problems)
     }
 

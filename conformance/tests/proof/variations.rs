@@ -66,26 +66,6 @@ headers: http.cache-control-with-more http.further-headers http.json-with-charse
 framing: http.capital-headers http.closes-each-connection http.gzip http.in-pieces
 ";
 
-/// The variations that are tested at night: each differs little from one that is tested every day.
-pub const NIGHTLY: [&str; 16] = [
-    "extract.text-entries-as-urls",
-    "extract.text-entries-in-three-parts",
-    "extract.text-entries-with-comma",
-    "extract.text-entries-with-slash-br",
-    "http.bad-gateway-at-times",
-    "http.dripping",
-    "http.error-at-times",
-    "http.throttled-at-first",
-    "http.throttles-for-no-time",
-    "http.throttles-until-a-past-date",
-    "http.unavailable-at-first-without-region",
-    "http.unavailable-for-no-time",
-    "rejections.static-list",
-    "rejections.static-nested",
-    "rejections.static-problem",
-    "rejections.static-text",
-];
-
 impl TestedVariation {
     /// The places in [`ORDER`] of what it concerns.
     fn aspects(&self) -> Vec<usize> {
@@ -113,19 +93,6 @@ impl Varied {
     /// The ids.
     pub fn name(&self) -> String {
         self.variations.iter().map(|variation| variation.id).collect::<Vec<_>>().join(" + ")
-    }
-
-    /// Whether one of them is tested every day.
-    pub fn is_daily(&self) -> bool {
-        self.variations.iter().any(|one| !NIGHTLY.contains(&one.id))
-    }
-
-    /// Whether `observe` judges the recorded traffic every day, too, which takes twice as long as the run. Variations of transport and of
-    /// accounts differ from one another in little that is recorded, so the night suffices.
-    pub fn is_observed(&self) -> bool {
-        let is_alike =
-            |one: &TestedVariation| ["accounts.", "http.", "server."].iter().any(|of| one.id.starts_with(of));
-        !self.variations.iter().all(is_alike)
     }
 
     /// Each of them alone.

@@ -13,7 +13,6 @@ mod gateways;
 mod inferred;
 mod memory;
 mod profiles;
-mod protocol;
 mod reference;
 mod rotation;
 mod runs;

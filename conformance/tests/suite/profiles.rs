@@ -37,7 +37,10 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
     let cases = report.checks.iter().flat_map(|check| &check.cases);
     let concluded = cases.filter(|case| case.outcome.concluded()).count();
     assert!(concluded > running, "{concluded} of {running}: what cases leave of the budget goes to others");
-    assert!(Duration::from_secs(planned.requests) / rate < ceilings.wall, "it ends in time at its own rate");
+    assert!(
+        Duration::from_secs(planned.requests.into()) / rate < ceilings.wall,
+        "it ends in time at its own rate"
+    );
 }
 
 #[tokio::test]

@@ -79,41 +79,24 @@ async fn a_withdrawn_credential_that_is_served_is_a_violation() {
     }
 }
 
-/// Every other check starts from extractions of the smallest number, and takes their rejection for a quota that is used up.
+/// Checks start from extractions of the smallest number and take their rejection for a quota that is used up, unless another extraction
+/// is served: of a larger number, one that names the defaults, or one with the token in a header.
 #[tokio::test]
-async fn the_smallest_number_must_be_served_where_a_larger_one_is() {
-    let server = CannedServer::extracting(|asked| match asked.param("num") {
-        Some("1") => Reply::rejected(400, 40000, "num must be from 2 to 100"),
-        _ => Reply::gateways(2),
-    })
-    .await;
-    let report = server.run("extract.num-range.minimum", |_| {}).await;
-    assert_eq!(result(&report, "extract.num-range.minimum").outcome, Outcome::Failed, "{:?}", report.checks);
-}
-
-/// Where the plain extraction is rejected, one that names the defaults tells whether a quota is used up.
-#[tokio::test]
-async fn a_region_that_is_required_is_no_used_up_quota() {
-    let server = CannedServer::extracting(|asked| match asked.param("regions") {
-        Some(_) => Reply::gateways(usize::from(asked.param("num") == Some("2")) + 1),
-        None => Reply::rejected(400, 40000, "regions is required"),
-    })
-    .await;
-    let report = server.run("extract.regions-default.global/json/accepted", |_| {}).await;
-    assert_eq!(report.verdict, Verdict::Findings, "{:?}", report.checks);
-}
-
-/// Headers show that the account can still extract.
-#[tokio::test]
-async fn a_token_that_the_query_does_not_carry_is_no_used_up_quota() {
-    let server = CannedServer::extracting(|asked| match asked.param("api_key") {
-        Some(_) => Reply::rejected(401, 40100, "a token is required"),
-        None => Reply::gateways(usize::from(asked.param("num") == Some("2")) + 1),
-    })
-    .await;
-    let report = server.run("extract.token-transport.each", |_| {}).await;
-    assert_eq!(report.verdict, Verdict::Findings, "{:?}", report.checks);
-    assert_eq!(result(&report, "extract.token-transport.each").outcome, Outcome::Failed);
+async fn what_is_rejected_while_others_are_served_is_no_used_up_quota() {
+    let rows: [(&str, &str, fn(Option<&str>) -> bool, u16); 3] = [
+        ("extract.num-range.minimum", "num", |value| value == Some("1"), 400),
+        ("extract.regions-default.global/json/accepted", "regions", |value| value.is_none(), 400),
+        ("extract.token-transport.each", "api_key", |value| value.is_some(), 401),
+    ];
+    for (only, name, is_rejected, status) in rows {
+        let server = CannedServer::extracting(move |asked| match is_rejected(asked.param(name)) {
+            true => Reply::rejected(status, u32::from(status) * 100, "invalid"),
+            false => Reply::gateways(usize::from(asked.param("num") == Some("2")) + 1),
+        })
+        .await;
+        let report = server.run(only, |_| {}).await;
+        assert_eq!(report.verdict, Verdict::Findings, "{only}: {:?}", report.checks);
+    }
 }
 
 #[tokio::test]
