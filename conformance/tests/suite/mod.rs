@@ -13,6 +13,7 @@ mod gateways;
 mod inferred;
 mod memory;
 mod profiles;
+mod protocol;
 mod reference;
 mod rotation;
 mod runs;
