@@ -167,11 +167,6 @@ impl Check {
         Self { run: Run::Cases(cases), ..self }
     }
 
-    /// The check with cases that run before all others.
-    pub(crate) const fn with_first_cases(self, cases: fn(&Scope<'_>) -> Vec<Case>) -> Self {
-        Self { run: Run::FirstCases(cases), ..self }
-    }
-
     pub(crate) const fn passive(
         self,
         judge: fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>,

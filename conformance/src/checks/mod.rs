@@ -9,6 +9,7 @@ mod registry;
 pub(crate) mod relation;
 mod requests;
 mod row;
+mod rule;
 mod schema;
 mod search;
 mod state;

@@ -1,4 +1,4 @@
-use super::TABLES;
+use super::{TABLES, rule};
 use crate::check::Check;
 use crate::contract::Clause;
 
@@ -10,7 +10,7 @@ pub static UNCOVERED: &[Clause] = &[];
 #[must_use]
 pub fn registry() -> Vec<&'static Check> {
     let tables = TABLES.iter().copied().flatten().copied().flatten();
-    let mut checks: Vec<&'static Check> = tables.collect();
+    let mut checks: Vec<&'static Check> = tables.chain(&*rule::CHECKS).collect();
     checks.sort_by_key(|check| check.id);
     checks
 }
