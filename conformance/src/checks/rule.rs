@@ -19,29 +19,13 @@ pub(super) struct Program {
     run: Run,
 }
 
-struct Rule {
-    operation: OperationId,
-    id: &'static str,
-    clauses: Vec<Clause>,
-    needs: Vec<Fact>,
-    title: &'static str,
-    why: &'static str,
-}
-
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let blocks =
-        TEXTS.into_iter().flat_map(|(operation, text)| blocks(text).map(move |block| (operation, block)));
-    blocks.filter_map(|(operation, block)| rule(operation, block)).collect()
-});
-
-/// The checks of the rules, each with its program. A test finds a rule that can't be read or has no program, and a program without rule.
+/// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or has no program, and a program without
+/// rule.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let check = |rule: &'static Rule| {
-        let run = programs().find(|program| program.id == rule.id)?.run;
-        let check = Check::new(rule.operation, rule.id, &rule.clauses).needs(&rule.needs);
-        Some(Check { run, ..check.title(rule.title).why(rule.why) })
-    };
-    RULES.iter().filter_map(check).collect()
+    let rules = TEXTS
+        .into_iter()
+        .flat_map(|(operation, text)| blocks(text).filter_map(move |block| check(operation, block)));
+    rules.collect()
 });
 
 fn programs() -> impl Iterator<Item = &'static Program> {
@@ -49,21 +33,23 @@ fn programs() -> impl Iterator<Item = &'static Program> {
 }
 
 /// The text of each rule.
-fn blocks(text: &str) -> impl Iterator<Item = &str> {
+fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
     let is_rule = |block: &&str| !block.is_empty() && !block.starts_with('#');
     text.split("\n\n").map(str::trim_end).filter(is_rule)
 }
 
-/// None when it has a mistake.
-fn rule(operation: OperationId, block: &'static str) -> Option<Rule> {
+/// None when it has a mistake, or no program.
+fn check(operation: OperationId, block: &'static str) -> Option<Check> {
     let mut lines = block.lines();
     let (id, rest) = lines.next()?.split_once(" [")?;
     let (clauses, needs) = rest.split_once(']')?;
-    let clauses = clauses.split(' ').map(Clause::from_id).collect::<Option<_>>()?;
+    let clauses: Vec<Clause> = clauses.split(' ').map(Clause::from_id).collect::<Option<_>>()?;
     let needs = needs.strip_prefix(" needs ").unwrap_or(needs).split_terminator(' ');
-    let needs = needs.map(fact).collect::<Option<_>>()?;
+    let needs: Vec<Fact> = needs.map(fact).collect::<Option<_>>()?;
     let (title, why) = (lines.next()?.trim_start(), lines.next()?.trim_start());
-    lines.next().is_none().then_some(Rule { operation, id, clauses, needs, title, why })
+    let run = programs().find(|program| program.id == id).filter(|_| lines.next().is_none())?.run;
+    let check = Check::new(operation, id, clauses.leak()).needs(needs.leak());
+    Some(Check { run, ..check.title(title).why(why) })
 }
 
 /// The fact with this key in the configuration.
