@@ -4,7 +4,7 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
 use super::filters::cases_of_sizes;
-use super::rules::{A_PORT, OTHER_MEMBERS};
+use super::rules::{A_PORT, other_members};
 use super::*;
 use crate::grammar::date_times;
 
@@ -111,7 +111,7 @@ const OTHER_PARAMETERS: [Company; 4] = [
 
 /// Invalid bounds beside each other member.
 fn beside_others(label: &'static str, lower: &'static str, upper: &'static str) -> impl Iterator<Item = Row> {
-    FILTERS.into_iter().chain(OTHER_PARAMETERS).map(move |(member, edits)| {
+    filters().chain(OTHER_PARAMETERS).map(move |(member, edits)| {
         let row = invalid(words(lower, upper), between(lower, upper));
         let valid = [edits, &between(EARLY, LATE)].concat();
         let row = row.changing(format!("bounds in order, beside {member}"), valid, 0).doubtful();
@@ -134,7 +134,7 @@ fn format_row(
     at: usize,
     Reason { text: kind, is_valid, spellings, .. }: Reason,
 ) -> Row {
-    let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
+    let members = other_members().into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
     let member = std::iter::once(None).chain(members).cycle().nth(at).flatten().filter(|_| !is_valid);
     let position =
         member.map_or("beside the other bound".to_owned(), |(member, _)| format!("beside {member}"));

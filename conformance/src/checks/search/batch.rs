@@ -58,7 +58,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         ("true", field(IPS, true)),
         ("a string of several addresses", field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))),
     ];
-    let beside = [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE].map(|company| {
+    let beside = filters().take(1).chain([SECOND_PAGE, LARGEST_PAGE, A_RANGE]).map(|company| {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
@@ -232,7 +232,7 @@ fn all_or_nothing() -> Vec<Row> {
         let row = invalid(format!("{item:?} among valid items: {label}"), [inserted]).labelled(&*label);
         row.changing(format!("valid items, {label}"), [Set(IPS, Value::Items(items))], 0)
     });
-    let company = || FILTERS.into_iter().chain(BESIDE);
+    let company = || filters().chain(BESIDE);
     let shaped = company().flat_map(|(member, edits)| {
         SHAPES.map(|(shape, items)| {
             let label = format!("{shape}, beside {member}");

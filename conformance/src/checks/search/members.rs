@@ -154,9 +154,9 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
     let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
-    let beside = FILTERS[1..].iter().chain([&SECOND_PAGE]).map(|company| {
+    let beside = filters().skip(1).chain([SECOND_PAGE]).map(|company| {
         let label = format!("unlisted, beside {}", company.0);
-        unlisted(&label, vec![format!("un{}", listed[0])]).beside(*company)
+        unlisted(&label, vec![format!("un{}", listed[0])]).beside(company)
     });
     let bounded = listed.iter().map(|status| {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])

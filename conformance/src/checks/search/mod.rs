@@ -46,7 +46,7 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, FILTERS, SECOND_PAGE, each_invalid, invalid, valid, valid_if};
+use rules::{A_RANGE, Company, SECOND_PAGE, each_invalid, filters, invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, row, rows, surveyed};
 
 /// Makes another text of a value.
