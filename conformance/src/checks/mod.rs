@@ -4,6 +4,7 @@ mod all;
 mod extract;
 mod extraction;
 pub(crate) mod groups;
+mod plain;
 pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;
@@ -18,7 +19,7 @@ mod token;
 pub use registry::{UNCOVERED, registry};
 pub use requests::UNKNOWN_ADDRESS;
 
-pub(crate) use requests::first_requests;
+pub(crate) use requests::{first_requests, plain};
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 

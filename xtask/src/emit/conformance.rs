@@ -1,5 +1,7 @@
 //! Emits the document as JSON, which server and suite embed, and `clause.rs`, the ids that the suite's checks cite.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::GENERATED;
@@ -45,20 +47,25 @@ pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     format!("{open}\n{inner}{}\n{outer}{close}", members.join(&format!(",\n{inner}")))
 }
 
-/// Both kinds of ids as enums; `ids!` in the suite gives them their methods.
+/// The ids as enums; `ids!` in the suite gives them their methods.
 fn ids(contract: &Contract) -> String {
     let mut clauses: Vec<_> = contract.clauses.iter().map(|clause| (&*clause.id, &*clause.text)).collect();
     let mut unspecified: Vec<_> = contract.unspecified.iter().map(|open| (&*open.id, &*open.text)).collect();
     clauses.sort_unstable();
     unspecified.sort_unstable();
+    let operations: BTreeSet<_> =
+        contract.operations.iter().map(|operation| (operation.prefix(), &*operation.id)).collect();
+    let operations: Vec<_> = operations.into_iter().collect();
     format!(
         "{GENERATED}\n\n\
          use super::ids::ids;\n\n\
          ids! {{\n    /// One rule of the contract (`x-clauses`).\n    Clause {{\n{}    }}\n}}\n\n\
          ids! {{\n    /// Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.\n    \
-         Unspecified {{\n{}    }}\n}}\n",
+         Unspecified {{\n{}    }}\n}}\n\n\
+         ids! {{\n    /// An operation, by what the ids of its clauses begin with.\n    OperationId {{\n{}    }}\n}}\n",
         variants(&clauses),
-        variants(&unspecified)
+        variants(&unspecified),
+        variants(&operations)
     )
 }
 

@@ -4,33 +4,28 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Case, Check, Cost, Probe, Run, Stop, accepted};
+use super::check;
+use crate::check::{Case, Check, Cost, Probe, Stop, accepted};
 use crate::checks::relation::address_of;
 use crate::checks::row::{Credential, token_parameter};
 use crate::checks::search::account::{ForeignItems, ip, items, nothing_found, total};
-use crate::contract::Clause;
+use crate::contract::Clause::{self, AllOwnAccount};
 use crate::contract::part::{GROUP_ID, ORDER_NO, PAGE_SIZE};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "all.own-account.empty",
-        title: "a search with the token of an account without instances finds none",
-        why: "A customer without instances sees those of another: addresses, products and terms that are not theirs.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), empty)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.foreign-addresses",
-        title: "a search finds nothing at addresses of other accounts",
-        why: "Customers see what others have bought, and where.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
+    check("all.own-account.empty", &[AllOwnAccount])
+        .title("a search with the token of an account without instances finds none")
+        .why("A customer without instances sees those of another: addresses, products and terms that are not theirs.")
+        .needs(&[Fact::EmptyToken, Fact::OwnAddresses])
+        .with_cases(|_| Case::single(Cost::requests(2), empty)),
+    check("all.own-account.foreign-addresses", &[AllOwnAccount])
+        .title("a search finds nothing at addresses of other accounts")
+        .why("Customers see what others have bought, and where.")
+        .needs(&[Fact::ForeignAddresses])
+        .with_cases(|_| {
             let case = |label, items| Case::for_data(label, Cost::requests(3), (label, items), nothing_found);
             vec![
                 Case::new("addresses", Cost::requests(3), foreign_addresses),
@@ -39,50 +34,32 @@ pub(super) static CHECKS: &[Check] = &[
                     .needs([Fact::SecondToken, Fact::SharedAddress]),
             ]
         }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.concurrent",
-        title: "simultaneous calls of two accounts return each its own data",
-        why: "A service that answers equal calls together sends one customer's data to another, under load only.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| {
+    check("all.own-account.concurrent", &[AllOwnAccount])
+        .title("simultaneous calls of two accounts return each its own data")
+        .why("A service that answers equal calls together sends one customer's data to another, under load only.")
+        .needs(&[Fact::SecondToken])
+        .with_cases(|_| {
             let cost = Cost::requests(2 + 2 * PAIRS);
             let case =
                 |label, request: fn(&Probe<'_>) -> Request| Case::for_data(label, cost, request, concurrent);
             let search = case("search", |probe| probe.search(probe.own_addresses(SAMPLE)));
             vec![case("groups", |probe| probe.groups()), search.needs([Fact::OwnAddresses])]
         }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.groups-empty",
-        title: "an account without groups does not list those of another",
-        why: "A new customer sees what another one does with its addresses.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::EmptyToken],
-        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(2), (Fact::EmptyToken, false), listings)]),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.instances",
-        title: "a second account does not see the instances of the first",
-        why: "Customers see what others have bought, and where.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::OwnAddresses, Fact::SecondToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(8), instances)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.listings",
-        title: "two accounts list no group in common",
-        why: "Names of groups reveal what another customer does with its addresses.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(3), (Fact::SecondToken, true), listings)]),
-        ..Check::TEMPLATE
-    },
+    check("all.own-account.groups-empty", &[AllOwnAccount])
+        .title("an account without groups does not list those of another")
+        .why("A new customer sees what another one does with its addresses.")
+        .needs(&[Fact::EmptyToken])
+        .with_cases(|_| vec![Case::for_data("", Cost::requests(2), (Fact::EmptyToken, false), listings)]),
+    check("all.own-account.instances", &[AllOwnAccount])
+        .title("a second account does not see the instances of the first")
+        .why("Customers see what others have bought, and where.")
+        .needs(&[Fact::OwnAddresses, Fact::SecondToken])
+        .with_cases(|_| Case::single(Cost::requests(8), instances)),
+    check("all.own-account.listings", &[AllOwnAccount])
+        .title("two accounts list no group in common")
+        .why("Names of groups reveal what another customer does with its addresses.")
+        .needs(&[Fact::SecondToken])
+        .with_cases(|_| vec![Case::for_data("", Cost::requests(3), (Fact::SecondToken, true), listings)]),
 ];
 
 /// Addresses of a search.

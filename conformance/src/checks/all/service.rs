@@ -4,56 +4,41 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
-};
+use super::check;
+use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Stop};
 use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
 use crate::checks::token::WrongToken;
-use crate::contract::{Clause, Unspecified};
+use crate::contract::Clause::{self, *};
+use crate::contract::{Contract, OperationId, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{RetryAfter, password};
 
 pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "all.https.verified",
-        title: "the service is served over HTTPS with a trusted certificate",
-        why: "Anybody on the network path can read tokens and gateways.",
-        clauses: &[Clause::AllHttps],
-        run: Run::Cases(|_| Case::single(Cost::requests(1), https)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.no-secrets.watched",
-        title: "no response contains a proxy password",
-        why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
-        clauses: &[Clause::AllNoSecrets],
-        run: Run::Passive(judge_secrets),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.prefix.served",
-        title: "every operation is served under its path",
-        why: "Clients built from the document get 404 for an operation that exists elsewhere.",
-        clauses: &[Clause::AllPrefix],
+    check("all.https.verified", &[AllHttps])
+        .title("the service is served over HTTPS with a trusted certificate")
+        .why("Anybody on the network path can read tokens and gateways.")
+        .with_cases(|_| Case::single(Cost::requests(1), https)),
+    check("all.no-secrets.watched", &[AllNoSecrets])
+        .title("no response contains a proxy password")
+        .why("Responses end up in logs and caches of callers; anybody who reads one can use the proxies.")
+        .passive(judge_secrets),
+    check("all.prefix.served", &[AllPrefix])
+        .title("every operation is served under its path")
+        .why("Clients built from the document get 404 for an operation that exists elsewhere.")
         // A budget without gateways leaves the case out, since it sends an extraction.
-        run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), prefix)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.throttled-retry-after.watched",
-        title: "a response with status 429 carries Retry-After",
-        why: "Callers that do not know how long to wait retry immediately, and are throttled again.",
-        clauses: &[Clause::AllThrottledRetryAfter],
-        run: Run::Passive(judge_throttled),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.token-required.missing",
-        title: "a call without a known token is rejected",
-        why: "Anybody can read a customer's data or extract at its expense.",
-        clauses: &[Clause::AllTokenRequired],
-        run: Run::Cases(|_| {
+        .with_cases(|scope| {
+            let operations = u32::try_from(2 + scope.contract.plain.len()).unwrap_or(u32::MAX);
+            Case::single(Cost::extraction(operations, 1), prefix)
+        }),
+    check("all.throttled-retry-after.watched", &[AllThrottledRetryAfter])
+        .title("a response with status 429 carries Retry-After")
+        .why("Callers that do not know how long to wait retry immediately, and are throttled again.")
+        .passive(judge_throttled),
+    check("all.token-required.missing", &[AllTokenRequired])
+        .title("a call without a known token is rejected")
+        .why("Anybody can read a customer's data or extract at its expense.")
+        .with_cases(|scope| {
             // Each operation may forget to ask for a token.
             let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
                 let absent =
@@ -66,33 +51,28 @@ pub(super) static CHECKS: &[Check] = &[
                 let cases = cases(Clause::AllTokenRequired, rows).into_iter();
                 cases.map(|case| case.about(operation)).collect::<Vec<_>>()
             };
-            OPERATIONS.into_iter().enumerate().flat_map(of_operation).collect()
+            operations(scope.contract).into_iter().enumerate().flat_map(of_operation).collect()
         }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.token-required.revoked",
-        title: "a call with the token that was supplied as revoked is rejected",
-        why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-        clauses: &[Clause::AllTokenRequired],
-        needs: &[Fact::RevokedToken],
-        run: Run::Cases(|scope| {
+    check("all.token-required.revoked", &[AllTokenRequired])
+        .title("a call with the token that was supplied as revoked is rejected")
+        .why("A customer that revokes a leaked token believes that it is safe, and is not.")
+        .needs(&[Fact::RevokedToken])
+        .with_cases(|scope| {
             // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
             // is a violation in any case.
             let why = format!(
                 "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
                 Fact::RevokedToken
             );
-            let revoked = OPERATIONS.map(|(name, base)| {
+            let operations = operations(scope.contract);
+            let revoked = operations.clone().into_iter().map(|(name, base)| {
                 reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
             });
             // `extract.whitelist.rejected-tokens` tests extraction.
-            let others = OPERATIONS.into_iter().filter(|(_, base)| !base.extracts());
+            let others = operations.into_iter().filter(|(_, base)| !base.extracts());
             let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
-            cases(Clause::AllTokenRequired, revoked.into_iter().chain(others))
+            cases(Clause::AllTokenRequired, revoked.chain(others))
         }),
-        ..Check::TEMPLATE
-    },
 ];
 
 /// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the
@@ -162,7 +142,9 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     // Without `num` the extraction is rejected, which shows that it is served, and takes no gateway.
     let num = &probe.contract().extract.num.name;
     let extract = probe.extract().without_query(num).as_invalid();
-    for request in [probe.groups(), probe.any_search(), extract] {
+    let plain = probe.contract().plain.keys().copied();
+    let requests = plain.chain([OperationId::Search]).map(|operation| probe.valid(operation));
+    for request in requests.chain([extract]) {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
@@ -201,12 +183,16 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     Some(vec![PassiveFinding::fail(Clause::AllThrottledRetryAfter, key, expected, actual)])
 }
 
-const OPERATIONS: [(&str, Base); 4] = [
-    ("groups", Base::Groups),
-    ("search", Base::Search),
-    ("extract", Base::Extract(Extraction::PLAIN)),
-    ("extract-text", Base::Extract(Extraction::TEXT)),
-];
+/// Each operation by its name in labels: the plain ones first.
+fn operations(contract: &Contract) -> Vec<(&'static str, Base)> {
+    let plain = contract.plain.keys().map(|id| (id.id(), Base::Plain(*id)));
+    let others = [
+        ("search", Base::SEARCH),
+        ("extract", Base::Extract(Extraction::PLAIN)),
+        ("extract-text", Base::Extract(Extraction::TEXT)),
+    ];
+    plain.chain(others).collect()
+}
 
 /// A token may be revoked by its owner, or expire. Without such a token, the row is skipped.
 fn others_revoked(scope: &Scope<'_>, name: &str) -> Row {

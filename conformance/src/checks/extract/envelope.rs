@@ -10,7 +10,6 @@ use super::*;
 use crate::check::Form;
 use crate::checks::extraction::says_error;
 use crate::checks::row::either;
-use crate::checks::schema;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static CHECKS: &[Check] = &[
@@ -26,16 +25,6 @@ pub(super) static CHECKS: &[Check] = &[
         .title("unspecified behaviour of an extraction is recorded")
         .why("No decision is wrong; clients have to support all of them.")
         .with_cases(open),
-    check("extract.envelope.schema", &[ExtractCount, ExtractEndpoint, ExtractEnvelope, ExtractRequestIp])
-        .title("every successful extraction matches its schema in the OpenAPI document")
-        .why("Clients that are generated from the document fail on a field that is missing or of another type.")
-        .passive(schema::judge),
-    check("extract.envelope.success", &[ExtractEnvelope])
-        .title("a valid extraction returns HTTP 200 with code 0")
-        .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
-        .with_cases(|_| {
-            schema::success(ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
-        }),
     check("extract.error-envelope.watched", &[ExtractErrorEnvelope])
         .title("a rejected extraction has a message and a code other than 0")
         .why("The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \

@@ -246,7 +246,8 @@ async fn ports_of_second(
     addresses: Vec<String>,
     own: &BTreeSet<String>,
 ) -> Result<Vec<String>, Stop> {
-    let (name, token) = (&probe.contract().search.api_key.name, probe.secret(Fact::SecondToken, 0)?);
+    let (name, token) =
+        (&probe.contract().search.operation.api_key.name, probe.secret(Fact::SecondToken, 0)?);
     let theirs = endpoints(probe, probe.search(addresses).query(name, token.expose())).await?;
     let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
     let lacks = "the second account has no instances of its own at these addresses";
@@ -287,7 +288,7 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     };
     let search = &probe.contract().search;
     let request = probe.search([shared.as_str()]);
-    let other = request.clone().query(&search.api_key.name, second.expose());
+    let other = request.clone().query(&search.operation.api_key.name, second.expose());
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
     let both = own.shared_with(&others);
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();

@@ -39,7 +39,7 @@ pub(super) static CHECKS: &[Check] = &[
         .why("Client libraries differ in such details. A server error makes them retry a request that can't succeed.")
         .with_cases(|_| {
             let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
-            cases(SearchJsonBody, rows.map(|row| row.of(Base::Search)))
+            cases(SearchJsonBody, rows.map(|row| row.of(Base::SEARCH)))
         }),
     check("search.token.single", &[SearchToken])
         .title("a search takes one token: a missing, empty, unknown or repeated one is rejected")
@@ -208,10 +208,10 @@ const OPEN: [(&str, Unspecified, &[Edit]); 10] = [
 ];
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let rows = one_token(&Base::Search, |wrong| wrong.reason).into_iter();
+    let rows = one_token(&Base::SEARCH, |wrong| wrong.reason).into_iter();
     // A token in the body does not count, and filters do not replace it.
     let in_body = with(|probe, request| {
-        let name = &probe.contract().search.api_key.name;
+        let name = &probe.contract().search.operation.api_key.name;
         Ok(request.without_query(name).field(name, probe.token().expose()))
     });
     let requests = [
@@ -224,6 +224,6 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
     let beside = invalid("absent or repeated beside other fields", []).sending(requests);
     let beside = beside.changing("beside filters", filters, 0);
-    let other_spellings = other_spellings(SearchToken, |probe| probe.any_search());
+    let other_spellings = other_spellings(SearchToken, OperationId::Search);
     cases(SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

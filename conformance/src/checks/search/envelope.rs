@@ -2,29 +2,8 @@
 
 use super::*;
 use crate::checks::extraction::Place;
-use crate::checks::schema;
 
 pub(super) static CHECKS: &[Check] = &[
-    check("search.headers.request-id", &[SearchEnvelope, SearchHeaders])
-        .title("`X-Request-Id` and `requestId` of a search are not empty")
-        .why("Support can't find a call without its id.")
-        .passive(|observed| schema::judge_request_id(observed, [SearchHeaders, SearchEnvelope])),
-    check("search.envelope.schema", &[
-            SearchCapabilities,
-            SearchEnvelope,
-            SearchHeaders,
-            SearchInstance,
-            SearchMaxBatchNoEffect,
-            SearchStatus,
-            SearchTotal,
-        ])
-        .title("every successful search matches its schema in the OpenAPI document")
-        .why("Generated clients fail to parse a response that differs from the schema, and lose the whole page.")
-        .passive(schema::judge),
-    check("search.envelope.success", &[SearchEnvelope])
-        .title("a valid search returns HTTP 200 with code 200")
-        .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
-        .with_cases(|_| schema::success(SearchEnvelope, Cost::requests(1), |probe| probe.any_search())),
     check("search.envelope.variety", &[SearchEnvelope])
         .title("every kind of successful search has the envelope, the headers and complete instances")
         .why("Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.")

@@ -37,7 +37,7 @@ pub(super) static CHECKS: &[Check] = &[
             let open = OPEN.map(|(label, unspecified, item)| {
                 either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
             });
-            cases(SearchIpsItem, open.map(|row| row.of(Base::Search)))
+            cases(SearchIpsItem, open.map(|row| row.of(Base::SEARCH)))
         }),
     check("search.ips-port.boundaries", &[SearchIpsPort])
         .title("a port inside its range is accepted, and anything else after the address is rejected")

@@ -62,12 +62,12 @@ pub(super) fn other_members() -> Vec<Company> {
 /// A search that must be rejected. Its label is also its description.
 pub(super) fn invalid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
-    reject(label.clone(), label, edits).of(Base::Search)
+    reject(label.clone(), label, edits).of(Base::SEARCH)
 }
 
 pub(super) fn valid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
-    accept(label.clone(), label, edits).of(Base::Search)
+    accept(label.clone(), label, edits).of(Base::SEARCH)
 }
 
 pub(super) fn valid_if(is_allowed: bool, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
@@ -104,7 +104,7 @@ pub(super) fn invalid_members(
     let is_other =
         |(_, edits): &Company| !edits.iter().any(|edit| matches!(edit, Set(part, _) if *part == name));
     let members: Vec<_> = other_members().into_iter().filter(is_other).collect();
-    let property = search.properties().find(|property| property.name == name);
+    let property = search.operation.body.iter().find(|property| property.name == name);
     // Without one the document can't be read.
     let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
         return Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn boundary_cases(
     name: &'static str,
     chosen: impl Fn(&Boundary) -> bool,
 ) -> Vec<Case> {
-    let property = scope.contract.search.properties().find(|property| property.name == name);
+    let property = scope.contract.search.operation.body.iter().find(|property| property.name == name);
     let boundaries = property.into_iter().flat_map(|property| boundaries(&property.schema));
     let case = |value: Boundary| {
         // The label of a limit does not depend on its value.
