@@ -165,10 +165,6 @@ impl Check {
         Self { needs, ..self }
     }
 
-    pub(crate) const fn with_cases(self, cases: fn(&Scope<'_>) -> Vec<Case>) -> Self {
-        Self { run: Run::Cases(cases), ..self }
-    }
-
     pub(crate) const fn declared(self, cases: fn(&Operation) -> Vec<Case>) -> Self {
         Self { run: Run::Declared(cases), ..self }
     }

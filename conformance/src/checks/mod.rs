@@ -23,11 +23,8 @@ pub(crate) use requests::{first_requests, plain};
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 
-use crate::check::{Case, Check, Probe, ProbeContext};
+use crate::check::{Case, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
-
-/// The checks, one table for each topic of an operation.
-static TABLES: &[&[&[Check]]] = &[all::CHECKS, extract::CHECKS, &[groups::CHECKS], search::TABLES];
 
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
 ///

@@ -1,16 +1,19 @@
-//! The rules that are texts, in `extract/rules.txt` and `search/rules.txt`, and the programs of their cases.
+//! The rules, which are texts, and the programs of their cases.
 
 use std::sync::LazyLock;
 
+use super::{all, extract, groups, search};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
 use crate::contract::{Clause, OperationId};
 use crate::target::Fact;
 
 /// A rule is its id with the clauses that it is about and the facts that it needs, what a conforming service does, and what goes wrong
 /// for users otherwise. README.md says more.
-const TEXTS: [(OperationId, &str); 2] = [
-    (OperationId::Extract, include_str!("extract/rules.txt")),
-    (OperationId::Search, include_str!("search/rules.txt")),
+const TEXTS: [(Option<OperationId>, &str); 4] = [
+    (None, include_str!("all/rules.txt")),
+    (Some(OperationId::Extract), include_str!("extract/rules.txt")),
+    (Some(OperationId::Groups), include_str!("groups/rules.txt")),
+    (Some(OperationId::Search), include_str!("search/rules.txt")),
 ];
 
 /// How the rule with this id is tested.
@@ -28,8 +31,11 @@ pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     rules.collect()
 });
 
+static PROGRAMS: &[&[&[Program]]] =
+    &[all::PROGRAMS, extract::PROGRAMS, &[groups::PROGRAMS], search::PROGRAMS];
+
 fn programs() -> impl Iterator<Item = &'static Program> {
-    [super::extract::PROGRAMS, super::search::PROGRAMS].into_iter().flatten().copied().flatten()
+    PROGRAMS.iter().copied().flatten().copied().flatten()
 }
 
 /// The text of each rule.
@@ -39,7 +45,7 @@ fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// None when it has a mistake, or no program.
-fn check(operation: OperationId, block: &'static str) -> Option<Check> {
+fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let mut lines = block.lines();
     let (id, rest) = lines.next()?.split_once(" [")?;
     let (clauses, needs) = rest.split_once(']')?;
@@ -48,8 +54,8 @@ fn check(operation: OperationId, block: &'static str) -> Option<Check> {
     let needs: Vec<Fact> = needs.map(fact).collect::<Option<_>>()?;
     let (title, why) = (lines.next()?.trim_start(), lines.next()?.trim_start());
     let run = programs().find(|program| program.id == id).filter(|_| lines.next().is_none())?.run;
-    let check = Check::new(operation, id, clauses.leak()).needs(needs.leak());
-    Some(Check { run, ..check.title(title).why(why) })
+    let (clauses, needs) = (clauses.leak(), needs.leak());
+    Some(Check { id, title, why, operation, clauses, needs, run })
 }
 
 /// The fact with this key in the configuration.

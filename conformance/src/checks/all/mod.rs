@@ -3,12 +3,6 @@
 mod account;
 mod service;
 
-use crate::check::Check;
-use crate::contract::Clause;
+use super::rule::Program;
 
-/// A check of all operations.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check { id, clauses, ..Check::TEMPLATE }
-}
-
-pub(super) static CHECKS: &[&[Check]] = &[account::CHECKS, service::CHECKS];
+pub(super) static PROGRAMS: &[&[Program]] = &[account::PROGRAMS, service::PROGRAMS];

@@ -4,75 +4,56 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::check;
-use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Stop};
+use crate::check::{Case, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Stop};
 use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
+use crate::checks::rule::{Program, active, passive};
 use crate::checks::token::WrongToken;
-use crate::contract::Clause::{self, *};
+use crate::contract::Clause;
 use crate::contract::{Contract, OperationId, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{RetryAfter, password};
 
-pub(super) static CHECKS: &[Check] = &[
-    check("all.https.verified", &[AllHttps])
-        .title("the service is served over HTTPS with a trusted certificate")
-        .why("Anybody on the network path can read tokens and gateways.")
-        .with_cases(|_| Case::single(Cost::requests(1), https)),
-    check("all.no-secrets.watched", &[AllNoSecrets])
-        .title("no response contains a proxy password")
-        .why("Responses end up in logs and caches of callers; anybody who reads one can use the proxies.")
-        .passive(judge_secrets),
-    check("all.prefix.served", &[AllPrefix])
-        .title("every operation is served under its path")
-        .why("Clients built from the document get 404 for an operation that exists elsewhere.")
-        // A budget without gateways leaves the case out, since it sends an extraction.
-        .with_cases(|scope| {
-            let operations = u32::try_from(2 + scope.contract.plain.len()).unwrap_or(u32::MAX);
-            Case::single(Cost::extraction(operations, 1), prefix)
-        }),
-    check("all.throttled-retry-after.watched", &[AllThrottledRetryAfter])
-        .title("a response with status 429 carries Retry-After")
-        .why("Callers that do not know how long to wait retry immediately, and are throttled again.")
-        .passive(judge_throttled),
-    check("all.token-required.missing", &[AllTokenRequired])
-        .title("a call without a known token is rejected")
-        .why("Anybody can read a customer's data or extract at its expense.")
-        .with_cases(|scope| {
-            // Each operation may forget to ask for a token.
-            let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
-                let absent =
-                    reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
-                let wrong = WrongToken::all().map(|wrong| {
-                    let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
-                    row.labelled(format!("{name}/{}", wrong.label))
-                });
-                let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
-                let cases = cases(Clause::AllTokenRequired, rows).into_iter();
-                cases.map(|case| case.about(operation)).collect::<Vec<_>>()
-            };
-            operations(scope.contract).into_iter().enumerate().flat_map(of_operation).collect()
-        }),
-    check("all.token-required.revoked", &[AllTokenRequired])
-        .title("a call with the token that was supplied as revoked is rejected")
-        .why("A customer that revokes a leaked token believes that it is safe, and is not.")
-        .needs(&[Fact::RevokedToken])
-        .with_cases(|scope| {
-            // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
-            // is a violation in any case.
-            let why = format!(
-                "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
-                Fact::RevokedToken
-            );
-            let operations = operations(scope.contract);
-            let revoked = operations.clone().into_iter().map(|(name, base)| {
-                reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
+pub(super) static PROGRAMS: &[Program] = &[
+    active("all.https.verified", |_| Case::single(Cost::requests(1), https)),
+    passive("all.no-secrets.watched", judge_secrets),
+    // A budget without gateways leaves the case out, since it sends an extraction.
+    active("all.prefix.served", |scope| {
+        let operations = u32::try_from(2 + scope.contract.plain.len()).unwrap_or(u32::MAX);
+        Case::single(Cost::extraction(operations, 1), prefix)
+    }),
+    passive("all.throttled-retry-after.watched", judge_throttled),
+    active("all.token-required.missing", |scope| {
+        // Each operation may forget to ask for a token.
+        let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
+            let absent =
+                reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
+            let wrong = WrongToken::all().map(|wrong| {
+                let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
+                row.labelled(format!("{name}/{}", wrong.label))
             });
-            // `extract.whitelist.rejected-tokens` tests extraction.
-            let others = operations.into_iter().filter(|(_, base)| !base.extracts());
-            let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
-            cases(Clause::AllTokenRequired, revoked.chain(others))
-        }),
+            let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
+            let cases = cases(Clause::AllTokenRequired, rows).into_iter();
+            cases.map(|case| case.about(operation)).collect::<Vec<_>>()
+        };
+        operations(scope.contract).into_iter().enumerate().flat_map(of_operation).collect()
+    }),
+    active("all.token-required.revoked", |scope| {
+        // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
+        // is a violation in any case.
+        let why = format!(
+            "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
+            Fact::RevokedToken
+        );
+        let operations = operations(scope.contract);
+        let revoked = operations.clone().into_iter().map(|(name, base)| {
+            reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
+        });
+        // `extract.whitelist.rejected-tokens` tests extraction.
+        let others = operations.into_iter().filter(|(_, base)| !base.extracts());
+        let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
+        cases(Clause::AllTokenRequired, revoked.chain(others))
+    }),
 ];
 
 /// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the

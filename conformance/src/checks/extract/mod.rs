@@ -42,17 +42,11 @@ use crate::response::request_ids;
 use crate::target::{Fact, Facts, GatewayPool};
 use crate::wire::{Exchange, Request, Response};
 
-/// A check of this operation.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check::new(OperationId::Extract, id, clauses)
-}
-
-pub(super) static CHECKS: &[&[Check]] = &[envelope::CHECKS];
-
 pub(super) static PROGRAMS: &[&[Program]] = &[
     access::PROGRAMS,
     combinations::PROGRAMS,
     empty_region::PROGRAMS,
+    envelope::PROGRAMS,
     gateways::PROGRAMS,
     limits::PROGRAMS,
     link::PROGRAMS,

@@ -2,47 +2,27 @@
 
 use serde_json::Value;
 
-use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Stop};
+use crate::check::{AcceptedResponse, Case, Cost, Probe, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
+use crate::checks::rule::{Program, active};
 use crate::checks::token::{UNKNOWN, rejected_alike};
-use crate::contract::Clause::{self, *};
-use crate::contract::OperationId;
+use crate::contract::Clause;
 use crate::contract::part::GROUP_ID;
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
 use crate::wire::Request;
 
-/// A check of this operation.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check::new(OperationId::Groups, id, clauses)
-}
-
-pub(super) static CHECKS: &[Check] = &[
-    check("groups.empty.account", &[GroupsEmpty])
-        .title("an account without groups gets an empty array")
-        .why("Clients fail on null or on a missing list for every new customer.")
-        .needs(&[Fact::EmptyToken])
-        .with_cases(|_| Case::single(Cost::requests(5), empty)),
-    check("groups.envelope.complete", &[GroupsEnvelope])
-        .title("a listing contains every group that has an instance of the account")
-        .why("Instances of a group that is not listed can't be found by group, and look ungrouped.")
-        .needs(&[Fact::OwnAddresses])
-        .with_cases(|_| Case::single(Cost::requests(7), complete)),
-    check("groups.envelope.listed", &[AllOwnAccount, GroupsEnvelope])
-        .title("a listing contains the known groups of the account and no others")
-        .why("Callers that go through the listing to find all instances miss those of a group that is not in it.")
-        .needs(&[Fact::OwnGroups])
-        .with_cases(|_| Case::single(Cost::requests(1), known)),
-    check("groups.order.ascending", &[GroupsOrder])
-        .title("groups ascend by id")
-        .why("Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.")
-        .with_cases(|_| {
-            // More listings than a service has replicas that may disagree.
-            let case = |(label, times): (&'static str, u32)| {
-                Case::for_data(label, Cost::requests(times + 1), times, order)
-            };
-            [("repeated", 2), ("many times", 12)].map(case).into()
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("groups.empty.account", |_| Case::single(Cost::requests(5), empty)),
+    active("groups.envelope.complete", |_| Case::single(Cost::requests(7), complete)),
+    active("groups.envelope.listed", |_| Case::single(Cost::requests(1), known)),
+    active("groups.order.ascending", |_| {
+        // More listings than a service has replicas that may disagree.
+        let case = |(label, times): (&'static str, u32)| {
+            Case::for_data(label, Cost::requests(times + 1), times, order)
+        };
+        [("repeated", 2), ("many times", 12)].map(case).into()
+    }),
 ];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -3,15 +3,9 @@
 use super::*;
 use crate::checks::extraction::Place;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.envelope.variety", &[SearchEnvelope])
-        .title("every kind of successful search has the envelope, the headers and complete instances")
-        .why("Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.")
-        .with_cases(|_| variety_cases()),
-    check("search.instance.watched", &[SearchInstance, SearchPaging])
-        .title("an instance has an IP address, a country code of three letters, an id of its own, and null for an unknown time")
-        .why("Callers connect to the address and store instances by id; a host name or a repeated id breaks them.")
-        .passive(judge_instances),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.envelope.variety", |_| variety_cases()),
+    passive("search.instance.watched", judge_instances),
 ];
 
 /// Successful searches of every kind, which passive checks judge.

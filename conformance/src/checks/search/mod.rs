@@ -52,19 +52,15 @@ use surveyed::{Account, BATCHES, row, rows, surveyed};
 /// Makes another text of a value.
 type Respell = fn(&str) -> String;
 
-/// A check of this operation.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check::new(OperationId::Search, id, clauses)
-}
-
-pub(super) static TABLES: &[&[Check]] = &[body::CHECKS, envelope::CHECKS, input::CHECKS];
-
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
     activated::PROGRAMS,
     batch::PROGRAMS,
+    body::PROGRAMS,
     consistent::PROGRAMS,
+    envelope::PROGRAMS,
     filters::PROGRAMS,
+    input::PROGRAMS,
     intersection::PROGRAMS,
     known::PROGRAMS,
     matching::PROGRAMS,
