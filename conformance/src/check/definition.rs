@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::{ObservedExchange, PassiveFinding, Probe};
-use crate::contract::{Clause, Contract, OperationId};
+use crate::contract::{Clause, Contract, Operation, OperationId};
 use crate::target::{Fact, Facts};
 use crate::wire::{BudgetError, WireError};
 
@@ -36,6 +36,8 @@ pub enum Run {
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
+    /// The same, made from the declaration of its operation.
+    Declared(fn(&Operation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
     Passive(fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>),
 }
@@ -162,13 +164,8 @@ impl Check {
         Self { needs, ..self }
     }
 
-    pub(crate) const fn with_cases(self, cases: fn(&Scope<'_>) -> Vec<Case>) -> Self {
-        Self { run: Run::Cases(cases), ..self }
-    }
-
-    /// The check with cases that run before all others.
-    pub(crate) const fn with_first_cases(self, cases: fn(&Scope<'_>) -> Vec<Case>) -> Self {
-        Self { run: Run::FirstCases(cases), ..self }
+    pub(crate) const fn declared(self, cases: fn(&Operation) -> Vec<Case>) -> Self {
+        Self { run: Run::Declared(cases), ..self }
     }
 
     pub(crate) const fn passive(
@@ -182,6 +179,9 @@ impl Check {
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) | Run::FirstCases(cases) => cases(scope),
+            Run::Declared(cases) => {
+                self.operation.map(|id| cases(scope.contract.operation(id))).unwrap_or_default()
+            }
             Run::Passive(_) => Vec::new(),
         }
     }

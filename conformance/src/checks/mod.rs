@@ -4,11 +4,13 @@ mod all;
 mod extract;
 mod extraction;
 pub(crate) mod groups;
+mod plain;
 pub(crate) mod quota;
 mod registry;
 pub(crate) mod relation;
 mod requests;
 mod row;
+mod rule;
 mod schema;
 mod search;
 mod state;
@@ -17,15 +19,12 @@ mod token;
 pub use registry::{UNCOVERED, registry};
 pub use requests::UNKNOWN_ADDRESS;
 
-pub(crate) use requests::first_requests;
+pub(crate) use requests::{first_requests, plain};
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 
-use crate::check::{Case, Check, Probe, ProbeContext};
+use crate::check::{Case, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
-
-/// The checks, one table for each topic of an operation.
-static TABLES: &[&[&[Check]]] = &[all::CHECKS, extract::CHECKS, &[groups::CHECKS], search::TABLES];
 
 /// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
 ///

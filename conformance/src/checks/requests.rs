@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::check::Probe;
-use crate::contract::{Contract, Extract, Search};
+use crate::contract::{Contract, Extract, Operation, OperationId, Place, Search};
 use crate::target::{Facts, Target};
 use crate::wire::Request;
 
@@ -24,7 +24,7 @@ impl<'a> Probe<'a> {
     /// account may use it.
     pub fn extract(&self) -> Request {
         let extract = &self.contract().extract;
-        self.extract_without_token().query(&extract.api_key.name, self.token().expose())
+        self.extract_without_token().query(&extract.operation.api_key.name, self.token().expose())
     }
 
     /// The same without a token.
@@ -43,8 +43,16 @@ impl<'a> Probe<'a> {
 
     /// A listing of groups.
     pub fn groups(&self) -> Request {
-        let groups = &self.contract().groups;
-        Request::to(&groups.operation).query(&groups.api_key.name, self.token().expose())
+        self.valid(OperationId::Groups)
+    }
+
+    /// A valid request to an operation.
+    pub fn valid(&self, operation: OperationId) -> Request {
+        match operation {
+            OperationId::Extract => self.extract(),
+            OperationId::Search => self.any_search(),
+            plain => self::plain(self.contract().operation(plain), self.token().expose()),
+        }
     }
 
     /// A search for these addresses.
@@ -78,6 +86,17 @@ impl<'a> Probe<'a> {
     }
 }
 
+/// A request with the document's examples of what an operation requires.
+pub(crate) fn plain(operation: &Operation, token: &str) -> Request {
+    let request = Request::to(operation).query(&operation.api_key.name, token);
+    let required = operation.parameters.iter().filter(|parameter| parameter.is_required);
+    let request = required.fold(request, |request, parameter| match parameter.place {
+        Place::Query => request.query(&parameter.name, parameter.example_text()),
+        Place::Header => request.header(&parameter.name, parameter.example_text()),
+    });
+    operation.example.iter().fold(request, |request, (name, value)| request.field(name, value.clone()))
+}
+
 /// Items of a search. Where the document requires more, the last one is repeated, which counts once.
 pub(super) fn padded(search: &Search, mut ips: Vec<Value>) -> Vec<Value> {
     if let Some(last) = ips.last().cloned() {
@@ -89,8 +108,9 @@ pub(super) fn padded(search: &Search, mut ips: Vec<Value>) -> Vec<Value> {
 /// A search for these addresses. Where the default page is not the first one, the first one is requested.
 pub(super) fn search(search: &Search, token: &str, ips: Vec<Value>) -> Request {
     let ips = padded(search, ips);
-    let request =
-        Request::to(&search.operation).query(&search.api_key.name, token).field(&search.ips.name, ips);
+    let request = Request::to(&search.operation)
+        .query(&search.operation.api_key.name, token)
+        .field(&search.ips.name, ips);
     let first = *search.pages.start();
     if search.default_page == first { request } else { request.field(&search.page.name, first) }
 }
@@ -98,11 +118,11 @@ pub(super) fn search(search: &Search, token: &str, ips: Vec<Value>) -> Request {
 /// One request to each operation, to find out whether a service responds at all. None of them takes a gateway from a
 /// conforming service, which rejects the last one because it has no `num`.
 pub(crate) fn first_requests(contract: &Contract, target: &Target) -> [Request; 3] {
-    let Contract { groups, search, extract, .. } = contract;
+    let Contract { search, extract, .. } = contract;
     let token = target.token.expose();
     [
-        Request::to(&groups.operation).query(&groups.api_key.name, token),
+        plain(contract.groups(), token),
         self::search(search, token, vec![UNKNOWN_ADDRESS.into()]),
-        Request::to(&extract.operation).query(&extract.api_key.name, token),
+        Request::to(&extract.operation).query(&extract.operation.api_key.name, token),
     ]
 }

@@ -3,9 +3,8 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::check::{Case, Cost, Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
-use crate::contract::Clause;
-use crate::wire::Request;
+use crate::check::{Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
+use crate::contract::{Clause, OperationId};
 
 /// Every constraint of the document that a successful JSON response breaks; `None` for other responses.
 ///
@@ -37,7 +36,7 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
         let success = &operation.success;
         let expected = format!("code {} under HTTP {} only", success.code, success.status);
         let actual = observed.class.description();
-        findings.push(PassiveFinding::fail(success.clause(), "status", expected, actual));
+        findings.push(PassiveFinding::fail(success.clause, "status", expected, actual));
     }
     Some(findings)
 }
@@ -56,7 +55,7 @@ fn malformed_json(observed: &ObservedExchange<'_>) -> Option<PassiveFinding> {
         && !is_json(response.body());
     is_broken.then(|| {
         let expected = format!("JSON, as HTTP {} with Content-Type application/json says", response.status);
-        PassiveFinding::fail(success.clause(), "no JSON", expected, "a body that is not JSON")
+        PassiveFinding::fail(success.clause, "no JSON", expected, "a body that is not JSON")
     })
 }
 
@@ -67,10 +66,8 @@ fn is_json(body: &[u8]) -> bool {
 
 /// A successful static response with a blank id in its header or its body, each with its clause. The form of an id is unspecified,
 /// but a blank one identifies nothing.
-pub(super) fn judge_request_id(
-    observed: &ObservedExchange<'_>,
-    [of_header, of_body]: [Clause; 2],
-) -> Option<Vec<PassiveFinding>> {
+pub(super) fn judge_request_id(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
+    let [of_body, of_header] = observed.contract.operation(observed.operation).success.request_id?;
     let header = &observed.contract.extract.request_id_header.name;
     let response = observed.success()?;
     let body = response.at("/requestId").and_then(Value::as_str).map(str::to_owned);
@@ -82,17 +79,12 @@ pub(super) fn judge_request_id(
     Some(blank.map(finding).collect())
 }
 
-/// Makes a valid request.
-pub(super) type Valid = fn(&Probe<'_>) -> Request;
-
-/// The only case of a check that sends a valid request, and reports an ambiguous response.
-pub(super) fn success(clause: Clause, cost: Cost, request: Valid) -> Vec<Case> {
-    vec![Case::for_data("", cost, (clause, request), succeeds)]
-}
-
+/// Sends a valid request, and reports an ambiguous response.
+///
 /// A rejection may have reasons that the suite can't know, such as a token that is no longer valid.
-async fn succeeds(probe: &Probe<'_>, (clause, request): (Clause, Valid)) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(&request(probe)).await?;
+pub(super) async fn succeeds(probe: &Probe<'_>, operation: OperationId) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&probe.valid(operation)).await?;
+    let clause = probe.contract().operation(operation).success.clause;
     match &class {
         ResponseClass::Accepted => Ok(()),
         ResponseClass::Ambiguous(what) => {

@@ -1,9 +1,8 @@
 //! Tokens that no service may take for the account's.
 
 use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
-use super::schema::Valid;
 use crate::check::{Case, Cost, Probe, Stop};
-use crate::contract::Clause;
+use crate::contract::{Clause, OperationId};
 use crate::target::{Fact, Secret};
 use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
 
@@ -129,12 +128,15 @@ pub(super) fn one_token(base: &Base, label: fn(&WrongToken) -> &'static str) -> 
 const OTHER_PARAMETER: &str = "sallyport-other";
 
 /// Percent-encoding every byte of a query (RFC 3986, 2.1) and parameters before the token do not change what the query means.
-pub(super) fn other_spellings(clause: Clause, request: Valid) -> Case {
-    Case::for_data("written otherwise", Cost::requests(5), (clause, request), accepts_other_spellings)
+pub(super) fn other_spellings(clause: Clause, operation: OperationId) -> Case {
+    Case::for_data("written otherwise", Cost::requests(5), (clause, operation), accepts_other_spellings)
 }
 
-async fn accepts_other_spellings(probe: &Probe<'_>, (clause, request): (Clause, Valid)) -> Result<(), Stop> {
-    let good = request(probe);
+async fn accepts_other_spellings(
+    probe: &Probe<'_>,
+    (clause, operation): (Clause, OperationId),
+) -> Result<(), Stop> {
+    let good = probe.valid(operation);
     let name = token_parameter(probe.contract(), &good);
     probe.control_once(&good).await?;
     let encoded = good.clone().spelling(QuerySpelling::Encoded);
@@ -170,7 +172,7 @@ pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
 /// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
 /// nothing can be shown then.
 pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
-    let groups = |token: &str| probe.groups().query(&probe.contract().groups.api_key.name, token);
+    let groups = |token: &str| probe.groups().query(&probe.contract().groups().api_key.name, token);
     let reason = match probe.control_once(&groups(token.expose())).await {
         Err(Stop::Inconclusive(reason)) => reason,
         other => return other,

@@ -362,7 +362,7 @@ impl Evidence {
 impl RecordedRequest {
     /// Method, operation and status, with what was done to the connection.
     pub(super) fn line(&self) -> String {
-        let operation = self.operation.map_or("another path", |operation| operation.prefix());
+        let operation = self.operation.map_or("another path", |operation| operation.id());
         let end = match self.reply.framing {
             Framing::Silent(_) => "nothing".to_owned(),
             Framing::Reset(_) if self.reply.is_broken() => "reset".to_owned(),

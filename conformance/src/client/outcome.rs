@@ -129,7 +129,7 @@ fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<ClientFinding> {
     };
     let differs = |recorded: &RecordedRequest| match recorded.operation? {
         // 4.1 and 4.2: no request body.
-        OperationId::Extract | OperationId::Groups if has_body(recorded) => Some((
+        _ if has_body(recorded) => Some((
             "no request body, since the operation has none".to_owned(),
             "a request with a body".to_owned(),
         )),

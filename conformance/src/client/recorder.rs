@@ -86,8 +86,8 @@ impl Handler for OwnRequestIds {
         }
         if let Some((given, known)) = &self.known_as {
             let (given, known) = (given.expose(), known.expose());
-            if request.param(&extract.api_key.name).as_deref() == Some(given) {
-                request.set_param(&extract.api_key.name, known);
+            if request.param(&extract.operation.api_key.name).as_deref() == Some(given) {
+                request.set_param(&extract.operation.api_key.name, known);
             }
             for value in request.headers.values_mut() {
                 let own = value.to_str().ok().filter(|text| text.ends_with(given));

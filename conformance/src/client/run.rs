@@ -173,7 +173,7 @@ impl World {
         request
             .headers
             .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
-        request.set_param(&search.api_key.name, self.backend.token.expose());
+        request.set_param(&search.operation.api_key.name, self.backend.token.expose());
         request.set_json(&json!({
             (search.ips.name.as_str()): addresses,
             (search.page_size.name.as_str()): search.page_sizes.end(),

@@ -1,6 +1,6 @@
 use std::ops::RangeInclusive;
 
-use super::operation::{Operation, OperationId};
+use super::operation::Operation;
 use super::parameter::Parameter;
 use super::part;
 use super::source::{ContractError, Node};
@@ -28,8 +28,6 @@ pub struct Extract {
     pub request_id: Parameter,
     /// Idempotency number in a header.
     pub request_id_header: Parameter,
-    /// The token in the query.
-    pub api_key: Parameter,
     /// The header that carries the token.
     pub api_key_header: String,
     /// The header that repeats `num` on a partial result.
@@ -64,21 +62,6 @@ pub struct Separator {
 }
 
 impl Extract {
-    /// Every parameter but the token.
-    pub fn parameters(&self) -> [&Parameter; 9] {
-        [
-            &self.num,
-            &self.regions,
-            &self.country,
-            &self.protocol,
-            &self.return_type,
-            &self.lb,
-            &self.sb,
-            &self.request_id,
-            &self.request_id_header,
-        ]
-    }
-
     /// The smallest and the largest value of [`part::NUM`] or [`part::LB`], whose listed values are consecutive integers.
     pub(crate) fn range(&self, name: &str) -> RangeInclusive<i64> {
         if name == part::NUM {
@@ -96,19 +79,12 @@ impl Extract {
         named.map_or_else(|| sb.unwrap_or_default(), |separator| separator.text.clone())
     }
 
-    pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
-        let (operation, mut parameters, node) = Operation::read(root, OperationId::Extract)?;
-        let num = parameters.query(part::NUM)?;
-        let regions = parameters.query(part::REGIONS)?;
-        let country = parameters.query(part::COUNTRY)?;
-        let protocol = parameters.query(part::PROTOCOL)?;
-        let return_type = parameters.query(part::RETURN_TYPE)?;
-        let lb = parameters.query(part::LB)?;
-        let sb = parameters.query(part::SB)?;
-        let request_id = parameters.query(part::REQUEST_ID)?;
-        let request_id_header = parameters.header(part::REQUEST_ID_HEADER)?;
-        let api_key = parameters.credential()?;
-        parameters.finish()?;
+    pub(super) fn read((operation, node): (Operation, Node<'_>)) -> Result<Self, ContractError> {
+        operation.has_only(&part::OF_EXTRACTIONS, &node)?;
+        let take = |name| operation.parameter(name, &node);
+        let (num, lb, sb, return_type) =
+            (take(part::NUM)?, take(part::LB)?, take(part::SB)?, take(part::RETURN_TYPE)?);
+        let protocol = take(part::PROTOCOL)?;
 
         let parameters = node.get("parameters")?.items()?.into_iter();
         let mut texts = parameters.filter_map(|parameter| parameter.find("schema")?.find("x-separators"));
@@ -122,7 +98,7 @@ impl Extract {
         let custom_separator =
             custom_separator.ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
 
-        let schemes = root.document()?.get("components")?.get("securitySchemes")?.members()?;
+        let schemes = node.document()?.get("components")?.get("securitySchemes")?.members()?;
         let mut in_header = schemes.into_iter().filter(|(_, scheme)| scheme.value["in"] == "header");
         let (_, header) =
             in_header.next().ok_or_else(|| node.wrong("expected a security scheme in a header"))?;
@@ -146,17 +122,16 @@ impl Extract {
             json,
             separators,
             custom_separator,
-            operation,
+            regions: take(part::REGIONS)?,
+            country: take(part::COUNTRY)?,
+            request_id: take(part::REQUEST_ID)?,
+            request_id_header: take(part::REQUEST_ID_HEADER)?,
             num,
-            regions,
-            country,
             protocol,
             return_type,
             lb,
             sb,
-            request_id,
-            request_id_header,
-            api_key,
+            operation,
             api_key_header: header.get("name")?.read()?,
         })
     }

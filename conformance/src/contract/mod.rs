@@ -15,13 +15,14 @@ mod search;
 mod source;
 mod validate;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub use boundary::{Boundary, boundaries};
 pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
-pub use clause::{Clause, Unspecified};
+pub use clause::{Clause, OperationId, Unspecified};
 pub use extract::{Extract, Separator};
-pub use operation::{Operation, OperationId, Success};
+pub use operation::{Operation, Success};
 pub use parameter::{Parameter, Place};
 pub use schema::{Citations, Kind, Property, Schema};
 pub use search::{Echo, Match, Paging, Search, SearchFilter};
@@ -29,24 +30,6 @@ pub use source::ContractError;
 pub use validate::Violation;
 
 use source::Node;
-
-/// The listing of groups.
-#[derive(Debug)]
-pub struct Groups {
-    /// Method, path and success.
-    pub operation: Operation,
-    /// The token.
-    pub api_key: Parameter,
-}
-
-impl Groups {
-    fn read(root: &Node<'_>) -> Result<Self, ContractError> {
-        let (operation, mut parameters, _) = Operation::read(root, OperationId::Groups)?;
-        let api_key = parameters.credential()?;
-        parameters.finish()?;
-        Ok(Self { operation, api_key })
-    }
-}
 
 /// The contract of the service.
 #[derive(Debug)]
@@ -59,10 +42,10 @@ pub struct Contract {
     pub catalogue: Catalogue,
     /// `GET …/proxy/extract`.
     pub extract: Extract,
-    /// `GET …/static/groups`.
-    pub groups: Groups,
     /// `POST …/static/instances/search`.
     pub search: Search,
+    /// The other operations, about which the document says all that their checks need.
+    pub plain: BTreeMap<OperationId, Operation>,
 }
 
 impl Contract {
@@ -84,14 +67,19 @@ impl Contract {
         let file = serde_json::from_str(text)
             .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
         let root = Node::new(&file);
-        operation::reject_unknown(&root)?;
+        let mut operations: BTreeMap<_, _> =
+            Operation::read_all(&root)?.into_iter().map(|(one, node)| (one.id, (one, node))).collect();
+        let mut take = |id| {
+            let found = operations.remove(&id);
+            found.ok_or_else(|| root.wrong(&format!("expected an operation with clauses of `{id}`")))
+        };
         Ok(Self {
             version: root.document()?.get("info")?.get("version")?.read()?,
             sha256: root.get("sha256")?.read()?,
             catalogue: Catalogue::read(&root)?,
-            extract: Extract::read(&root)?,
-            groups: Groups::read(&root)?,
-            search: Search::read(&root)?,
+            extract: Extract::read(take(OperationId::Extract)?)?,
+            search: Search::read(take(OperationId::Search)?)?,
+            plain: operations.into_iter().map(|(id, (operation, _))| (id, operation)).collect(),
         })
     }
 
@@ -99,14 +87,19 @@ impl Contract {
     pub fn operation(&self, id: OperationId) -> &Operation {
         match id {
             OperationId::Extract => &self.extract.operation,
-            OperationId::Groups => &self.groups.operation,
             OperationId::Search => &self.search.operation,
+            plain => &self.plain[&plain],
         }
     }
 
-    /// Every operation, in the order of the document.
+    /// The listing of groups.
+    pub fn groups(&self) -> &Operation {
+        self.operation(OperationId::Groups)
+    }
+
+    /// Every operation, in the order of their ids.
     pub fn operations(&self) -> impl Iterator<Item = &Operation> {
-        OperationId::ALL.into_iter().map(|id| self.operation(id))
+        OperationId::ALL.iter().map(|id| self.operation(*id))
     }
 }
 
@@ -131,16 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_without_checks_is_an_error() {
-        let error = changed("~1openapi~1v1~1static~1groups/get/operationId", |id| *id = "listTags".into());
-        let error = error.expect_err("listTags is unknown").to_string();
-        assert!(error.contains("`listTags`") && error.contains("OperationId"), "{error}");
-    }
-
-    #[test]
     fn an_unknown_parameter_is_an_error() {
         let tag = json!({"name": "tag", "in": "query", "schema": {"type": "string"}});
-        let pointer = "~1openapi~1v1~1static~1groups/get/parameters";
+        let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters";
         let error = changed(pointer, |list| list.as_array_mut().expect("a list").push(tag));
         let error = error.expect_err("tag is unknown").to_string();
         assert!(error.contains("`tag`"), "{error}");

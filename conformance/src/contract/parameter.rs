@@ -14,6 +14,8 @@ pub struct Parameter {
     pub schema: Schema,
     /// The clauses of its constraints.
     pub citations: Citations,
+    /// Whether it must be sent.
+    pub is_required: bool,
     is_credential: bool,
 }
 
@@ -27,17 +29,6 @@ pub enum Place {
     Header,
 }
 
-/// Why the suite cannot read an operation whose token is not sent in the query.
-const TOKEN_MOVED: &str = "the checks of this operation send the token in the query, but no query parameter has `x-credential`: \
-                           keep the query beside the new way, or teach the checks the new way (conformance/src/contract/ and \
-                           conformance/src/checks/token.rs)";
-
-/// The parameters of one operation. Those that are not taken are unknown to the suite.
-pub(super) struct Parameters<'a> {
-    operation: Node<'a>,
-    left: Vec<Parameter>,
-}
-
 impl Parameter {
     pub(super) fn read(node: &Node<'_>) -> Result<Self, ContractError> {
         let schema = node.get("schema")?;
@@ -48,55 +39,28 @@ impl Parameter {
         Ok(Self {
             name: node.get("name")?.read()?,
             place: node.get("in")?.read()?,
+            is_required: node.optional("required")?.unwrap_or_default(),
             is_credential: node.optional("x-credential")?.unwrap_or_default(),
             citations,
             schema,
         })
     }
 
+    /// Whether it contains the token, in the query.
+    pub(super) fn is_token(&self) -> bool {
+        self.is_credential && self.place == Place::Query
+    }
+
+    /// The text of its example.
+    pub(crate) fn example_text(&self) -> String {
+        let example = self.schema.example.as_ref();
+        example
+            .map(|example| example.as_str().map_or_else(|| example.to_string(), str::to_owned))
+            .unwrap_or_default()
+    }
+
     /// The text of its default value; empty when it has none.
     pub fn default_text(&self) -> String {
         self.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default().to_owned()
-    }
-}
-
-impl<'a> Parameters<'a> {
-    pub(super) fn read(operation: &Node<'a>) -> Result<Self, ContractError> {
-        let left =
-            operation.get("parameters")?.items()?.iter().map(Parameter::read).collect::<Result<_, _>>()?;
-        Ok(Self { operation: operation.clone(), left })
-    }
-
-    pub(super) fn query(&mut self, name: &str) -> Result<Parameter, ContractError> {
-        self.take(name, Place::Query)
-    }
-
-    /// The query parameter that contains the token, whatever its name.
-    pub(super) fn credential(&mut self) -> Result<Parameter, ContractError> {
-        let is_token = |parameter: &Parameter| parameter.is_credential && parameter.place == Place::Query;
-        let index = self.left.iter().position(is_token);
-        let index = index.ok_or_else(|| self.operation.wrong(TOKEN_MOVED))?;
-        Ok(self.left.remove(index))
-    }
-
-    pub(super) fn header(&mut self, name: &str) -> Result<Parameter, ContractError> {
-        self.take(name, Place::Header)
-    }
-
-    /// Fails when a parameter of the document has not been taken.
-    pub(super) fn finish(self) -> Result<(), ContractError> {
-        match self.left.first() {
-            None => Ok(()),
-            Some(unknown) => Err(self.operation.wrong(&format!(
-                "no check knows the parameter `{}`: read it in conformance/src/contract/ and write its checks",
-                unknown.name
-            ))),
-        }
-    }
-
-    fn take(&mut self, name: &str, place: Place) -> Result<Parameter, ContractError> {
-        let found = self.left.iter().position(|parameter| parameter.name == name && parameter.place == place);
-        let index = found.ok_or_else(|| self.operation.wrong(&format!("expected a parameter `{name}`")))?;
-        Ok(self.left.remove(index))
     }
 }

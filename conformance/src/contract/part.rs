@@ -19,6 +19,10 @@ pub(crate) const REQUEST_ID: &str = "request_id";
 /// Idempotency number in a header.
 pub(crate) const REQUEST_ID_HEADER: &str = "X-Request-Id";
 
+/// The parameters of an extraction.
+pub(super) const OF_EXTRACTIONS: [&str; 9] =
+    [NUM, REGIONS, COUNTRY, PROTOCOL, RETURN_TYPE, LB, SB, REQUEST_ID, REQUEST_ID_HEADER];
+
 /// Addresses of a search.
 pub(crate) const IPS: &str = "ips";
 /// Filter by order number.

@@ -68,6 +68,8 @@ pub struct Property {
     pub schema: Schema,
     /// The clauses of its constraints.
     pub citations: Citations,
+    /// Whether it must be sent.
+    pub is_required: bool,
 }
 
 /// `x-clause`. A limit that the contract leaves open has no clause.
@@ -131,9 +133,14 @@ impl Citations {
         self.by_keyword.get(keyword).copied().unwrap_or_else(|| self.any.first().copied())
     }
 
+    /// Every clause that a constraint cites.
+    pub(super) fn clauses(&self) -> impl Iterator<Item = Clause> {
+        self.by_keyword.values().flatten().chain(&self.any).copied()
+    }
+
     /// Whether a constraint cites the clause.
     pub fn cites(&self, clause: Clause) -> bool {
-        self.by_keyword.values().flatten().chain(&self.any).any(|cited| *cited == clause)
+        self.clauses().any(|cited| cited == clause)
     }
 
     pub(super) fn or(self, fallback: Self) -> Self {

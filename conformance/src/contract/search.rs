@@ -3,8 +3,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
-use super::operation::{Operation, OperationId, body_properties};
-use super::parameter::Parameter;
+use super::operation::Operation;
 use super::schema::Property;
 use super::source::{ContractError, Node};
 use super::{Clause, part};
@@ -81,8 +80,6 @@ pub struct Echo {
 pub struct Search {
     /// Method, path and success.
     pub operation: Operation,
-    /// The token.
-    pub api_key: Parameter,
     /// The addresses.
     pub ips: Property,
     /// Filter by order number.
@@ -107,7 +104,6 @@ pub struct Search {
     pub filters: Vec<SearchFilter>,
     /// How a result is divided into pages.
     pub paging: Paging,
-    body: Vec<Property>,
     /// Minimum and maximum number of items of `ips`.
     pub raw_items: RangeInclusive<usize>,
     /// Maximum number of items after de-duplication.
@@ -129,15 +125,12 @@ pub struct Search {
 }
 
 impl Search {
-    pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
-        let (operation, mut parameters, node) = Operation::read(root, OperationId::Search)?;
-        let api_key = parameters.credential()?;
-        parameters.finish()?;
+    pub(super) fn read((operation, node): (Operation, Node<'_>)) -> Result<Self, ContractError> {
+        operation.has_only(&[], &node)?;
 
         let paging: Paging = node.get("x-page")?.read()?;
-        let properties = body_properties(&node)?;
         let take = |name: &str| {
-            let found = properties.iter().find(|property| property.name == name).cloned();
+            let found = operation.body.iter().find(|property| property.name == name).cloned();
             found.ok_or_else(|| node.wrong(&format!("expected a body property `{name}`")))
         };
         let (page, page_size) = (take(&paging.number)?, take(&paging.size)?);
@@ -148,7 +141,7 @@ impl Search {
         let items = schema.get("properties")?.get(&ips.name)?;
         let port = items.get("items")?.get("x-port")?;
         Ok(Self {
-            filters: filters(&node, &properties, &paging)?,
+            filters: filters(&node, &operation.body, &paging)?,
             raw_items: ips.schema.item_range()?,
             distinct_items: items.get("x-max-distinct")?.read()?,
             ports: port.get("minimum")?.read()?..=port.get("maximum")?.read()?,
@@ -165,19 +158,12 @@ impl Search {
             activated_from: take(part::ACTIVATED_FROM)?,
             activated_to: take(part::ACTIVATED_TO)?,
             operation,
-            api_key,
             ips,
             status,
             page,
             page_size,
             paging,
-            body: properties,
         })
-    }
-
-    /// Every property of the body.
-    pub fn properties(&self) -> impl Iterator<Item = &Property> {
-        self.body.iter()
     }
 }
 

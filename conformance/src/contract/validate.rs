@@ -38,15 +38,15 @@ impl Violation {
 pub(super) struct ResponseSchema {
     root: Value,
     validator: Validator,
-    headers: Vec<HeaderSchema>,
-    fallback: Clause,
+    pub(super) headers: Vec<HeaderSchema>,
+    pub(super) fallback: Clause,
 }
 
 #[derive(Debug)]
-struct HeaderSchema {
+pub(super) struct HeaderSchema {
     name: String,
     values: Vec<String>,
-    clause: Clause,
+    pub(super) clause: Clause,
 }
 
 /// Maximum number of violations of one constraint that are kept of one response, since a list may violate it with each item.
@@ -176,11 +176,6 @@ impl super::Success {
         violations.extend(self.schema.header_violations(header));
         violations
     }
-
-    /// The clause of the response as a whole.
-    pub fn clause(&self) -> Clause {
-        self.schema.fallback
-    }
 }
 
 fn cited(schema: &Map<String, Value>, keyword: &str) -> Option<Clause> {
@@ -206,7 +201,7 @@ mod tests {
         let body = json!({"code": 200, "message": "", "requestId": "a", "data": {"items": [
             {"groupId": 0, "name": "a", "createdAt": "2026-01-04T09:30:00", "updatedAt": "2026-01-04T09:30:00Z"},
         ]}});
-        let violations = contract.groups.operation.success.violations(&body, headers);
+        let violations = contract.groups().success.violations(&body, headers);
         let found: Vec<_> = violations.iter().map(|v| (v.clause.id(), v.instance_path.as_str())).collect();
         assert_eq!(
             found,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::checks::{UNKNOWN_ADDRESS, registry};
+use crate::checks::{UNKNOWN_ADDRESS, plain, registry};
 use crate::contract::{
     Clause, ClauseEntry, Contract, Extract, OperationId, Parameter, Place, Schema, Search,
 };
@@ -38,17 +38,14 @@ impl Explanation {
 fn sample(contract: &Contract, clause: Clause) -> String {
     let token = Secret::new("API_KEY", "the-token-stands-here");
     let prefix = clause.id().split('.').next().unwrap_or_default();
-    let is_of_known = |operation: &OperationId| operation.prefix() == prefix;
-    let known = OperationId::ALL.into_iter().find(is_of_known);
-    let operation = known.unwrap_or(OperationId::Groups);
-    let request = Request::to(contract.operation(operation));
-    let (extract, groups, search) = (&contract.extract, &contract.groups, &contract.search);
-    let request = match operation {
-        OperationId::Extract => {
-            extraction(extract, clause, request.query(&extract.api_key.name, token.expose()))
-        }
-        OperationId::Groups => request.query(&groups.api_key.name, token.expose()),
-        OperationId::Search => searching(search, clause, request.query(&search.api_key.name, token.expose())),
+    let is_of_known = |operation: &OperationId| operation.id() == prefix;
+    let known = OperationId::ALL.iter().copied().find(is_of_known);
+    let operation = contract.operation(known.unwrap_or(OperationId::Groups));
+    let request = Request::to(operation).query(&operation.api_key.name, token.expose());
+    let request = match operation.id {
+        OperationId::Extract => extraction(&contract.extract, clause, request),
+        OperationId::Search => searching(&contract.search, clause, request),
+        _ => plain(operation, token.expose()),
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange::of_others(request, Err(unsent));
@@ -64,7 +61,7 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
         value => value.unwrap_or_default().to_string(),
     };
     let request = request.query(&extract.num.name, extract.num_range.start());
-    let cited = extract.parameters().into_iter().filter(|parameter| parameter.citations.cites(clause));
+    let cited = extract.operation.parameters.iter().filter(|parameter| parameter.citations.cites(clause));
     let request = cited.fold(request, |request, parameter| match parameter.place {
         Place::Query => request.query(&parameter.name, shown(parameter)),
         Place::Header => request.header(&parameter.name, shown(parameter)),
@@ -83,7 +80,7 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
 fn searching(search: &Search, clause: Clause, request: Request) -> Request {
     let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![UNKNOWN_ADDRESS].into());
     let request = request.field(&search.ips.name, ips);
-    let cited = search.properties().filter(|property| property.citations.cites(clause));
+    let cited = search.operation.body.iter().filter(|property| property.citations.cites(clause));
     cited.fold(request, |request, property| match shown(&property.schema) {
         Some(value) => request.field(&property.name, value),
         None => request,
@@ -112,7 +109,7 @@ mod tests {
             assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
         }
         let sample = |clause| Explanation::new(contract, clause).sample;
-        for property in contract.search.properties() {
+        for property in contract.search.operation.body.iter() {
             let clause = property.citations.clause("any").expect("each property cites a clause");
             assert!(sample(clause).contains(&property.name), "{}", sample(clause));
         }

@@ -57,8 +57,10 @@ impl<'a> Call<'a> {
         let success = &self.contract.operation(id).success;
         let body = reply.json();
         let code = body.get("code").and_then(Value::as_i64);
-        let list = body.pointer(list_pointer(id)).and_then(Value::as_array);
-        let has_list = list.is_some_and(|entries| entries.iter().all(Value::is_object));
+        let has_list = success.list.as_ref().is_none_or(|(pointer, _)| {
+            let list = body.pointer(pointer).and_then(Value::as_array);
+            list.is_some_and(|entries| entries.iter().all(Value::is_object))
+        });
         let text = id == OperationId::Extract && self.wants_text();
         reply.status.as_u16() == success.status
             && ((code == Some(success.code) && has_list) || (text && code.is_none()))
@@ -66,7 +68,8 @@ impl<'a> Call<'a> {
 
     /// The gateways, groups or instances of a response.
     pub(super) fn list<'b>(&self, body: &'b mut Value) -> Option<&'b mut Vec<Value>> {
-        body.pointer_mut(list_pointer(self.operation()?))?.as_array_mut()
+        let (pointer, _) = self.contract.operation(self.operation()?).success.list.as_ref()?;
+        body.pointer_mut(pointer)?.as_array_mut()
     }
 
     /// Whether an extraction asks for plain text.
@@ -89,7 +92,7 @@ impl<'a> Call<'a> {
     /// Removes every credential, so that the server rejects the request in a conforming way.
     pub fn reject(&mut self) {
         let extract = &self.contract.extract;
-        self.drop_param(&extract.api_key.name);
+        self.drop_param(&extract.operation.api_key.name);
         self.headers.remove(extract.api_key_header.as_str());
         self.headers.remove(hyper::header::AUTHORIZATION);
     }
@@ -102,14 +105,7 @@ impl<'a> Call<'a> {
     /// Makes the request one of the account of a token.
     pub fn act_as(&mut self, token: &str) {
         self.reject();
-        self.set_param(&self.contract.extract.api_key.name, token);
-    }
-}
-
-fn list_pointer(operation: OperationId) -> &'static str {
-    match operation {
-        OperationId::Extract => "/data",
-        OperationId::Groups | OperationId::Search => "/data/items",
+        self.set_param(&self.contract.extract.operation.api_key.name, token);
     }
 }
 

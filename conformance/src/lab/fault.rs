@@ -99,10 +99,7 @@ impl Fault {
         }
         let prefix = self.prefix();
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        operations
-            .map(|operation| operation.id)
-            .filter(|id| prefix == "all" || id.prefix() == prefix)
-            .collect()
+        operations.map(|operation| operation.id).filter(|id| prefix == "all" || id.id() == prefix).collect()
     }
 
     fn prefix(&self) -> &'static str {
@@ -124,7 +121,7 @@ impl Fault {
     async fn response(&self, call: Call<'_>) -> Reply {
         let prefix = self.prefix();
         let served = matches!(self.change, Change::Serve(_));
-        let concerned = served || prefix == "all" || call.operation().is_some_and(|id| id.prefix() == prefix);
+        let concerned = served || prefix == "all" || call.operation().is_some_and(|id| id.id() == prefix);
         if !concerned || !self.when.iter().all(|condition| condition(&call)) {
             return call.send().await;
         }

@@ -162,7 +162,7 @@ impl Handler for JournaledServer {
                     journal: &self.journal,
                     begun,
                     method: method.unwrap_or("other"),
-                    operation: operation.map(|operation| operation.prefix()),
+                    operation: operation.map(|operation| operation.id()),
                     request_id: operation.and_then(|operation| self.request_id(operation, &request)),
                     status: CALLER_LEFT,
                 };

@@ -39,7 +39,7 @@ impl MaskedRequest {
     ) -> Self {
         let plain = Request::recorded(method, path, query);
         let mut found: Vec<(&'static str, String)> = Vec::new();
-        let token = |name: &str| name.eq_ignore_ascii_case(&contract.extract.api_key.name);
+        let token = |name: &str| name.eq_ignore_ascii_case(&contract.extract.operation.api_key.name);
         let name_of = |name: &str| if token(name) { API_KEY } else { HIDDEN };
         let mut request = Request::recorded(method, path, "");
         for (name, value) in plain.query_pairs() {

@@ -104,7 +104,7 @@ type Broken = (Vec<Clause>, String);
 /// What the document says of a request. None where that depends on what the contract leaves open or on what is hidden, or where the
 /// document cites no clause.
 fn validity(contract: &Contract, id: OperationId, request: &Request) -> Option<Result<(), Broken>> {
-    let operation = sallyport_contract::operation(id.document_id())?;
+    let operation = sallyport_contract::operation(&contract.operation(id).name)?;
     let mut parts = parts(operation, request)?;
     let extract = &contract.extract;
     // A separator is read or ignored where it does not apply (open.extract.unused-separator).

@@ -134,7 +134,7 @@ impl Extraction {
             // Which of several counts is unspecified.
             _ => return None,
         };
-        let ours = [&extract.request_id.name, &extract.api_key.name];
+        let ours = [&extract.request_id.name, &extract.operation.api_key.name];
         let rest = request.query_pairs().map(|(name, value)| (name.unwrap_or_default(), value));
         let rest = rest.filter(|(name, _)| !ours.iter().any(|our| our == name));
         // The order of the values of one parameter counts.

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use sallyport_conformance::contract::{Clause, OperationId, Unspecified};
+use sallyport_conformance::contract::{Clause, Unspecified};
 use sallyport_conformance::explain::Explanation;
 use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Glob;
@@ -13,13 +13,14 @@ use super::output::{print, print_list};
 
 /// `conformance list`.
 pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
     let object = |check: &&Check| {
         serde_json::json!({
             "id": check.id,
             "title": check.title,
             "clauses": check.clauses,
             "operation": check.operation,
-            "operationId": check.operation.map(OperationId::document_id),
+            "operationId": check.operation.map(|id| &contract.operation(id).name),
         })
     };
     let line = |check: &&Check| {

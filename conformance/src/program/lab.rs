@@ -68,7 +68,7 @@ fn expect_match(glob: Option<&Glob>, is_empty: bool, kind: &str, example: &str) 
 }
 
 fn names(operations: &[OperationId]) -> Vec<&'static str> {
-    operations.iter().map(|operation| operation.prefix()).collect()
+    operations.iter().map(|operation| operation.id()).collect()
 }
 
 /// `conformance proxy`: serves until Ctrl-C or SIGTERM.
@@ -160,7 +160,7 @@ async fn serve(
     let control = lab::Upstream::new(Control::new(&scenarios, &journal));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 
-    let (base, path) = (proxy.base_url(), &contract.groups.operation.path);
+    let (base, path) = (proxy.base_url(), &contract.groups().path);
     let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
     if is_json {
         let mut started = json!({ "baseUrl": base, "control": control.base_url(), "upstream": behind });
@@ -183,7 +183,7 @@ async fn serve(
         // A token of sample data, which only the embedded server knows.
         print(&format!("       try export SALLYPORT_API_KEY={}\n", target.token.expose()));
     }
-    let name = &contract.groups.api_key.name;
+    let name = &contract.groups().api_key.name;
     print(&format!(
         "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
     ));

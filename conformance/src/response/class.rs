@@ -94,8 +94,7 @@ impl ResponseClass {
         let short = waits && code.is_some();
         let is_entry = match id {
             OperationId::Extract => holds(response, &["ip", "port"]),
-            OperationId::Groups => holds(response, &["groupId"]),
-            OperationId::Search => holds(response, &[&contract.search.paging.identity]),
+            _ => success.list.as_ref().is_some_and(|(_, identity)| holds(response, &[identity])),
         };
         let successes: Vec<i64> = contract.operations().map(|operation| operation.success.code).collect();
         match response.status {

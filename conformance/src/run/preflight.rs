@@ -37,7 +37,7 @@ impl Preflight<'_> {
     /// that does not run yet. Returns what is wrong in the end.
     pub(crate) async fn wait(&self, tell: impl Fn(&str, Duration)) -> Option<Obstacle> {
         let limit = self.wire.options().wait;
-        let request = Request::to(&self.contract.groups.operation);
+        let request = Request::to(self.contract.groups());
         let begun = Instant::now();
         while !limit.is_zero() {
             let left = limit.saturating_sub(begun.elapsed()).max(INTERVAL);
@@ -147,7 +147,7 @@ impl Preflight<'_> {
         let [groups, search, _] = first_requests(contract, target);
         let extract = &contract.extract;
         let extraction = Request::to(&extract.operation)
-            .query(&extract.api_key.name, target.token.expose())
+            .query(&extract.operation.api_key.name, target.token.expose())
             .query(&extract.num.name, extract.num_range.start());
         let mut responses = vec![own];
         let requests = [
@@ -176,7 +176,7 @@ impl Preflight<'_> {
             return None;
         }
         let own = responses.first()?;
-        let unknown = self.send(&groups.query(&contract.groups.api_key.name, UNKNOWN_TOKEN)).await.ok()?;
+        let unknown = self.send(&groups.query(&contract.groups().api_key.name, UNKNOWN_TOKEN)).await.ok()?;
         let unknown = self.rejection(asked, unknown)?;
         let is_alike = own.status == unknown.status && own.at("/code") == unknown.at("/code");
         let how = if is_alike && is_about_caller(own) {
@@ -278,7 +278,7 @@ fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> boo
 }
 
 fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
-    let path = &contract.groups.operation.path;
+    let path = &contract.groups().path;
     let base = target.base().path().trim_end_matches('/');
     let overlap = path.match_indices('/').map(|(end, _)| &path[..end]).filter(|prefix| !prefix.is_empty());
     let repeated = overlap.rev().find(|prefix| base.ends_with(prefix));

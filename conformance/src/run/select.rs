@@ -45,7 +45,7 @@ impl Glob {
 
     /// Whether it matches the check's id, one of its clauses or its operation.
     pub fn selects(&self, check: &Check) -> bool {
-        let operation = check.operation.map(|operation| operation.prefix());
+        let operation = check.operation.map(|operation| operation.id());
         self.matches(check.id)
             || check.clauses.iter().any(|clause| self.matches(clause.id()))
             || operation.is_some_and(|operation| self.matches(operation))

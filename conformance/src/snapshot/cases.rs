@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::relation::{Query, kinds};
+use crate::checks::{UNKNOWN_ADDRESS, plain};
 use crate::contract::{
-    Boundary, Clause, Contract, Extract, Groups, Parameter, Property, Search, Unspecified, boundaries,
+    Boundary, Clause, Contract, Extract, Operation, Parameter, Property, Search, Unspecified, boundaries,
 };
 use crate::target::Target;
 use crate::wire::Request;
@@ -30,7 +30,9 @@ const UNKNOWN_TOKEN: &str = "sallyport-unknown-token";
 pub(super) fn cases(contract: &Contract, target: &Target) -> Vec<Case> {
     let mut cases = Cases::default();
     of_extract(&contract.extract, target, &mut cases);
-    of_groups(&contract.groups, target, &mut cases);
+    for operation in contract.plain.values().filter(|operation| operation.is_safe) {
+        of_plain(operation, target.token.expose(), &mut cases);
+    }
     of_search(&contract.search, target, &mut cases);
     cases.all
 }
@@ -91,7 +93,7 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
     let gateways = u64::try_from(*fewest).unwrap_or(1);
     let bare = Request::to(&extract.operation)
         .query(&extract.num.name, fewest)
-        .query(&extract.api_key.name, target.token.expose());
+        .query(&extract.operation.api_key.name, target.token.expose());
     let good = match &target.facts.plentiful_region {
         Some(region) => bare.query(&extract.regions.name, region),
         None => bare,
@@ -112,7 +114,7 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
         let request = with(&extract.regions, region);
         cases.add("extract", "empty region", Clause::ExtractShortageRetryAfter.id(), request, 0);
     }
-    cases.tokens("extract", &extract.api_key, &good);
+    cases.tokens("extract", &extract.operation.api_key, &good);
     let without_num = good.clone().without_query(&extract.num.name);
     cases.add("extract", "without num", Clause::ExtractNumRequired.id(), without_num, 0);
     for parameter in [&extract.num, &extract.protocol, &extract.return_type, &extract.lb] {
@@ -120,17 +122,20 @@ fn of_extract(extract: &Extract, target: &Target, cases: &mut Cases) {
     }
 }
 
-fn of_groups(groups: &Groups, target: &Target, cases: &mut Cases) {
-    let token = target.token.expose();
-    let good = Request::to(&groups.operation).query(&groups.api_key.name, token);
-    cases.add("groups", "listed", Clause::GroupsEnvelope.id(), good.clone(), 0);
-    cases.tokens("groups", &groups.api_key, &good);
-    let repeated = good.clone().add_query(&groups.api_key.name, UNKNOWN_TOKEN);
-    cases.add("groups", "two tokens", Clause::GroupsToken.id(), repeated, 0);
-    let in_header = Request::to(&groups.operation).header("Authorization", format!("Bearer {token}"));
-    cases.add("groups", "token in a header", Unspecified::StaticTokenTransport.id(), in_header, 0);
-    let unknown = good.add_query("sallyport", "1");
-    cases.add("groups", "unknown parameter", Unspecified::StaticUnknownFields.id(), unknown, 0);
+fn of_plain(operation: &Operation, token: &str, cases: &mut Cases) {
+    let (name, api_key) = (operation.id.id(), &operation.api_key);
+    let good = plain(operation, token);
+    cases.add(name, "listed", operation.success.clause.id(), good.clone(), 0);
+    cases.tokens(name, api_key, &good);
+    let repeated = good.clone().add_query(&api_key.name, UNKNOWN_TOKEN);
+    cases.add(name, "two tokens", operation.token_clause.id(), repeated, 0);
+    let bare = good.clone().without_query(&api_key.name);
+    let in_header = bare.header("Authorization", format!("Bearer {token}"));
+    cases.add(name, "token in a header", Unspecified::StaticTokenTransport.id(), in_header, 0);
+    let unknown = good.clone().add_query("sallyport", "1");
+    cases.add(name, "unknown parameter", Unspecified::StaticUnknownFields.id(), unknown, 0);
+    operation.parameters.iter().for_each(|parameter| cases.rejected_parameter(name, parameter, &good));
+    operation.body.iter().for_each(|property| cases.property(name, property, &good));
 }
 
 fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
@@ -180,7 +185,7 @@ fn of_search(search: &Search, target: &Target, cases: &mut Cases) {
     add("unknown field", Unspecified::StaticUnknownFields.id(), good.clone().field("sallyport", 1));
     let as_text = json!({ search.ips.name.as_str(): [own] }).to_string();
     add("as text", Unspecified::StaticContentType.id(), body("text/plain", &as_text));
-    cases.tokens("search", &search.api_key, &good);
+    cases.tokens("search", &search.operation.api_key, &good);
     let filters = search.filters.iter().map(|filter| &filter.property);
     for property in filters.chain([&search.page, &search.page_size]) {
         cases.property("search", property, &good);

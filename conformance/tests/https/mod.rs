@@ -75,8 +75,8 @@ async fn the_lab_trusts_the_same_authorities() {
         let backend = Backend::connected(contract, target, &options).expect("a client");
         let request = ProxiedRequest {
             method: http::Method::GET,
-            path: contract.groups.operation.path.clone(),
-            query: Some(format!("{}={}", contract.groups.api_key.name, target.token.expose())),
+            path: contract.groups().path.clone(),
+            query: Some(format!("{}={}", contract.groups().api_key.name, target.token.expose())),
             headers: http::HeaderMap::new(),
             body: bytes::Bytes::new(),
         };

@@ -227,8 +227,8 @@ async fn suite_lab_and_client_pass_a_proxy_to_a_service_that_requires_a_certific
     let lab = Backend::connected(contract, &target, &options).expect("a client");
     let request = ProxiedRequest {
         method: http::Method::GET,
-        path: contract.groups.operation.path.clone(),
-        query: Some(format!("{}={token}", contract.groups.api_key.name)),
+        path: contract.groups().path.clone(),
+        query: Some(format!("{}={token}", contract.groups().api_key.name)),
         headers: http::HeaderMap::new(),
         body: bytes::Bytes::new(),
     };

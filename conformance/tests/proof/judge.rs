@@ -72,8 +72,8 @@ impl Proven {
             registry().into_iter().filter(|check| check.clauses.contains(&fault.clause)).collect();
         let mut only: Vec<String> = citing.iter().map(|check| check.id.to_owned()).collect();
         if citing.iter().any(|check| check.is_passive()) {
-            only.extend(concerned(fault.clause).map(|operation| operation.prefix().to_owned()));
-            only.extend(concerned(fault.clause).map(|operation| format!("{}.*", operation.prefix())));
+            only.extend(concerned(fault.clause).map(|operation| operation.id().to_owned()));
+            only.extend(concerned(fault.clause).map(|operation| format!("{}.*", operation.id())));
         }
         let report = self.against(fault, &only).await;
         if report.failing_cases().next().is_some() { report } else { self.against(fault, &[]).await }
@@ -192,7 +192,7 @@ impl Judge {
 fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
     let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
     let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-    operations.map(|operation| operation.id).filter(move |id| prefix == "all" || id.prefix() == prefix)
+    operations.map(|operation| operation.id).filter(move |id| prefix == "all" || id.id() == prefix)
 }
 
 /// What a run against a conforming server should not have shown.

@@ -89,7 +89,7 @@ async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
     let base = reference.target().base().as_str().trim_end_matches('/').to_owned();
     let token = reference.target().token.expose().to_owned();
     let contract = Contract::embedded().expect("contract");
-    let groups = &contract.groups.operation.path;
+    let groups = &contract.groups().path;
     let prefix = &groups[..groups.match_indices('/').nth(2).expect("three segments").0];
     let cases = [
         (base.clone(), "sally_api_not-the-token", Verdict::TokenRejected, "rejects the account's token"),

@@ -222,7 +222,7 @@ fn what_public_types_say_of_themselves_shows_no_token() {
         Facts { second_token: Some(Secret::new("SECOND", format!("{TOKEN}-of-second"))), ..Facts::default() };
     let target =
         Target::new("http://127.0.0.1:1", Secret::new("API_KEY", TOKEN), facts, false).expect("a target");
-    let request = Request::to(&contract.groups.operation).query("api_key", TOKEN).header("X-API-Key", TOKEN);
+    let request = Request::to(contract.groups()).query("api_key", TOKEN).header("X-API-Key", TOKEN);
     let variable = |_: &str| Some(TOKEN.to_owned());
     let text = "api-key = { env = \"A\" }\n[connection]\nproxy = { env = \"A\" }\nheaders = { x = { env = \"A\" } }\n";
     let config = Config::parse(Path::new("c.toml"), text, &variable).expect("a config");

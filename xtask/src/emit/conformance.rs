@@ -1,5 +1,7 @@
 //! Emits the document as JSON, which server and suite embed, and `clause.rs`, the ids that the suite's checks cite.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::GENERATED;
@@ -51,13 +53,15 @@ pub(super) fn laid_out(value: &Value, depth: usize) -> String {
     format!("{open}\n{inner}{}\n{outer}{close}", members.join(&format!(",\n{inner}")))
 }
 
-/// Both kinds of ids as enums; `ids!` in the suite gives them their methods.
+/// The ids as enums; `ids!` in the suite gives them their methods.
 fn ids(contract: &Contract) -> String {
     let sorted = |clauses: &[Clause]| {
         let mut rows: Vec<_> = clauses.iter().map(|one| (one.id.clone(), first_words(&one.text))).collect();
         rows.sort_unstable();
         rows
     };
+    let operations: BTreeSet<_> =
+        contract.operations.iter().map(|operation| (operation.prefix(), &*operation.id)).collect();
     let kinds = json!([
         ["Clause", "One rule of the contract (`x-clauses`).", sorted(&contract.clauses)],
         [
@@ -65,6 +69,7 @@ fn ids(contract: &Contract) -> String {
             "Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.",
             sorted(&contract.unspecified)
         ],
+        ["OperationId", "An operation, by what the ids of its clauses begin with.", operations],
     ]);
     fill(include_str!("clause.rs.jinja"), &json!({ "generated": GENERATED, "kinds": kinds }))
 }

@@ -211,6 +211,12 @@ pub(crate) struct Media {
 }
 
 impl Operation {
+    /// What the ids of its clauses begin with, by that of its success.
+    pub(crate) fn prefix(&self) -> &str {
+        let clause = self.success.citation.clauses_for("any").first();
+        clause.and_then(|clause| clause.split('.').next()).unwrap_or(&self.id)
+    }
+
     /// Every response, that of success first.
     pub(crate) fn responses(&self) -> impl Iterator<Item = &Response> {
         std::iter::once(&self.success).chain(&self.errors)

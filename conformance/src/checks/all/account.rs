@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Case, Check, Cost, Probe, Run, Stop, accepted};
+use crate::check::{Case, Cost, Probe, Stop, accepted};
 use crate::checks::relation::address_of;
 use crate::checks::row::{Credential, token_parameter};
+use crate::checks::rule::{Program, active};
 use crate::checks::search::account::{ForeignItems, ip, items, nothing_found, total};
 use crate::contract::Clause;
 use crate::contract::part::{GROUP_ID, ORDER_NO, PAGE_SIZE};
@@ -14,75 +15,31 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Request, Response};
 
-pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "all.own-account.empty",
-        title: "a search with the token of an account without instances finds none",
-        why: "A customer without instances sees those of another: addresses, products and terms that are not theirs.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::EmptyToken, Fact::OwnAddresses],
-        run: Run::Cases(|_| Case::single(Cost::requests(2), empty)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.foreign-addresses",
-        title: "a search finds nothing at addresses of other accounts",
-        why: "Customers see what others have bought, and where.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::ForeignAddresses],
-        run: Run::Cases(|_| {
-            let case = |label, items| Case::for_data(label, Cost::requests(3), (label, items), nothing_found);
-            vec![
-                Case::new("addresses", Cost::requests(3), foreign_addresses),
-                case("with ports", ForeignItems::OfSecond).needs([Fact::SecondToken]),
-                case("ports of a shared address", ForeignItems::OfShared)
-                    .needs([Fact::SecondToken, Fact::SharedAddress]),
-            ]
-        }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.concurrent",
-        title: "simultaneous calls of two accounts return each its own data",
-        why: "A service that answers equal calls together sends one customer's data to another, under load only.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| {
-            let cost = Cost::requests(2 + 2 * PAIRS);
-            let case =
-                |label, request: fn(&Probe<'_>) -> Request| Case::for_data(label, cost, request, concurrent);
-            let search = case("search", |probe| probe.search(probe.own_addresses(SAMPLE)));
-            vec![case("groups", |probe| probe.groups()), search.needs([Fact::OwnAddresses])]
-        }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.groups-empty",
-        title: "an account without groups does not list those of another",
-        why: "A new customer sees what another one does with its addresses.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::EmptyToken],
-        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(2), (Fact::EmptyToken, false), listings)]),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.instances",
-        title: "a second account does not see the instances of the first",
-        why: "Customers see what others have bought, and where.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::OwnAddresses, Fact::SecondToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(8), instances)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.own-account.listings",
-        title: "two accounts list no group in common",
-        why: "Names of groups reveal what another customer does with its addresses.",
-        clauses: &[Clause::AllOwnAccount],
-        needs: &[Fact::SecondToken],
-        run: Run::Cases(|_| vec![Case::for_data("", Cost::requests(3), (Fact::SecondToken, true), listings)]),
-        ..Check::TEMPLATE
-    },
+pub(super) static PROGRAMS: &[Program] = &[
+    active("all.own-account.empty", |_| Case::single(Cost::requests(2), empty)),
+    active("all.own-account.foreign-addresses", |_| {
+        let case = |label, items| Case::for_data(label, Cost::requests(3), (label, items), nothing_found);
+        vec![
+            Case::new("addresses", Cost::requests(3), foreign_addresses),
+            case("with ports", ForeignItems::OfSecond).needs([Fact::SecondToken]),
+            case("ports of a shared address", ForeignItems::OfShared)
+                .needs([Fact::SecondToken, Fact::SharedAddress]),
+        ]
+    }),
+    active("all.own-account.concurrent", |_| {
+        let cost = Cost::requests(2 + 2 * PAIRS);
+        let case =
+            |label, request: fn(&Probe<'_>) -> Request| Case::for_data(label, cost, request, concurrent);
+        let search = case("search", |probe| probe.search(probe.own_addresses(SAMPLE)));
+        vec![case("groups", |probe| probe.groups()), search.needs([Fact::OwnAddresses])]
+    }),
+    active("all.own-account.groups-empty", |_| {
+        vec![Case::for_data("", Cost::requests(2), (Fact::EmptyToken, false), listings)]
+    }),
+    active("all.own-account.instances", |_| Case::single(Cost::requests(8), instances)),
+    active("all.own-account.listings", |_| {
+        vec![Case::for_data("", Cost::requests(3), (Fact::SecondToken, true), listings)]
+    }),
 ];
 
 /// Addresses of a search.

@@ -3,6 +3,6 @@
 mod account;
 mod service;
 
-use crate::check::Check;
+use super::rule::Program;
 
-pub(super) static CHECKS: &[&[Check]] = &[account::CHECKS, service::CHECKS];
+pub(super) static PROGRAMS: &[&[Program]] = &[account::PROGRAMS, service::PROGRAMS];

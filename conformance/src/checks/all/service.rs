@@ -4,95 +4,56 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{
-    Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Run, Scope, Stop,
-};
+use crate::check::{Case, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Stop};
 use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
+use crate::checks::rule::{Program, active, passive};
 use crate::checks::token::WrongToken;
-use crate::contract::{Clause, Unspecified};
+use crate::contract::Clause;
+use crate::contract::{Contract, OperationId, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{RetryAfter, password};
 
-pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "all.https.verified",
-        title: "the service is served over HTTPS with a trusted certificate",
-        why: "Anybody on the network path can read tokens and gateways.",
-        clauses: &[Clause::AllHttps],
-        run: Run::Cases(|_| Case::single(Cost::requests(1), https)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.no-secrets.watched",
-        title: "no response contains a proxy password",
-        why: "Responses end up in logs and caches of callers; anybody who reads one can use the proxies.",
-        clauses: &[Clause::AllNoSecrets],
-        run: Run::Passive(judge_secrets),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.prefix.served",
-        title: "every operation is served under its path",
-        why: "Clients built from the document get 404 for an operation that exists elsewhere.",
-        clauses: &[Clause::AllPrefix],
-        // A budget without gateways leaves the case out, since it sends an extraction.
-        run: Run::Cases(|_| Case::single(Cost::extraction(3, 1), prefix)),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.throttled-retry-after.watched",
-        title: "a response with status 429 carries Retry-After",
-        why: "Callers that do not know how long to wait retry immediately, and are throttled again.",
-        clauses: &[Clause::AllThrottledRetryAfter],
-        run: Run::Passive(judge_throttled),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.token-required.missing",
-        title: "a call without a known token is rejected",
-        why: "Anybody can read a customer's data or extract at its expense.",
-        clauses: &[Clause::AllTokenRequired],
-        run: Run::Cases(|_| {
-            // Each operation may forget to ask for a token.
-            let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
-                let absent =
-                    reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
-                let wrong = WrongToken::all().map(|wrong| {
-                    let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
-                    row.labelled(format!("{name}/{}", wrong.label))
-                });
-                let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
-                let cases = cases(Clause::AllTokenRequired, rows).into_iter();
-                cases.map(|case| case.about(operation)).collect::<Vec<_>>()
-            };
-            OPERATIONS.into_iter().enumerate().flat_map(of_operation).collect()
-        }),
-        ..Check::TEMPLATE
-    },
-    Check {
-        id: "all.token-required.revoked",
-        title: "a call with the token that was supplied as revoked is rejected",
-        why: "A customer that revokes a leaked token believes that it is safe, and is not.",
-        clauses: &[Clause::AllTokenRequired],
-        needs: &[Fact::RevokedToken],
-        run: Run::Cases(|scope| {
-            // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
-            // is a violation in any case.
-            let why = format!(
-                "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
-                Fact::RevokedToken
-            );
-            let revoked = OPERATIONS.map(|(name, base)| {
-                reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
+pub(super) static PROGRAMS: &[Program] = &[
+    active("all.https.verified", |_| Case::single(Cost::requests(1), https)),
+    passive("all.no-secrets.watched", judge_secrets),
+    // A budget without gateways leaves the case out, since it sends an extraction.
+    active("all.prefix.served", |scope| {
+        let operations = u32::try_from(2 + scope.contract.plain.len()).unwrap_or(u32::MAX);
+        Case::single(Cost::extraction(operations, 1), prefix)
+    }),
+    passive("all.throttled-retry-after.watched", judge_throttled),
+    active("all.token-required.missing", |scope| {
+        // Each operation may forget to ask for a token.
+        let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
+            let absent =
+                reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
+            let wrong = WrongToken::all().map(|wrong| {
+                let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
+                row.labelled(format!("{name}/{}", wrong.label))
             });
-            // `extract.whitelist.rejected-tokens` tests extraction.
-            let others = OPERATIONS.into_iter().filter(|(_, base)| !base.extracts());
-            let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
-            cases(Clause::AllTokenRequired, revoked.into_iter().chain(others))
-        }),
-        ..Check::TEMPLATE
-    },
+            let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
+            let cases = cases(Clause::AllTokenRequired, rows).into_iter();
+            cases.map(|case| case.about(operation)).collect::<Vec<_>>()
+        };
+        operations(scope.contract).into_iter().enumerate().flat_map(of_operation).collect()
+    }),
+    active("all.token-required.revoked", |scope| {
+        // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
+        // is a violation in any case.
+        let why = format!(
+            "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
+            Fact::RevokedToken
+        );
+        let operations = operations(scope.contract);
+        let revoked = operations.clone().into_iter().map(|(name, base)| {
+            reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
+        });
+        // `extract.whitelist.rejected-tokens` tests extraction.
+        let others = operations.into_iter().filter(|(_, base)| !base.extracts());
+        let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
+        cases(Clause::AllTokenRequired, revoked.chain(others))
+    }),
 ];
 
 /// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the
@@ -162,7 +123,9 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
     // Without `num` the extraction is rejected, which shows that it is served, and takes no gateway.
     let num = &probe.contract().extract.num.name;
     let extract = probe.extract().without_query(num).as_invalid();
-    for request in [probe.groups(), probe.any_search(), extract] {
+    let plain = probe.contract().plain.keys().copied();
+    let requests = plain.chain([OperationId::Search]).map(|operation| probe.valid(operation));
+    for request in requests.chain([extract]) {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
@@ -201,12 +164,16 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     Some(vec![PassiveFinding::fail(Clause::AllThrottledRetryAfter, key, expected, actual)])
 }
 
-const OPERATIONS: [(&str, Base); 4] = [
-    ("groups", Base::Groups),
-    ("search", Base::Search),
-    ("extract", Base::Extract(Extraction::PLAIN)),
-    ("extract-text", Base::Extract(Extraction::TEXT)),
-];
+/// Each operation by its name in labels: the plain ones first.
+fn operations(contract: &Contract) -> Vec<(&'static str, Base)> {
+    let plain = contract.plain.keys().map(|id| (id.id(), Base::Plain(*id)));
+    let others = [
+        ("search", Base::SEARCH),
+        ("extract", Base::Extract(Extraction::PLAIN)),
+        ("extract-text", Base::Extract(Extraction::TEXT)),
+    ];
+    plain.chain(others).collect()
+}
 
 /// A token may be revoked by its owner, or expire. Without such a token, the row is skipped.
 fn others_revoked(scope: &Scope<'_>, name: &str) -> Row {

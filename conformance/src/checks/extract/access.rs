@@ -49,56 +49,36 @@ pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement::new(
     "an account without the entitlement",
 );
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.whitelist.lacking", &[ExtractWhitelist])
-        .title("a caller outside the whitelist is rejected at every call, whatever address it claims")
-        .why("A leaked token works from anywhere, which the whitelist is meant to prevent.")
-        .needs(&[Fact::TokenNotWhitelisted])
-        .with_cases(|scope| {
-            // Claims the caller's own address and one that a service may trust, in each header.
-            let loopback = "127.0.0.1".to_owned();
-            let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
-            let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
-            addresses.dedup();
-            let each = HEADERS
-                .into_iter()
-                .flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
-            // Proxies append an address to the others, and a parameter is as easy to forge as a header.
-            let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
-            let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
-            let rows = claims.map(|(header, address)| {
-                let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
-                let row = reject(format!("{header}={address}"), why, [claim(header, address)]);
-                row.by(NO_WHITELIST.credential())
-            });
-            rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
-        }),
-    check("extract.real-name.lacking", &[ExtractRealName])
-        .title("an account without real-name verification is rejected")
-        .why("The operator serves customers without the identification that it must require.")
-        .needs(&[Fact::TokenNotVerified])
-        .with_cases(|scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
-    check("extract.entitlement.lacking", &[ExtractEntitlement])
-        .title("an account without an entitlement is rejected for every protocol")
-        .why("Gateways are given away to accounts that have not bought any.")
-        .needs(&[Fact::TokenNotEntitled])
-        .with_cases(|scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
-    check("extract.entitlement.other-protocol", &[ExtractEntitlement])
-        .title("an entitlement for one protocol does not cover another")
-        .why("Customers get gateways of a protocol that they have not bought; the gateways reject them, or cost another price.")
-        .needs(&[Fact::TokenPartlyEntitled])
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
-            let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-            let forms = Extraction::all_without_protocol(extract).into_iter();
-            forms.map(flow("", cost, other_protocol)).collect()
-        }),
-    check("extract.whitelist.rejected-tokens", &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist])
-        .title("each credential of `SALLYPORT_REJECTED_TOKENS` is rejected, wherever the request sends it")
-        .why("Callers whose access was disabled, has expired or was never granted still get gateways.")
-        .needs(&[Fact::RejectedTokens])
-        .with_cases(rejected_cases),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.whitelist.lacking", |scope| {
+        // Claims the caller's own address and one that a service may trust, in each header.
+        let loopback = "127.0.0.1".to_owned();
+        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
+        let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
+        addresses.dedup();
+        let each = HEADERS
+            .into_iter()
+            .flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
+        // Proxies append an address to the others, and a parameter is as easy to forge as a header.
+        let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
+        let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
+        let rows = claims.map(|(header, address)| {
+            let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
+            let row = reject(format!("{header}={address}"), why, [claim(header, address)]);
+            row.by(NO_WHITELIST.credential())
+        });
+        rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
+    }),
+    active("extract.real-name.lacking", |scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
+    active("extract.entitlement.lacking", |scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
+    active("extract.entitlement.other-protocol", |scope| {
+        let extract = &scope.contract.extract;
+        let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let cost = Cost::extraction(gateways.saturating_add(1), gateways);
+        let forms = Extraction::all_without_protocol(extract).into_iter();
+        forms.map(flow("", cost, other_protocol)).collect()
+    }),
+    active("extract.whitelist.rejected-tokens", rejected_cases),
 ];
 
 /// The requirement in each form, in further rows, and beside parameters that no form has: it holds for every extraction.

@@ -7,26 +7,7 @@ use crate::checks::extraction::Region;
 use crate::checks::extraction::cause::{ACCEPT, words};
 use crate::wire::QuerySpelling;
 
-pub(super) static CHECKS: &[Check] = &[check(
-    "extract.envelope.combinations",
-    &[
-        ExtractCount,
-        ExtractCountryAlias,
-        ExtractCountryEqual,
-        ExtractEnvelope,
-        ExtractIdempotent,
-        ExtractProtocol,
-        ExtractRegionsDefault,
-        ExtractRequestIdSource,
-        ExtractReturnType,
-        ExtractSeparator,
-        ExtractTokenEqual,
-        ExtractTokenTransport,
-    ],
-)
-.title("valid parameters are accepted together, and each has its effect")
-.why("Callers use several parameters at once; a parameter that works only alone is of no use to them.")
-.with_cases(|scope| {
+pub(super) static PROGRAMS: &[Program] = &[active("extract.envelope.combinations", |scope| {
     let rows = combinations(scope).into_iter().map(|form| row(&scope.contract.extract, form));
     cases(ExtractEnvelope, rows)
 })];

@@ -26,12 +26,16 @@ const MAX_PLENTIFUL: usize = 5;
 const REPEATS: usize = 2;
 
 /// Stands for the requests below, whose responses passive checks judge as all others.
-pub(in crate::checks) static DISCOVERY: Check = check("extract.discovery", &[ExtractRegion])
-    .title("a region without gateways, one with a few, and a protocol of the account can be found")
-    .why(
-        "A region without gateways shows that valid extractions are accepted, without extracting a gateway. \
+pub(in crate::checks) static DISCOVERY: Check = Check::new(
+    OperationId::Extract,
+    "extract.discovery",
+    &[ExtractRegion],
+)
+.title("a region without gateways, one with a few, and a protocol of the account can be found")
+.why(
+    "A region without gateways shows that valid extractions are accepted, without extracting a gateway. \
           A region with a few shows partial results.",
-    );
+);
 
 /// Looks for the facts that the run lacks.
 ///

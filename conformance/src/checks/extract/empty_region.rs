@@ -8,41 +8,14 @@ use crate::checks::extraction::by_country;
 use crate::checks::extraction::link::request_by;
 use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
 
-pub(super) static CHECKS: &[Check] = &[
-    check(
-        "extract.envelope.empty-region",
-        &[
-            ExtractCountryEqual,
-            ExtractNumRange,
-            ExtractProtocol,
-            ExtractRegion,
-            ExtractRequestIdSource,
-            ExtractReturnType,
-            ExtractSbLength,
-            ExtractSbRequired,
-            ExtractSeparatorRange,
-            ExtractShortageRetryAfter,
-            ExtractTokenEqual,
-            ExtractTokenTransport,
-        ],
-    )
-    .title("each valid parameter gets the shortage response of a region without gateways")
-    .why("Callers who use what the contract offers are rejected, or get gateways of another region.")
-    .needs(&[Fact::EmptyRegion])
-    .with_cases(|scope| {
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.envelope.empty-region", |scope| {
         let extract = &scope.contract.extract;
         let rows = forms(scope).into_iter().chain(names(scope)).chain(numbers(extract));
         let rows = rows.chain(separators(extract)).chain(repeated(scope.facts));
         shared(cases(ExtractRegion, rows))
     }),
-    check(
-        "extract.link-credential.empty-region",
-        &[ExtractCountryAlias, ExtractLinkCredential, ExtractRegion, ExtractShortageRetryAfter],
-    )
-    .title("a legacy API Link credential gets the shortage response of a region without gateways")
-    .why("Links that customers generated in the past stop working, or get gateways of another region.")
-    .needs(&[Fact::EmptyRegion, Fact::LinkCredential])
-    .with_cases(|scope| {
+    active("extract.link-credential.empty-region", |scope| {
         let forms = usable(scope, Extraction::in_query(&scope.contract.extract));
         shared(forms.map(flow("", Cost::requests(2), link)))
     }),

@@ -10,75 +10,38 @@ use super::*;
 use crate::check::Form;
 use crate::checks::extraction::says_error;
 use crate::checks::row::either;
-use crate::checks::schema;
 use crate::wire::{TransientFailure, is_loopback};
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.endpoint.internal-fields", &[ExtractEndpoint])
-        .title("an entry has no internal field")
-        .why("Names of suppliers, internal hosts or passwords leak to every customer for good.")
-        .passive(judge_fields),
-    check("extract.endpoint.address", &[ExtractEndpoint])
-        .title("an entry has an IP address or a host name, and a port in the valid range")
-        .why("Clients combine both to the address of a proxy; with a scheme in it, or port 0, they can't connect.")
-        .passive(judge_address),
-    check("extract.envelope.open", &[ExtractEnvelope])
-        .title("unspecified behaviour of an extraction is recorded")
-        .why("No decision is wrong; clients have to support all of them.")
-        .with_cases(open),
-    check("extract.envelope.schema", &[ExtractCount, ExtractEndpoint, ExtractEnvelope, ExtractRequestIp])
-        .title("every successful extraction matches its schema in the OpenAPI document")
-        .why("Clients that are generated from the document fail on a field that is missing or of another type.")
-        .passive(schema::judge),
-    check("extract.envelope.success", &[ExtractEnvelope])
-        .title("a valid extraction returns HTTP 200 with code 0")
-        .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
-        .with_cases(|_| {
-            schema::success(ExtractEnvelope, Cost::extraction(1, 1), |probe| probe.extract())
-        }),
-    check("extract.error-envelope.watched", &[ExtractErrorEnvelope])
-        .title("a rejected extraction has a message and a code other than 0")
-        .why("The code tells callers what to do: wait, pay or fix the request. Without it, or with the code of a success, they \
-              can only guess.")
-        .passive(judge_error),
-    check("extract.request-ip.source", &[ExtractRequestIp])
-        .title("`request_ip` is an address that a call can come from")
-        .why("Customers copy this address into their whitelist, where it never matches a call.")
-        .passive(judge_source),
-    check("extract.request-ip.egress", &[ExtractRequestIp])
-        .title("`request_ip` is the address that the call comes from")
-        .why("Customers copy this address into their whitelist; with another one they lock themselves out, or let somebody else \
-              in.")
-        .needs(&[Fact::EgressIp])
-        .passive(judge_egress),
-    check("extract.request-ip.forged", &[ExtractRequestIp, ExtractWhitelist])
-        .title("whitelist and `request_ip` are about the real address of the caller, not one that it claims in a header")
-        .why("A service that trusts such a header lets in everybody who knows a whitelisted address, and turns away callers behind \
-              a proxy that adds one.")
-        .with_cases(|scope| {
-            // A text response does not have the address.
-            let forms = Extraction::all(&scope.contract.extract).into_iter();
-            let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN).map(|form| {
-                (format!("all at once, {}", form.label()), (form, &HEADERS[..], UNUSED_ADDRESS, false))
-            });
-            // Services may treat a public or a private address in another way than those of a documentation range.
-            let others = [
-                ("all at once", &HEADERS[..], UNUSED_ADDRESS),
-                ("a public address", &HEADERS[..1], "8.8.8.8"),
-                ("a private address", &HEADERS[..1], "10.0.0.7"),
-            ];
-            let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
-            let plain = others.into_iter().chain(single).map(|(label, headers, address)| {
-                (label.to_owned(), (Extraction::PLAIN, headers, address, false))
-            });
-            // A rejection is compared with that of the same headers with the real address.
-            let case = |(label, claim): (String, Claim)| {
-                Case::for_data(label, Cost::extraction(1, 1), claim, forged)
-            };
-            let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
-            let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
-            plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    passive("extract.endpoint.internal-fields", judge_fields),
+    passive("extract.endpoint.address", judge_address),
+    active("extract.envelope.open", open),
+    passive("extract.error-envelope.watched", judge_error),
+    passive("extract.request-ip.source", judge_source),
+    passive("extract.request-ip.egress", judge_egress),
+    active("extract.request-ip.forged", |scope| {
+        // A text response does not have the address.
+        let forms = Extraction::all(&scope.contract.extract).into_iter();
+        let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN).map(|form| {
+            (format!("all at once, {}", form.label()), (form, &HEADERS[..], UNUSED_ADDRESS, false))
+        });
+        // Services may treat a public or a private address in another way than those of a documentation range.
+        let others = [
+            ("all at once", &HEADERS[..], UNUSED_ADDRESS),
+            ("a public address", &HEADERS[..1], "8.8.8.8"),
+            ("a private address", &HEADERS[..1], "10.0.0.7"),
+        ];
+        let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
+        let plain = others.into_iter().chain(single).map(|(label, headers, address)| {
+            (label.to_owned(), (Extraction::PLAIN, headers, address, false))
+        });
+        // A rejection is compared with that of the same headers with the real address.
+        let case =
+            |(label, claim): (String, Claim)| Case::for_data(label, Cost::extraction(1, 1), claim, forged);
+        let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
+        let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
+        plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
+    }),
 ];
 
 /// A field whose name ends with one of these words has a secret.

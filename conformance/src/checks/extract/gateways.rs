@@ -6,40 +6,22 @@ use std::collections::BTreeSet;
 use super::supply::partial_result;
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.region.gateways", &[ExtractProtocol, ExtractRegion])
-        .title("gateways belong to the requested region and protocol")
-        .why("Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.")
-        .needs(&[Fact::KnownGateways])
-        .with_cases(known),
-    check("extract.region.watched", &[ExtractProtocol, ExtractRegion])
-        .title("no gateway is known to belong to another region or protocol")
-        .why("Traffic leaves in another country than the caller chose, or reaches a gateway that does not speak its protocol.")
-        .needs(&[Fact::KnownGateways])
-        .passive(|observed| Served::observed(observed)?.gateways()),
-    check("extract.region.scarce", &[ExtractProtocol, ExtractRegion])
-        .title("a region with a few gateways is not filled up with others")
-        .why("Part of the traffic leaves in countries that the caller did not choose, and the response does not show which part.")
-        .needs(&[Fact::ScarceRegion])
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            // These cases may take all gateways of the region, so forms with a request id are tested with few.
-            let forms = named_region(extract).into_iter().filter(|form| !form.has_id());
-            let judges = &[Judge::Response, Judge::Few(ExtractRegion)];
-            let row = |form| partial_result(scope, *extract.num_range.end(), judges).in_form(form);
-            cases(ExtractRegion, forms.map(row))
-        }),
-    check("extract.region.empty", &[ExtractRegion])
-        .title("a region without gateways returns none")
-        .why("Traffic leaves in countries that the caller did not choose, and the response does not show it.")
-        .needs(&[Fact::EmptyRegion])
-        // A wrong fact is known before other checks spend gateways on it.
-        .with_first_cases(|scope| without_gateways(named_region(&scope.contract.extract), REGIONS)),
-    check("extract.country-alias.empty-region", &[ExtractCountryAlias])
-        .title("`country` returns no gateways where `regions` returns none")
-        .why("A service that ignores `country` sends traffic through the wrong country, which no field of the response shows.")
-        .needs(&[Fact::EmptyRegion])
-        .with_cases(|scope| without_gateways(Extraction::all(&scope.contract.extract), COUNTRY)),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.region.gateways", known),
+    passive("extract.region.watched", |observed| Served::observed(observed)?.gateways()),
+    active("extract.region.scarce", |scope| {
+        let extract = &scope.contract.extract;
+        // These cases may take all gateways of the region, so forms with a request id are tested with few.
+        let forms = named_region(extract).into_iter().filter(|form| !form.has_id());
+        let judges = &[Judge::Response, Judge::Few(ExtractRegion)];
+        let row = |form| partial_result(scope, *extract.num_range.end(), judges).in_form(form);
+        cases(ExtractRegion, forms.map(row))
+    }),
+    // A wrong fact is known before other checks spend gateways on it.
+    first("extract.region.empty", |scope| without_gateways(named_region(&scope.contract.extract), REGIONS)),
+    active("extract.country-alias.empty-region", |scope| {
+        without_gateways(Extraction::all(&scope.contract.extract), COUNTRY)
+    }),
 ];
 
 fn without_gateways(forms: Vec<Extraction>, name: &'static str) -> Vec<Case> {

@@ -6,34 +6,13 @@ use super::separator_input::of_bytes;
 use super::*;
 use crate::checks::row::limit;
 
-const CLAUSES: [Clause; 8] = [
-    ExtractCountryEqual,
-    ExtractNumRange,
-    ExtractNumRequired,
-    ExtractProtocol,
-    ExtractReturnType,
-    ExtractSbLength,
-    ExtractSbRequired,
-    ExtractSeparatorRange,
-];
-
-/// Where `country` stands alone, it cannot differ from `regions`.
-const CLAUSES_OF_COUNTRY: &[Clause] = CLAUSES.split_at(1).1;
-
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.link-credential.limits", &CLAUSES)
-        .title("the limits of every extraction apply to a legacy API Link credential")
-        .why("A legacy credential with fewer checks lets callers take more than they may, and hides their mistakes.")
-        .needs(&[Fact::LinkCredential])
-        .with_cases(|scope| limits(scope, &CLAUSES, Row::by_link)),
-    check("extract.country-alias.limits", CLAUSES_OF_COUNTRY)
-        .title("the limits of every extraction apply where `country` names the region")
-        .why("Older clients send `country`. With fewer checks for them, a mistake takes gateways that nobody asked for.")
-        .with_cases(|scope| limits(scope, CLAUSES_OF_COUNTRY, Row::by_country)),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.link-credential.limits", |scope| limits(scope, true, Row::by_link)),
+    active("extract.country-alias.limits", |scope| limits(scope, false, Row::by_country)),
 ];
 
 /// Each limit in JSON and, as far as it applies there, in text.
-fn limits(scope: &Scope<'_>, clauses: &[Clause], sent: fn(Row) -> Row) -> Vec<Case> {
+fn limits(scope: &Scope<'_>, has_both: bool, sent: fn(Row) -> Row) -> Vec<Case> {
     let extract = &scope.contract.extract;
     let too_long = |character| set(SB, of_bytes(character, extract.separator_bytes + 1));
     let ten_times = format!("{}0", extract.range(LB).end());
@@ -60,7 +39,8 @@ fn limits(scope: &Scope<'_>, clauses: &[Clause], sent: fn(Row) -> Row) -> Vec<Ca
         limit(ExtractReturnType, "return_type=xml", [set(RETURN_TYPE, "xml")]),
     ];
     let num = *extract.num_range.start();
-    let applies = |row: &Row| row.clause().is_some_and(|clause| clauses.contains(&clause));
+    // Where `country` stands alone, it can't differ from `regions`.
+    let applies = |row: &Row| has_both || row.clause() != Some(ExtractCountryEqual);
     let in_forms = |row: Row| match row.is_of_separators() {
         true => each(&[Extraction::TEXT], [sent(row.separated(num))]),
         false => each(&[Extraction::PLAIN, Extraction::TEXT], [sent(row)]),

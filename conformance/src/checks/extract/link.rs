@@ -5,36 +5,18 @@ use super::text::{FEW, separated};
 use super::*;
 use crate::checks::extraction::link::{find_transport, request_by};
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.link-credential.accepted", &[ExtractLinkCredential])
-        .title("a legacy API Link credential is accepted repeatedly")
-        .why("Links that customers generated in the past stop working.")
-        .needs(&[Fact::LinkCredential])
-        .with_cases(|scope| {
-            let case = |form: Extraction| {
-                // Rejected transports take no gateway.
-                let case = Case::for_data(form.label(), Cost::extraction(4, 3), form.clone(), accepted);
-                if form == Extraction::PLAIN { case } else { form.share(case) }
-            };
-            let extract = &scope.contract.extract;
-            let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
-            Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
-        }),
-    check(
-        "extract.link-credential.effects",
-        &[
-            ExtractCount,
-            ExtractIdempotent,
-            ExtractNumRange,
-            ExtractPartial,
-            ExtractSbLength,
-            ExtractSeparator,
-        ],
-    )
-    .title("parameters have the same effect with a legacy API Link credential as with a token")
-    .why("A customer with an old link gets gateways in a form that its program does not read, or twice.")
-    .needs(&[Fact::LinkCredential])
-    .with_cases(effects),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.link-credential.accepted", |scope| {
+        let case = |form: Extraction| {
+            // Rejected transports take no gateway.
+            let case = Case::for_data(form.label(), Cost::extraction(4, 3), form.clone(), accepted);
+            if form == Extraction::PLAIN { case } else { form.share(case) }
+        };
+        let extract = &scope.contract.extract;
+        let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
+        Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
+    }),
+    active("extract.link-credential.effects", effects),
 ];
 
 /// The contract does not define the transport of the credential, so one that works is enough.

@@ -31,6 +31,7 @@ use crate::checks::row::{
     self, Credential, Drop, Edit, Max, Min, Row, SEPARATOR, Then, Unless, accept, alike, cases, each, flow,
     in_three, in_two, reject, set, values, with,
 };
+use crate::checks::rule::{Program, active, first, passive};
 use crate::checks::token::WrongToken;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
@@ -41,27 +42,22 @@ use crate::response::request_ids;
 use crate::target::{Fact, Facts, GatewayPool};
 use crate::wire::{Exchange, Request, Response};
 
-/// A check of this operation.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check::new(OperationId::Extract, id, clauses)
-}
-
-pub(super) static CHECKS: &[&[Check]] = &[
-    access::CHECKS,
-    combinations::CHECKS,
-    empty_region::CHECKS,
-    envelope::CHECKS,
-    gateways::CHECKS,
-    limits::CHECKS,
-    link::CHECKS,
-    num::CHECKS,
-    post::CHECKS,
-    protocol::CHECKS,
-    region::CHECKS,
-    replay::CHECKS,
-    request_id::CHECKS,
-    separator_input::CHECKS,
-    supply::CHECKS,
-    text::CHECKS,
-    token::CHECKS,
+pub(super) static PROGRAMS: &[&[Program]] = &[
+    access::PROGRAMS,
+    combinations::PROGRAMS,
+    empty_region::PROGRAMS,
+    envelope::PROGRAMS,
+    gateways::PROGRAMS,
+    limits::PROGRAMS,
+    link::PROGRAMS,
+    num::PROGRAMS,
+    post::PROGRAMS,
+    protocol::PROGRAMS,
+    region::PROGRAMS,
+    replay::PROGRAMS,
+    request_id::PROGRAMS,
+    separator_input::PROGRAMS,
+    supply::PROGRAMS,
+    text::PROGRAMS,
+    token::PROGRAMS,
 ];

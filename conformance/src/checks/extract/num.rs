@@ -2,78 +2,58 @@
 
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.count.most", &[ExtractCount])
-        .title("an extraction returns at most `num` entries")
-        .why("Gateways beyond `num` are billed to or locked for an account that did not request them, and a caller that reads \
-              `num` entries loses track of the others.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let min = *extract.num_range.start();
-            // Most other extractions request the minimum, and `extract.partial.watched` judges those.
-            let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Extraction::PLAIN, num));
-            let others = Extraction::all(extract).into_iter().filter(|form| *form != Extraction::PLAIN);
-            let row = |(form, num): (Extraction, i64)| {
-                let row = accept(format!("num={num}"), "", [set(NUM, num)]).in_form(form);
-                row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, &[Judge::Response])
-            };
-            // A scarce region must not return more gateways than requested either.
-            let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let scarce = accept("scarce-region", "", [set(REGIONS, region)]).needing(Fact::ScarceRegion);
-            let scarce = scarce.giving(1, Unless::Nothing, &[Judge::Response]);
-            let rows = few.chain(others.map(|form| (form, min + 1))).map(row);
-            cases(ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
-        }),
-    check("extract.num-range.boundaries", &[ExtractNumRange])
-        .title("`num` outside its range or not an integer is rejected")
-        .why("If an invalid value is read as the nearest bound, as zero or by its lower bits, the caller gets another number of \
-              gateways than requested, without an error.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let forms = Extraction::all(extract);
-            // The most likely mistakes are tested in every form, all others in two forms.
-            let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(scope.contract, NUM));
-            let (near, far): (Vec<_>, Vec<_>) =
-                integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
-            let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
-                let why = format!("{NUM}={text}, {reason}, beside a custom separator");
-                let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
-                row.separated(*extract.num_range.start()).in_form(Extraction::TEXT)
-            });
-            // A service may report both errors or one.
-            let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
-            let both = reject("num and protocol", "num and protocol are both wrong", wrong);
-            let rows = each(&forms, values(NUM, near.clone())).into_iter();
-            let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
-            cases(ExtractNumRange, rows)
-        }),
-    check("extract.num-range.maximum", &[ExtractCount, ExtractNumRange])
-        .title("the largest `num` is accepted and never exceeded")
-        .why("A limit below the documented one breaks callers that extract in full batches.")
-        .with_cases(|scope| {
-            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-            let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
-            let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
-            cases(ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
-        }),
-    check("extract.num-range.minimum", &[ExtractNumRange])
-        .title("the smallest `num` is accepted")
-        .why("A caller that needs one gateway has to extract and pay for more.")
-        .with_cases(|_| {
-            // The controls of all other checks are extractions of the minimum, so this one is the next value.
-            let row = accept("", format!("{NUM} is the smallest value"), [set(NUM, Min(0))]);
-            let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
-            cases(ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
-        }),
-    check("extract.num-required.absent", &[ExtractNumRequired])
-        .title("an extraction without `num` is rejected")
-        .why("A service that assumes a number returns gateways to a caller whose request is wrong, and the caller does not \
-              notice its mistake.")
-        .with_cases(|scope| {
-            let rows = [
-                reject("absent", "num is absent", [Drop(NUM)]),
-                reject("empty", "num is empty", [set(NUM, "")]),
-            ];
-            cases(ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.count.most", |scope| {
+        let extract = &scope.contract.extract;
+        let min = *extract.num_range.start();
+        // Most other extractions request the minimum, and `extract.partial.watched` judges those.
+        let few = (min + 1..=(min + 2).min(*extract.num_range.end())).map(|num| (Extraction::PLAIN, num));
+        let others = Extraction::all(extract).into_iter().filter(|form| *form != Extraction::PLAIN);
+        let row = |(form, num): (Extraction, i64)| {
+            let row = accept(format!("num={num}"), "", [set(NUM, num)]).in_form(form);
+            row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Control, &[Judge::Response])
+        };
+        // A scarce region must not return more gateways than requested either.
+        let region = scope.facts.scarce_region.clone().unwrap_or_default();
+        let scarce = accept("scarce-region", "", [set(REGIONS, region)]).needing(Fact::ScarceRegion);
+        let scarce = scarce.giving(1, Unless::Nothing, &[Judge::Response]);
+        let rows = few.chain(others.map(|form| (form, min + 1))).map(row);
+        cases(ExtractCount, rows.chain(each(&named_region(extract), [scarce])))
+    }),
+    active("extract.num-range.boundaries", |scope| {
+        let extract = &scope.contract.extract;
+        let forms = Extraction::all(extract);
+        // The most likely mistakes are tested in every form, all others in two forms.
+        let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(scope.contract, NUM));
+        let (near, far): (Vec<_>, Vec<_>) =
+            integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
+        let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
+            let why = format!("{NUM}={text}, {reason}, beside a custom separator");
+            let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
+            row.separated(*extract.num_range.start()).in_form(Extraction::TEXT)
+        });
+        // A service may report both errors or one.
+        let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
+        let both = reject("num and protocol", "num and protocol are both wrong", wrong);
+        let rows = each(&forms, values(NUM, near.clone())).into_iter();
+        let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
+        cases(ExtractNumRange, rows)
+    }),
+    active("extract.num-range.maximum", |scope| {
+        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+        let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
+        let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
+        cases(ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
+    }),
+    active("extract.num-range.minimum", |_| {
+        // The controls of all other checks are extractions of the minimum, so this one is the next value.
+        let row = accept("", format!("{NUM} is the smallest value"), [set(NUM, Min(0))]);
+        let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
+        cases(ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
+    }),
+    active("extract.num-required.absent", |scope| {
+        let rows =
+            [reject("absent", "num is absent", [Drop(NUM)]), reject("empty", "num is empty", [set(NUM, "")])];
+        cases(ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
+    }),
 ];

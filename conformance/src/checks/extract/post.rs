@@ -5,29 +5,25 @@ use serde_json::Value;
 use super::*;
 use crate::checks::token::UNKNOWN;
 
-pub(super) static CHECKS: &[Check] =
-    &[check("extract.post-error-envelope.json", &[ExtractPostErrorEnvelope])
-        .title("a JSON error of POST extraction has a code and a message")
-        .why("The code tells callers of the compatibility format what to do; without it they can only guess.")
-        .with_cases(|_| {
-            let payload = |label, has_token, body| (label, has_token, body, Extraction::PLAIN);
-            let payloads = [
-                payload("absent token", false, NONE),
-                payload("absent token with a body", false, JSON),
-                payload("unknown token", true, NONE),
-                payload("unknown token with a body", true, JSON),
-                // A service may read the body before it looks at the token.
-                payload("a body that is not JSON", true, ("application/json", "num=1")),
-                payload("JSON that does not end", true, ("application/json", "{\"num\": 1")),
-                payload("a form", true, ("application/x-www-form-urlencoded", "num=1")),
-                payload("a text", true, ("text/plain", "num 1")),
-                ("absent token in text", false, NONE, Extraction::TEXT),
-                ("unknown token in text", true, NONE, Extraction::TEXT),
-            ];
-            // Reserves one gateway, since a service that violates the contract may return gateways.
-            let case = |data: Payload| Case::for_data(data.0, Cost::extraction(1, 1), data, error);
-            payloads.map(case).into()
-        })];
+pub(super) static PROGRAMS: &[Program] = &[active("extract.post-error-envelope.json", |_| {
+    let payload = |label, has_token, body| (label, has_token, body, Extraction::PLAIN);
+    let payloads = [
+        payload("absent token", false, NONE),
+        payload("absent token with a body", false, JSON),
+        payload("unknown token", true, NONE),
+        payload("unknown token with a body", true, JSON),
+        // A service may read the body before it looks at the token.
+        payload("a body that is not JSON", true, ("application/json", "num=1")),
+        payload("JSON that does not end", true, ("application/json", "{\"num\": 1")),
+        payload("a form", true, ("application/x-www-form-urlencoded", "num=1")),
+        payload("a text", true, ("text/plain", "num 1")),
+        ("absent token in text", false, NONE, Extraction::TEXT),
+        ("unknown token in text", true, NONE, Extraction::TEXT),
+    ];
+    // Reserves one gateway, since a service that violates the contract may return gateways.
+    let case = |data: Payload| Case::for_data(data.0, Cost::extraction(1, 1), data, error);
+    payloads.map(case).into()
+})];
 
 /// A POST: its label, whether it has a token, the media type and the text of its body, and the form. It never has a valid token, so
 /// the response is an error whatever the payload should be.

@@ -2,27 +2,18 @@
 
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.protocol.default", &[ExtractProtocol])
-        .title("without `protocol` the default protocol is used")
-        .why("A caller without the parameter connects to the gateways with the default protocol, and fails when they speak \
-              another one.")
-        .needs(&[Fact::TokenPartlyEntitled])
-        .with_cases(|scope| {
-            // The account is entitled to some protocols only, so one protocol is accepted and another is not. The valid extraction
-            // names a protocol if the account may not use the default one.
-            let extract = &scope.contract.extract;
-            let by = || Edit::By(Credential::Supplied(Fact::TokenPartlyEntitled));
-            let default = extract.protocol.default_text();
-            let named = (format!("{PROTOCOL}={default}"), vec![by(), set(PROTOCOL, default)]);
-            let row = alike("", [named, (format!("without {PROTOCOL}"), vec![by(), Drop(PROTOCOL)])]);
-            cases(ExtractProtocol, each(&Extraction::all_without_protocol(extract), [row]))
-        }),
-    check("extract.protocol.unlisted", &[ExtractProtocol])
-        .title("a `protocol` outside the list is rejected, `https` too")
-        .why("A caller that requests `https` and gets gateways of another protocol sends its handshake to a proxy that does not \
-              understand it, and notices the error only when it connects.")
-        .with_cases(unlisted),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.protocol.default", |scope| {
+        // The account is entitled to some protocols only, so one protocol is accepted and another is not. The valid extraction
+        // names a protocol if the account may not use the default one.
+        let extract = &scope.contract.extract;
+        let by = || Edit::By(Credential::Supplied(Fact::TokenPartlyEntitled));
+        let default = extract.protocol.default_text();
+        let named = (format!("{PROTOCOL}={default}"), vec![by(), set(PROTOCOL, default)]);
+        let row = alike("", [named, (format!("without {PROTOCOL}"), vec![by(), Drop(PROTOCOL)])]);
+        cases(ExtractProtocol, each(&Extraction::all_without_protocol(extract), [row]))
+    }),
+    active("extract.protocol.unlisted", unlisted),
 ];
 
 /// Values that callers may try as protocols, between spaces; proxy URLs have them.

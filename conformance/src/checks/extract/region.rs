@@ -5,73 +5,55 @@ use crate::checks::extraction::content::matching;
 use crate::checks::row::joined;
 use crate::target::KnownGateway;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.country-alias.alone", &[ExtractCountryAlias])
-        .title("`country` alone is accepted in place of `regions`")
-        .why("Callers written for the compatibility format send only `country`; they would get nothing, or gateways of another \
-              country.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let region = scope.facts.plentiful_region.clone().unwrap_or_default();
-            let why = format!("{COUNTRY}={region} in place of {REGIONS}");
-            let alias =
-                accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
-            let default = extract.regions.default_text();
-            let why = format!("{COUNTRY}={default} in place of {REGIONS}");
-            let of_default = accept("default", why, [Edit::ByCountry]);
-            let of_default = of_default.changing("with the default region", [set(REGIONS, default)], 1);
-            let rows = each(&Extraction::all(extract), [alias]).into_iter();
-            let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
-            cases(ExtractCountryAlias, rows)
-        }),
-    check("extract.country-alias.scarce-region", &[ExtractCountryAlias])
-        .title("`country` returns as few gateways as `regions` for a region with few")
-        .why("A service that ignores `country` fills the result with gateways of other countries.")
-        .needs(&[Fact::ScarceRegion])
-        .with_cases(|scope| {
-            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-            let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let edits = [Drop(REGIONS), set(COUNTRY, region), set(NUM, max)];
-            let row = accept("", format!("named by {COUNTRY}"), edits).labelled("");
-            let row = row.giving(max, Unless::Scarce, &[Judge::Few(ExtractCountryAlias)]);
-            cases(ExtractCountryAlias, [row.costing(Cost::extraction(2, 2 * max))])
-        }),
-    check("extract.country-equal.differing", &[ExtractCountryEqual])
-        .title("`regions` and `country` that differ are rejected, and equal ones are accepted")
-        .why("A service that silently prefers one of two contradicting values may send traffic through a country that the \
-              caller did not want.")
-        .with_cases(equal),
-    check("extract.regions-default.global", &[ExtractRegionsDefault])
-        .title("without `regions` its default is used")
-        .why("Callers that accept any country send no region; they would be rejected, or be limited to the gateways of one \
-              country.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let default = extract.regions.default_text();
-            let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
-            let accepted = alike("accepted", [named, (format!("without {REGIONS}"), vec![Drop(REGIONS)])]);
-            let accepted = cases(ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
-            let in_query = || named_region(extract).into_iter();
-            let max = *extract.num_range.end();
-            let counts = |label: &'static str, num: i64| {
-                let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
-                move |form: Extraction| {
-                    Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
-                }
-            };
-            // Where one country stands for all, it has fewer gateways than all of them.
-            let simple = [Extraction::PLAIN, Extraction::TEXT];
-            let most = simple.clone().into_iter().map(counts("count of the largest num", max));
-            let few = in_query().map(counts("count", SEVERAL.min(max)));
-            let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
-            let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
-            let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
-            let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-            let after = in_query().filter(Extraction::is_bare);
-            let after = after.map(flow("after another region", cost, after_another));
-            let after = after.map(|case| case.needs([Fact::KnownGateways]));
-            accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.country-alias.alone", |scope| {
+        let extract = &scope.contract.extract;
+        let region = scope.facts.plentiful_region.clone().unwrap_or_default();
+        let why = format!("{COUNTRY}={region} in place of {REGIONS}");
+        let alias =
+            accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
+        let default = extract.regions.default_text();
+        let why = format!("{COUNTRY}={default} in place of {REGIONS}");
+        let of_default = accept("default", why, [Edit::ByCountry]);
+        let of_default = of_default.changing("with the default region", [set(REGIONS, default)], 1);
+        let rows = each(&Extraction::all(extract), [alias]).into_iter();
+        let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
+        cases(ExtractCountryAlias, rows)
+    }),
+    active("extract.country-alias.scarce-region", |scope| {
+        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+        let region = scope.facts.scarce_region.clone().unwrap_or_default();
+        let edits = [Drop(REGIONS), set(COUNTRY, region), set(NUM, max)];
+        let row = accept("", format!("named by {COUNTRY}"), edits).labelled("");
+        let row = row.giving(max, Unless::Scarce, &[Judge::Few(ExtractCountryAlias)]);
+        cases(ExtractCountryAlias, [row.costing(Cost::extraction(2, 2 * max))])
+    }),
+    active("extract.country-equal.differing", equal),
+    active("extract.regions-default.global", |scope| {
+        let extract = &scope.contract.extract;
+        let default = extract.regions.default_text();
+        let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
+        let accepted = alike("accepted", [named, (format!("without {REGIONS}"), vec![Drop(REGIONS)])]);
+        let accepted = cases(ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
+        let in_query = || named_region(extract).into_iter();
+        let max = *extract.num_range.end();
+        let counts = |label: &'static str, num: i64| {
+            let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
+            move |form: Extraction| Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
+        };
+        // Where one country stands for all, it has fewer gateways than all of them.
+        let simple = [Extraction::PLAIN, Extraction::TEXT];
+        let most = simple.clone().into_iter().map(counts("count of the largest num", max));
+        let few = in_query().map(counts("count", SEVERAL.min(max)));
+        let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
+        let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
+        let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
+        let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
+        let after = in_query().filter(Extraction::is_bare);
+        let after = after.map(flow("after another region", cost, after_another));
+        let after = after.map(|case| case.needs([Fact::KnownGateways]));
+        accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
+    }),
 ];
 
 /// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.

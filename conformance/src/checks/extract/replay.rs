@@ -4,36 +4,27 @@ use super::access::{NO_ENTITLEMENT, NO_VERIFICATION, NO_WHITELIST};
 use super::request_id::SEVERAL;
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.idempotent.access", &[AllTokenRequired, ExtractEntitlement, ExtractRealName, ExtractWhitelist])
-        .title("a known request id returns no gateways to a caller without access")
-        .why("Anybody who learns a request id, which logs and proxies show, gets the gateways of its extraction.")
-        .with_cases(|_| cases(AllTokenRequired, replays())),
-    check("extract.idempotent.distinct", &[ExtractIdempotent])
-        .title("request ids that differ in one character stand for two extractions")
-        .why("A caller whose ids have a long common prefix gets the gateways of an earlier extraction again.")
-        .with_cases(|_| {
-            let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
-            ID_PAIRS.map(case).into()
-        }),
-    check("extract.idempotent.transports", &[ExtractIdempotent])
-        .title("a request id stands for the same extraction with every transport of the token")
-        .why("A caller that repeats an interrupted extraction with another client takes and pays for a second set of gateways.")
-        .with_cases(|_| {
-            let [query, header, bearer] = Transport::ALL;
-            let row = |(first, second): (Transport, Transport)| {
-                let moved = || vec![Edit::NoToken, Edit::Token(second, Credential::Own)];
-                let why = format!("sent again with the token in {}", second.name());
-                let row = accept("", "", [set(NUM, SEVERAL), Edit::Id(Place::Query, 0)]);
-                let row = row.labelled(format!("{} then {}", first.label(), second.label()));
-                let row = row.in_form(Extraction::by(first)).giving(SEVERAL, Unless::Control, &[]);
-                // An extraction with the token in the other place is accepted before.
-                let row = row.after(moved()).costing(Cost::extraction(4, SEVERAL + 2));
-                row.then([Then::Again(ExtractIdempotent, why, moved())])
-            };
-            let pairs = [(query, header), (query, bearer), (header, query), (bearer, query)];
-            cases(ExtractIdempotent, pairs.map(row))
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.idempotent.access", |_| cases(AllTokenRequired, replays())),
+    active("extract.idempotent.distinct", |_| {
+        let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
+        ID_PAIRS.map(case).into()
+    }),
+    active("extract.idempotent.transports", |_| {
+        let [query, header, bearer] = Transport::ALL;
+        let row = |(first, second): (Transport, Transport)| {
+            let moved = || vec![Edit::NoToken, Edit::Token(second, Credential::Own)];
+            let why = format!("sent again with the token in {}", second.name());
+            let row = accept("", "", [set(NUM, SEVERAL), Edit::Id(Place::Query, 0)]);
+            let row = row.labelled(format!("{} then {}", first.label(), second.label()));
+            let row = row.in_form(Extraction::by(first)).giving(SEVERAL, Unless::Control, &[]);
+            // An extraction with the token in the other place is accepted before.
+            let row = row.after(moved()).costing(Cost::extraction(4, SEVERAL + 2));
+            row.then([Then::Again(ExtractIdempotent, why, moved())])
+        };
+        let pairs = [(query, header), (query, bearer), (header, query), (bearer, query)];
+        cases(ExtractIdempotent, pairs.map(row))
+    }),
 ];
 
 /// Each caller without access repeats a request id with which an extraction was accepted.

@@ -40,132 +40,98 @@ fn repetitions<const N: usize>(
     cases(clause, few.into_iter().chain(several).map(row))
 }
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.idempotent.query", &[ExtractIdempotent])
-        .title("a repeated `request_id` in the query stands for the same extraction")
-        .why("A caller that repeats an interrupted extraction with its request id takes and pays for a second set of gateways.")
-        .with_cases(|scope| {
-            let same = ["sent again", "sent a third time"].map(|why| again(ExtractIdempotent, why, []));
-            repetitions(scope, ExtractIdempotent, [QUERY], same)
-        }),
-    check("extract.idempotent.header", &[ExtractIdempotent, ExtractRequestIdSource])
-        .title("a repeated `X-Request-Id` header stands for the same extraction")
-        .why("Callers that send the request id as a header take and pay for a second set of gateways when they repeat an \
-              interrupted extraction.")
-        // No form has a request id in the query, which would take precedence.
-        .with_cases(|scope| {
-            let same = again(ExtractIdempotent, "sent again", []);
-            let why = "the id of the header sent in the query";
-            let moved = again(ExtractRequestIdSource, why, [Edit::NoHeaderId, QUERY]);
-            repetitions(scope, ExtractIdempotent, [HEADER], [same, moved])
-        }),
-    check("extract.idempotent.concurrent", &[ExtractIdempotent])
-        .title("two concurrent calls with one request id stand for one extraction")
-        .why("A caller that retries after a timeout, while its first call is still being served, takes and pays for two sets of \
-              gateways.")
-        .with_cases(|scope| {
-            let case = |data: (Extraction, Place)| {
-                let label = format!("{}/{}", data.0.label(), data.1.label());
-                Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
-            };
-            let forms =
-                Extraction::in_query(&scope.contract.extract).into_iter().filter(|form| !form.has_id());
-            let places = [Place::Query, Place::Header];
-            forms.flat_map(|form| places.map(|place| (form.clone(), place))).map(case).collect()
-        }),
-    check("extract.idempotent.interleaved", &[ExtractIdempotent])
-        .title("a request id is remembered while other calls are made in between")
-        .why("A service that stores only the last request id returns a second set of gateways to every caller with several \
-              extractions in flight.")
-        .with_cases(|_| {
-            let others = (1..=OTHERS).map(|number| Then::Other(vec![Edit::Id(Place::Query, number)]));
-            let last = again(ExtractIdempotent, &format!("sent again after {OTHERS} other ids"), []);
-            // The rejected calls in between have no id, so they stand for no extraction.
-            let rejected = [
-                Then::Invalid(vec![Drop(NUM)]),
-                Then::Invalid(vec![Edit::NoToken]),
-                again(ExtractIdempotent, "sent again after rejected calls", []),
-            ];
-            let row = |label, gateways, then: Vec<Then>| {
-                let row = accept("", "", [set(NUM, SEVERAL), QUERY]).labelled(label);
-                cases(ExtractIdempotent, [row.giving(gateways, Unless::Control, &[]).then(then)])
-            };
-            let gateways = u32::try_from(OTHERS).unwrap_or(u32::MAX).saturating_add(SEVERAL);
-            // A service may reject an id that is not ASCII. One that accepts it must recognize it.
-            let other_letters = with(|probe, request| {
-                Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
-            });
-            let letters = accept("", "", [set(NUM, SEVERAL), other_letters]).labelled("of other letters");
-            let letters = letters.giving(SEVERAL, Unless::Nothing, &[]);
-            let letters = letters.then([again(ExtractIdempotent, "sent again, an id that is not ASCII", [])]);
-            [
-                row("after other ids", gateways, others.chain([last]).collect()),
-                row("after rejections", SEVERAL, rejected.into()),
-                cases(ExtractIdempotent, [letters]),
-            ]
-            .concat()
-        }),
-    check("extract.idempotent.maximum", &[ExtractIdempotent])
-        .title("a repeated request id returns all gateways of the largest extraction")
-        .why("If the service stores only a part of the response, the caller loses gateways that it has paid for.")
-        .with_cases(|scope| {
-            let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-            // The default region may have too few gateways, and no fact says otherwise.
-            let row = accept("", "", [set(NUM, Max(0)), QUERY]).labelled("");
-            let row =
-                row.giving(max, Unless::Nothing, &[]).then([again(ExtractIdempotent, "sent again", [])]);
-            cases(ExtractIdempotent, [row])
-        }),
-    check("extract.idempotent.per-account", &[AllOwnAccount, ExtractIdempotent])
-        .title("a request id of one account does not affect another account")
-        .why("Two customers with the same request id get each other's gateways, or none.")
-        .needs(&[Fact::SecondToken])
-        .with_cases(|_| {
-            let case = |(label, place, form): (&'static str, Place, Extraction)| {
-                Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, form), per_account)
-            };
-            let forms = [
-                ("query", Place::Query, Extraction::PLAIN),
-                ("header", Place::Header, Extraction::PLAIN),
-                ("text", Place::Query, Extraction::TEXT),
-            ];
-            forms.map(case).into()
-        }),
-    check("extract.request-id-source.absent", &[ExtractRequestIdSource])
-        .title("an extraction without a request id is accepted, and is a new one each time")
-        .why("A caller that sends no request id is rejected, or gets the gateways of an earlier call.")
-        .with_cases(|scope| {
-            // The control has an id, in case the service wrongly requires one. If a server gave all these calls the same id, they
-            // would stand for one extraction.
-            let text = || set(RETURN_TYPE, &scope.contract.extract.text);
-            let (one, two) = (|| set(NUM, Min(0)), || set(NUM, Min(1)));
-            let row = accept("", "no request id", [Drop(REQUEST_ID)])
-                .and("no request id, as text", [Drop(REQUEST_ID), one(), text()])
-                .and("no request id, one more gateway", [Drop(REQUEST_ID), two()])
-                .and("no request id, one more gateway, as text", [Drop(REQUEST_ID), two(), text()]);
-            let row = row.labelled("").changing("with a request id", [QUERY], 1);
-            let row = row.giving(6, Unless::Finding, &[Judge::Most(ExtractRequestIdSource)]);
-            cases(ExtractRequestIdSource, [row])
-        }),
-    check("extract.request-id-source.header", &[ExtractRequestIdSource])
-        .title("a request id in the header is accepted, alone and beside one in the query")
-        .why("Callers and proxies that add `X-Request-Id` to every request can't extract at all.")
-        .with_cases(|scope| {
-            let row = accept("header", "a request id in the header", [HEADER]);
-            cases(ExtractRequestIdSource, each(&Extraction::all(&scope.contract.extract), [row]))
-        }),
-    check("extract.request-id-source.precedence", &[ExtractRequestIdSource])
-        .title("the request id of the query takes precedence over that of the header")
-        .why("Behind a proxy that adds a header of its own to every call, a repeated request id in the query takes and pays for \
-              a second set of gateways.")
-        .with_cases(|scope| {
-            let other = Edit::Id(Place::Header, 2);
-            let why = "the id of the query beside another header";
-            let beside = again(ExtractRequestIdSource, why, [other]);
-            let alone = again(ExtractRequestIdSource, "the id of the query alone", [Edit::NoHeaderId]);
-            let both = [QUERY, Edit::Id(Place::Header, 1)];
-            repetitions(scope, ExtractRequestIdSource, both, [beside, alone])
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.idempotent.query", |scope| {
+        let same = ["sent again", "sent a third time"].map(|why| again(ExtractIdempotent, why, []));
+        repetitions(scope, ExtractIdempotent, [QUERY], same)
+    }),
+    // No form has a request id in the query, which would take precedence.
+    active("extract.idempotent.header", |scope| {
+        let same = again(ExtractIdempotent, "sent again", []);
+        let why = "the id of the header sent in the query";
+        let moved = again(ExtractRequestIdSource, why, [Edit::NoHeaderId, QUERY]);
+        repetitions(scope, ExtractIdempotent, [HEADER], [same, moved])
+    }),
+    active("extract.idempotent.concurrent", |scope| {
+        let case = |data: (Extraction, Place)| {
+            let label = format!("{}/{}", data.0.label(), data.1.label());
+            Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
+        };
+        let forms = Extraction::in_query(&scope.contract.extract).into_iter().filter(|form| !form.has_id());
+        let places = [Place::Query, Place::Header];
+        forms.flat_map(|form| places.map(|place| (form.clone(), place))).map(case).collect()
+    }),
+    active("extract.idempotent.interleaved", |_| {
+        let others = (1..=OTHERS).map(|number| Then::Other(vec![Edit::Id(Place::Query, number)]));
+        let last = again(ExtractIdempotent, &format!("sent again after {OTHERS} other ids"), []);
+        // The rejected calls in between have no id, so they stand for no extraction.
+        let rejected = [
+            Then::Invalid(vec![Drop(NUM)]),
+            Then::Invalid(vec![Edit::NoToken]),
+            again(ExtractIdempotent, "sent again after rejected calls", []),
+        ];
+        let row = |label, gateways, then: Vec<Then>| {
+            let row = accept("", "", [set(NUM, SEVERAL), QUERY]).labelled(label);
+            cases(ExtractIdempotent, [row.giving(gateways, Unless::Control, &[]).then(then)])
+        };
+        let gateways = u32::try_from(OTHERS).unwrap_or(u32::MAX).saturating_add(SEVERAL);
+        // A service may reject an id that is not ASCII. One that accepts it must recognize it.
+        let other_letters = with(|probe, request| {
+            Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
+        });
+        let letters = accept("", "", [set(NUM, SEVERAL), other_letters]).labelled("of other letters");
+        let letters = letters.giving(SEVERAL, Unless::Nothing, &[]);
+        let letters = letters.then([again(ExtractIdempotent, "sent again, an id that is not ASCII", [])]);
+        [
+            row("after other ids", gateways, others.chain([last]).collect()),
+            row("after rejections", SEVERAL, rejected.into()),
+            cases(ExtractIdempotent, [letters]),
+        ]
+        .concat()
+    }),
+    active("extract.idempotent.maximum", |scope| {
+        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
+        // The default region may have too few gateways, and no fact says otherwise.
+        let row = accept("", "", [set(NUM, Max(0)), QUERY]).labelled("");
+        let row = row.giving(max, Unless::Nothing, &[]).then([again(ExtractIdempotent, "sent again", [])]);
+        cases(ExtractIdempotent, [row])
+    }),
+    active("extract.idempotent.per-account", |_| {
+        let case = |(label, place, form): (&'static str, Place, Extraction)| {
+            Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, form), per_account)
+        };
+        let forms = [
+            ("query", Place::Query, Extraction::PLAIN),
+            ("header", Place::Header, Extraction::PLAIN),
+            ("text", Place::Query, Extraction::TEXT),
+        ];
+        forms.map(case).into()
+    }),
+    active("extract.request-id-source.absent", |scope| {
+        // The control has an id, in case the service wrongly requires one. If a server gave all these calls the same id, they
+        // would stand for one extraction.
+        let text = || set(RETURN_TYPE, &scope.contract.extract.text);
+        let (one, two) = (|| set(NUM, Min(0)), || set(NUM, Min(1)));
+        let row = accept("", "no request id", [Drop(REQUEST_ID)])
+            .and("no request id, as text", [Drop(REQUEST_ID), one(), text()])
+            .and("no request id, one more gateway", [Drop(REQUEST_ID), two()])
+            .and("no request id, one more gateway, as text", [Drop(REQUEST_ID), two(), text()]);
+        let row = row.labelled("").changing("with a request id", [QUERY], 1);
+        let row = row.giving(6, Unless::Finding, &[Judge::Most(ExtractRequestIdSource)]);
+        cases(ExtractRequestIdSource, [row])
+    }),
+    active("extract.request-id-source.header", |scope| {
+        let row = accept("header", "a request id in the header", [HEADER]);
+        cases(ExtractRequestIdSource, each(&Extraction::all(&scope.contract.extract), [row]))
+    }),
+    active("extract.request-id-source.precedence", |scope| {
+        let other = Edit::Id(Place::Header, 2);
+        let why = "the id of the query beside another header";
+        let beside = again(ExtractRequestIdSource, why, [other]);
+        let alone = again(ExtractRequestIdSource, "the id of the query alone", [Edit::NoHeaderId]);
+        let both = [QUERY, Edit::Id(Place::Header, 1)];
+        repetitions(scope, ExtractRequestIdSource, both, [beside, alone])
+    }),
 ];
 
 async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Result<(), Stop> {

@@ -2,54 +2,44 @@
 
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.separator-range.boundaries", &[ExtractSeparatorRange])
-        .title("`lb` with another value than those listed is rejected")
-        .why("If a service reads a value as another one, the caller can't split the text.")
-        .with_cases(range),
-    check("extract.sb-required.absent", &[ExtractSbRequired])
-        .title("`lb=6` is rejected without `sb` and with an empty `sb`, but not with `sb=0`")
-        .why("Without a separator nothing shows where one gateway ends and the next begins.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let min = *extract.num_range.start();
-            let few = (min + 2).min(*extract.num_range.end());
-            let row = |num: i64, what: &str, edit: Edit| {
-                let why = format!("{SB} is {what}, {NUM}={num}");
-                reject(format!("num={num} {what}"), why, [edit]).separated(num)
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.separator-range.boundaries", range),
+    active("extract.sb-required.absent", |scope| {
+        let extract = &scope.contract.extract;
+        let min = *extract.num_range.start();
+        let few = (min + 2).min(*extract.num_range.end());
+        let row = |num: i64, what: &str, edit: Edit| {
+            let why = format!("{SB} is {what}, {NUM}={num}");
+            reject(format!("num={num} {what}"), why, [edit]).separated(num)
+        };
+        let rows = [min, few].map(|num| [row(num, "absent", Drop(SB)), row(num, "empty", set(SB, ""))]);
+        // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
+        // addresses and ports have zeros too.
+        let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
+        let zero = zero.separated(min).giving(20, Unless::Finding, &[]).in_form(Extraction::TEXT);
+        let rows = each(&Extraction::in_text(extract), rows.into_iter().flatten());
+        cases(ExtractSbRequired, rows.into_iter().chain([zero]))
+    }),
+    active("extract.sb-length.boundaries", |scope| {
+        let extract = &scope.contract.extract;
+        let min = *extract.num_range.start();
+        let two = (min + 1).min(*extract.num_range.end()).to_string();
+        let row = |(what, text): (String, String)| {
+            let why = format!("{SB} of {what}");
+            let row = match text.len() <= extract.separator_bytes {
+                // Two entries, of which the budget may count one more.
+                true => accept(what, why, [set(NUM, &two), set(SB, text)]).giving(
+                    3,
+                    Unless::Finding,
+                    &[Judge::Separator],
+                ),
+                false => reject(what, why, [set(SB, text)]),
             };
-            let rows = [min, few].map(|num| [row(num, "absent", Drop(SB)), row(num, "empty", set(SB, ""))]);
-            // `0` is not empty, although some languages treat it as false. The budget counts too many entries in this text, since
-            // addresses and ports have zeros too.
-            let zero = accept("zero", format!("{SB}=0, which is not empty"), [set(SB, "0")]);
-            let zero = zero.separated(min).giving(20, Unless::Finding, &[]).in_form(Extraction::TEXT);
-            let rows = each(&Extraction::in_text(extract), rows.into_iter().flatten());
-            cases(ExtractSbRequired, rows.into_iter().chain([zero]))
-        }),
-    check("extract.sb-length.boundaries", &[ExtractSbLength, ExtractSeparator])
-        .title("the limit of `sb` counts bytes of UTF-8")
-        .why("A limit in characters accepts longer separators than the contract allows, and a limit in percent-encoded \
-              characters rejects valid ones.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let min = *extract.num_range.start();
-            let two = (min + 1).min(*extract.num_range.end()).to_string();
-            let row = |(what, text): (String, String)| {
-                let why = format!("{SB} of {what}");
-                let row = match text.len() <= extract.separator_bytes {
-                    // Two entries, of which the budget may count one more.
-                    true => accept(what, why, [set(NUM, &two), set(SB, text)]).giving(
-                        3,
-                        Unless::Finding,
-                        &[Judge::Separator],
-                    ),
-                    false => reject(what, why, [set(SB, text)]),
-                };
-                row.separated(min)
-            };
-            let rows = lengths(extract.separator_bytes).into_iter().map(row);
-            cases(ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
-        }),
+            row.separated(min)
+        };
+        let rows = lengths(extract.separator_bytes).into_iter().map(row);
+        cases(ExtractSbLength, in_three(&Extraction::in_text(extract), rows))
+    }),
 ];
 
 /// `lb` applies to text responses only, whether or not `sb` is present.

@@ -4,40 +4,29 @@ use super::*;
 use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
 use crate::checks::token::rejected_alike;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.partial.headers", &[ExtractPartial])
-        .title("a partial result is flagged, and its counts agree with `num` and `data`")
-        .why("A caller that can't distinguish a partial result from a full one starts work with too few gateways.")
-        .needs(&[Fact::ScarceRegion])
-        .with_cases(partial_cases),
-    check("extract.partial.watched", &[ExtractCount, ExtractPartial])
-        .title("a result with fewer than `num` entries is flagged, and none has more")
-        .why("Callers expect `num` entries unless the response is flagged; missing or additional ones are lost, or billed twice.")
-        .passive(judge_count),
-    check("extract.shortage-retry-after.empty-region", &[ExtractErrorEnvelope, ExtractShortageRetryAfter])
-        .title("a shortage has Retry-After, and that of a plain-text extraction has the JSON error envelope, too")
-        .why("Callers that do not know how long to wait give up, or retry immediately, which makes the shortage worse.")
-        .needs(&[Fact::EmptyRegion])
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
-            let each = |form: Extraction| {
-                let by_both = form == Extraction::PLAIN || form.is_combined();
-                let names = [REGIONS, COUNTRY].into_iter().skip(usize::from(!by_both));
-                names.map(move |name| (form.clone(), name, false)).collect::<Vec<_>>()
-            };
-            let many = (Extraction::PLAIN, REGIONS, true);
-            let case = |data: (Extraction, &'static str, bool)| {
-                let (form, name, is_largest) = data.clone();
-                let num =
-                    if is_largest { "the largest".to_owned() } else { extract.num_range.start().to_string() };
-                let label = format!("{}/{name} {NUM}={num}", form.label());
-                // A shortage with status 503 needs a control, since the service may just be busy.
-                let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
-                if form == Extraction::PLAIN { case } else { form.share(case) }
-            };
-            Extraction::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.partial.headers", partial_cases),
+    passive("extract.partial.watched", judge_count),
+    active("extract.shortage-retry-after.empty-region", |scope| {
+        let extract = &scope.contract.extract;
+        // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
+        let each = |form: Extraction| {
+            let by_both = form == Extraction::PLAIN || form.is_combined();
+            let names = [REGIONS, COUNTRY].into_iter().skip(usize::from(!by_both));
+            names.map(move |name| (form.clone(), name, false)).collect::<Vec<_>>()
+        };
+        let many = (Extraction::PLAIN, REGIONS, true);
+        let case = |data: (Extraction, &'static str, bool)| {
+            let (form, name, is_largest) = data.clone();
+            let num =
+                if is_largest { "the largest".to_owned() } else { extract.num_range.start().to_string() };
+            let label = format!("{}/{name} {NUM}={num}", form.label());
+            // A shortage with status 503 needs a control, since the service may just be busy.
+            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
+            if form == Extraction::PLAIN { case } else { form.share(case) }
+        };
+        Extraction::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
+    }),
 ];
 
 /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases

@@ -7,140 +7,120 @@ use super::protocol::capitalized;
 use super::*;
 use crate::checks::extraction::content::is_served_text;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.return-type.forms", &[ExtractReturnType])
-        .title("`json` and `txt` return their form, and JSON is the default")
-        .why("A tool that expects plain text gets JSON, or a JSON parser gets plain text.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            // A JSON success has the business code, so an accepted response has the right form.
-            let by_name = ("JSON is requested by name".to_owned(), vec![set(RETURN_TYPE, &extract.json)]);
-            let absent = ("no form is requested, so the response is JSON".to_owned(), Vec::new());
-            let json = alike("", [by_name, absent]).labelled("json");
-            let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
-                let data = code.to_owned();
-                Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
-            });
-            let text = || [set(RETURN_TYPE, &extract.text)];
-            let texts = Extraction::in_text(extract).into_iter().map(|form| {
-                let (label, why) = (form.label(), format!("text is requested, {}", form.name()));
-                let row = accept("", why, text()).in_form(Extraction { form: Asked::Json, ..form });
-                row.labelled(label).giving(1, Unless::Finding, &[Judge::Text])
-            });
-            // A partial result has the requested form. A shortage is not a result.
-            let region = scope.facts.scarce_region.clone().unwrap_or_default();
-            let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
-            let partial =
-                accept("", "text is requested, of a scarce region", partial).labelled("scarce-region");
-            let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-            let partial = partial.giving(most, Unless::Nothing, &[Judge::Text]).needing(Fact::ScarceRegion);
-            // The parameter decides the form, whatever the header `Accept` prefers.
-            let beside = |media: &str, form: Extraction, what: &str, judges: &'static [Judge]| {
-                let why = format!("{what} is requested, beside the header Accept: {media}");
-                let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))]);
-                row.in_form(form).labelled(format!("accept={media}")).giving(1, Unless::Finding, judges)
-            };
-            let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
-            let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
-            let rows = cases(ExtractReturnType, texts.chain([json, partial]).chain(beside));
-            lone.chain(rows).collect()
-        }),
-    check("extract.return-type.unlisted", &[ExtractReturnType])
-        .title("a `return_type` outside the list is rejected")
-        .why("If a misspelled form returns the default one, the caller notices it only when its parser fails.")
-        .with_cases(unlisted),
-    check("extract.separator.custom", &[ExtractSeparator])
-        .title("`lb=6` separates entries by the text of `sb`, whatever its characters")
-        .why("A caller splits the text at its separator; with another one it reads all gateways as a single address.")
-        .with_cases(|scope| {
-            // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
-            // them, for runs with few gateways.
-            let values = [
-                "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
-                "|",
-                "a&b;c",
-                "e\u{301}",
-                ",",
-                ";",
-                " ",
-                "&=+%",
-                "+",
-                "%2C",
-                "#?/",
-                "$1.*",
-                "\\n",
-                // Quotes, a byte order mark and a zero-width space, which some parsers drop.
-                "\"\u{feff}'\u{200b}\"",
-                // No-break spaces, which a parser may trim.
-                "\u{a0}|\u{a0}",
-                "<br>",
-                "{}",
-                "A\u{20ac}\u{1f6aa}",
-                "\u{e9}",
-                // Longer ones, and ones with line breaks.
-                "0123456789abcdef|",
-                "<---- ---- next ---- ---->",
-                "-\n\t-",
-                "\r\n--\r\n",
-                "\n\n",
-            ];
-            let extract = &scope.contract.extract;
-            let rows = values.map(|value| {
-                let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
-                separated(extract, format!("sb={value}"), &separator, FEW)
-            });
-            cases(ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
-        }),
-    check("extract.separator.named", &[ExtractSeparator])
-        .title("each `lb` puts its own separator between entries")
-        .why("A caller splits the text at the requested separator; with another one it reads all gateways as a single address.")
-        .with_cases(|scope| {
-            let extract = &scope.contract.extract;
-            let named = |what: &str, separator: &Separator, entries| {
-                separated(extract, format!("lb={}{what}", separator.code), separator, entries)
-            };
-            let in_form = |form: Extraction| {
-                let entries = if form.is_bare() { FEW } else { SEVERAL };
-                each(&[form], extract.separators.iter().map(|separator| named("", separator, entries)))
-            };
-            let more =
-                extract.separators.iter().map(|separator| named(&format!(" num={MANY}"), separator, MANY));
-            let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-            // A service that writes the text in blocks may use another separator between them.
-            let default = extract.lb.default_text();
-            let other = extract.separators.iter().rfind(|separator| separator.code != default);
-            let largest = other
-                .map(|separator| named(" num=the largest", separator, max).needing(Fact::PlentifulRegion));
-            let more = each(&[Extraction::TEXT], more.chain(largest));
-            // A scarce region rarely has more.
-            let partial = extract.separators.iter().map(|separator| {
-                let row = supply::partial_result(scope, i64::from(SEVERAL) + 2, &[Judge::Separator]);
-                let form = Extraction { separator: Some(separator.clone()), ..Extraction::TEXT };
-                row.in_form(form).labelled(format!("scarce-region/lb={}", separator.code))
-            });
-            let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
-            cases(ExtractSeparator, rows.chain(partial))
-        }),
-    check("extract.separator.watched", &[ExtractSeparator])
-        .title("the entries of every text are separated as its request says")
-        .why("A caller splits the text at the requested separator; with another one it reads all gateways as a single address.")
-        .passive(|observed| {
-            // In the traffic of others, a known request id may come with another separator, which is unspecified.
-            let is_known = observed.request.is_recorded()
-                && !request_ids(observed.contract, observed.request).is_empty();
-            Served::observed(observed)?.separated().filter(|_| !is_known)
-        }),
-    check("extract.separator.default", &[ExtractSeparator])
-        .title("without `lb` the default separator is used")
-        .why("Callers without `lb` read the text line by line, and get one line with all gateways.")
-        .with_cases(|scope| {
-            let rows = Extraction::in_text(&scope.contract.extract).into_iter().map(|form| {
-                let entries = if form.is_bare() { FEW } else { SEVERAL };
-                let row = accept("", "", [set(NUM, entries)]).in_form(form);
-                row.giving(entries, Unless::Control, &[Judge::Separator])
-            });
-            cases(ExtractSeparator, rows)
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.return-type.forms", |scope| {
+        let extract = &scope.contract.extract;
+        // A JSON success has the business code, so an accepted response has the right form.
+        let by_name = ("JSON is requested by name".to_owned(), vec![set(RETURN_TYPE, &extract.json)]);
+        let absent = ("no form is requested, so the response is JSON".to_owned(), Vec::new());
+        let json = alike("", [by_name, absent]).labelled("json");
+        let lone = extract.lb.schema.values.iter().filter_map(|code| code.as_str()).map(|code| {
+            let data = code.to_owned();
+            Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
+        });
+        let text = || [set(RETURN_TYPE, &extract.text)];
+        let texts = Extraction::in_text(extract).into_iter().map(|form| {
+            let (label, why) = (form.label(), format!("text is requested, {}", form.name()));
+            let row = accept("", why, text()).in_form(Extraction { form: Asked::Json, ..form });
+            row.labelled(label).giving(1, Unless::Finding, &[Judge::Text])
+        });
+        // A partial result has the requested form. A shortage is not a result.
+        let region = scope.facts.scarce_region.clone().unwrap_or_default();
+        let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
+        let partial = accept("", "text is requested, of a scarce region", partial).labelled("scarce-region");
+        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        let partial = partial.giving(most, Unless::Nothing, &[Judge::Text]).needing(Fact::ScarceRegion);
+        // The parameter decides the form, whatever the header `Accept` prefers.
+        let beside = |media: &str, form: Extraction, what: &str, judges: &'static [Judge]| {
+            let why = format!("{what} is requested, beside the header Accept: {media}");
+            let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))]);
+            row.in_form(form).labelled(format!("accept={media}")).giving(1, Unless::Finding, judges)
+        };
+        let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
+        let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
+        let rows = cases(ExtractReturnType, texts.chain([json, partial]).chain(beside));
+        lone.chain(rows).collect()
+    }),
+    active("extract.return-type.unlisted", unlisted),
+    active("extract.separator.custom", |scope| {
+        // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
+        // them, for runs with few gateways.
+        let values = [
+            "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
+            "|",
+            "a&b;c",
+            "e\u{301}",
+            ",",
+            ";",
+            " ",
+            "&=+%",
+            "+",
+            "%2C",
+            "#?/",
+            "$1.*",
+            "\\n",
+            // Quotes, a byte order mark and a zero-width space, which some parsers drop.
+            "\"\u{feff}'\u{200b}\"",
+            // No-break spaces, which a parser may trim.
+            "\u{a0}|\u{a0}",
+            "<br>",
+            "{}",
+            "A\u{20ac}\u{1f6aa}",
+            "\u{e9}",
+            // Longer ones, and ones with line breaks.
+            "0123456789abcdef|",
+            "<---- ---- next ---- ---->",
+            "-\n\t-",
+            "\r\n--\r\n",
+            "\n\n",
+        ];
+        let extract = &scope.contract.extract;
+        let rows = values.map(|value| {
+            let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
+            separated(extract, format!("sb={value}"), &separator, FEW)
+        });
+        cases(ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
+    }),
+    active("extract.separator.named", |scope| {
+        let extract = &scope.contract.extract;
+        let named = |what: &str, separator: &Separator, entries| {
+            separated(extract, format!("lb={}{what}", separator.code), separator, entries)
+        };
+        let in_form = |form: Extraction| {
+            let entries = if form.is_bare() { FEW } else { SEVERAL };
+            each(&[form], extract.separators.iter().map(|separator| named("", separator, entries)))
+        };
+        let more = extract.separators.iter().map(|separator| named(&format!(" num={MANY}"), separator, MANY));
+        let max = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
+        // A service that writes the text in blocks may use another separator between them.
+        let default = extract.lb.default_text();
+        let other = extract.separators.iter().rfind(|separator| separator.code != default);
+        let largest =
+            other.map(|separator| named(" num=the largest", separator, max).needing(Fact::PlentifulRegion));
+        let more = each(&[Extraction::TEXT], more.chain(largest));
+        // A scarce region rarely has more.
+        let partial = extract.separators.iter().map(|separator| {
+            let row = supply::partial_result(scope, i64::from(SEVERAL) + 2, &[Judge::Separator]);
+            let form = Extraction { separator: Some(separator.clone()), ..Extraction::TEXT };
+            row.in_form(form).labelled(format!("scarce-region/lb={}", separator.code))
+        });
+        let rows = Extraction::in_text(extract).into_iter().flat_map(in_form).chain(more);
+        cases(ExtractSeparator, rows.chain(partial))
+    }),
+    passive("extract.separator.watched", |observed| {
+        // In the traffic of others, a known request id may come with another separator, which is unspecified.
+        let is_known =
+            observed.request.is_recorded() && !request_ids(observed.contract, observed.request).is_empty();
+        Served::observed(observed)?.separated().filter(|_| !is_known)
+    }),
+    active("extract.separator.default", |scope| {
+        let rows = Extraction::in_text(&scope.contract.extract).into_iter().map(|form| {
+            let entries = if form.is_bare() { FEW } else { SEVERAL };
+            let row = accept("", "", [set(NUM, entries)]).in_form(form);
+            row.giving(entries, Unless::Control, &[Judge::Separator])
+        });
+        cases(ExtractSeparator, rows)
+    }),
 ];
 
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.

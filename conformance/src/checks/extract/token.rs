@@ -3,79 +3,59 @@
 use super::*;
 use crate::checks::row::Edit::Token;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("extract.token-equal.differing", &[ExtractTokenEqual])
-        .title("different tokens in query, `X-API-Key` and `Authorization` are rejected, whichever is the right one")
-        .why("A service that uses the first valid token bills the wrong account when a proxy or a client adds another one, and \
-              accepts a caller because of somebody else's header.")
-        .with_cases(differing),
-    check("extract.token-equal.two-accounts", &[ExtractTokenEqual])
-        .title("valid tokens of two accounts in one request are rejected")
-        .why("Which of the two accounts is billed depends on the order in which a service reads query and headers.")
-        .needs(&[Fact::SecondToken])
-        .with_cases(|scope| {
-            let rows = |form: Extraction| {
-                form.other_transports().map(move |other| {
-                    let row = beside(
-                        other,
-                        "second account",
-                        "the token of another account",
-                        Credential::Supplied(Fact::SecondToken),
-                    );
-                    row.in_form(form.clone())
-                })
-            };
-            cases(ExtractTokenEqual, Extraction::all(&scope.contract.extract).into_iter().flat_map(rows))
-        }),
-    check("extract.token-transport.each", &[ExtractTokenTransport])
-        .title("the token is accepted in the query, in `X-API-Key` and in `Authorization: Bearer`")
-        .why("Callers that keep the token out of URLs, so that it does not end up in logs, can't extract.")
-        .with_cases(|scope| {
-            // The same form with the token in another place is the control: if that is accepted, the token is valid.
-            let row = |form: Extraction| {
-                let elsewhere = form.other_transports().next().unwrap_or(Transport::Query);
-                let moved = [Edit::NoToken, Token(form.transport(), Credential::Own)];
-                let row = accept("", form.name(), moved).labelled(form.label());
-                row.in_form(form.sent_in(elsewhere))
-            };
-            let rows = Extraction::all(&scope.contract.extract).into_iter().map(row);
-            cases(ExtractTokenTransport, rows)
-        }),
-    check("extract.token-transport.unknown", &[AllTokenRequired])
-        .title("a wrong token is rejected in the query, in `X-API-Key` and in `Authorization`")
-        .why("Anybody can extract gateways at the expense of an account, with a token that is almost right or completely wrong.")
-        .with_cases(|scope| {
-            let json = Transport::ALL.map(Extraction::by);
-            let others = Extraction::all(&scope.contract.extract).into_iter();
-            let (combined, others): (Vec<_>, Vec<_>) =
-                others.filter(|form| !json.contains(form)).partition(Extraction::is_combined);
-            let each = |form: Extraction| {
-                let in_query = form.transport() == Transport::Query;
-                let wrong =
-                    WrongToken::IN_HEADER.into_iter().chain(in_query.then_some(WrongToken::BEHIND_NUL));
-                wrong.map(|wrong| (form.clone(), wrong)).collect::<Vec<_>>()
-            };
-            let some = |form: Extraction| {
-                [WrongToken::EMPTY, WrongToken::UNKNOWN].map(|wrong| (form.clone(), wrong))
-            };
-            let row = |(form, wrong): (Extraction, WrongToken)| {
-                reject(wrong.label, wrong.reason, []).by(Credential::Wrong(wrong)).in_form(form)
-            };
-            let all = json.clone().into_iter().chain(combined).flat_map(each);
-            cases(AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
-        }),
-    check("extract.token-transport.revoked", &[AllTokenRequired])
-        .title("the token that was supplied as revoked is rejected in the query, in `X-API-Key` and in `Authorization`")
-        .why("A customer that revokes a leaked token believes that it is safe, and is not.")
-        .needs(&[Fact::RevokedToken])
-        .with_cases(|scope| {
-            let why = format!("the token was revoked, by {}", Fact::RevokedToken);
-            let forms = Extraction::all(&scope.contract.extract);
-            cases(
-                AllTokenRequired,
-                each(&forms[1..], [reject("", why, []).by(Credential::Supplied(Fact::RevokedToken))]),
-            )
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.token-equal.differing", differing),
+    active("extract.token-equal.two-accounts", |scope| {
+        let rows = |form: Extraction| {
+            form.other_transports().map(move |other| {
+                let row = beside(
+                    other,
+                    "second account",
+                    "the token of another account",
+                    Credential::Supplied(Fact::SecondToken),
+                );
+                row.in_form(form.clone())
+            })
+        };
+        cases(ExtractTokenEqual, Extraction::all(&scope.contract.extract).into_iter().flat_map(rows))
+    }),
+    active("extract.token-transport.each", |scope| {
+        // The same form with the token in another place is the control: if that is accepted, the token is valid.
+        let row = |form: Extraction| {
+            let elsewhere = form.other_transports().next().unwrap_or(Transport::Query);
+            let moved = [Edit::NoToken, Token(form.transport(), Credential::Own)];
+            let row = accept("", form.name(), moved).labelled(form.label());
+            row.in_form(form.sent_in(elsewhere))
+        };
+        let rows = Extraction::all(&scope.contract.extract).into_iter().map(row);
+        cases(ExtractTokenTransport, rows)
+    }),
+    active("extract.token-transport.unknown", |scope| {
+        let json = Transport::ALL.map(Extraction::by);
+        let others = Extraction::all(&scope.contract.extract).into_iter();
+        let (combined, others): (Vec<_>, Vec<_>) =
+            others.filter(|form| !json.contains(form)).partition(Extraction::is_combined);
+        let each = |form: Extraction| {
+            let in_query = form.transport() == Transport::Query;
+            let wrong = WrongToken::IN_HEADER.into_iter().chain(in_query.then_some(WrongToken::BEHIND_NUL));
+            wrong.map(|wrong| (form.clone(), wrong)).collect::<Vec<_>>()
+        };
+        let some =
+            |form: Extraction| [WrongToken::EMPTY, WrongToken::UNKNOWN].map(|wrong| (form.clone(), wrong));
+        let row = |(form, wrong): (Extraction, WrongToken)| {
+            reject(wrong.label, wrong.reason, []).by(Credential::Wrong(wrong)).in_form(form)
+        };
+        let all = json.clone().into_iter().chain(combined).flat_map(each);
+        cases(AllTokenRequired, all.chain(others.into_iter().flat_map(some)).map(row))
+    }),
+    active("extract.token-transport.revoked", |scope| {
+        let why = format!("the token was revoked, by {}", Fact::RevokedToken);
+        let forms = Extraction::all(&scope.contract.extract);
+        cases(
+            AllTokenRequired,
+            each(&forms[1..], [reject("", why, []).by(Credential::Supplied(Fact::RevokedToken))]),
+        )
+    }),
 ];
 
 /// A further token in another transport.

@@ -75,9 +75,9 @@ impl Transport {
 
     /// The request with a token in this place, in place of any other there.
     pub(in crate::checks) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
-        let Extract { api_key, api_key_header: header, .. } = &probe.contract().extract;
+        let Extract { operation, api_key_header: header, .. } = &probe.contract().extract;
         match self {
-            Self::Query => request.query(&api_key.name, token),
+            Self::Query => request.query(&operation.api_key.name, token),
             Self::Header => request.without_header(header).header(header, token),
             Self::Bearer => {
                 request.without_header("Authorization").header("Authorization", format!("Bearer {token}"))

@@ -2,124 +2,32 @@
 
 use serde_json::Value;
 
-use crate::check::{AcceptedResponse, Case, Check, Cost, Probe, Run, Stop};
-use crate::checks::extraction::Place;
+use crate::check::{AcceptedResponse, Case, Cost, Probe, Stop};
 use crate::checks::relation::{lacks_addresses, survey};
-use crate::checks::row::{Base, Credential, Edit, accept, cases, reject};
-use crate::checks::schema;
-use crate::checks::token::{UNKNOWN, one_token, other_spellings, rejected_alike};
+use crate::checks::rule::{Program, active};
+use crate::checks::token::{UNKNOWN, rejected_alike};
+use crate::contract::Clause;
 use crate::contract::part::GROUP_ID;
-use crate::contract::{Clause, OperationId};
 use crate::quantity::quantity;
 use crate::target::{Fact, Secret};
 use crate::wire::Request;
 
-/// What the checks of this operation have in common.
-const GROUPS: Check = Check { operation: Some(OperationId::Groups), ..Check::TEMPLATE };
-
-pub(super) static CHECKS: &[Check] = &[
-    Check {
-        id: "groups.empty.account",
-        title: "an account without groups gets an empty array",
-        why: "Clients fail on null or on a missing list for every new customer.",
-        clauses: &[Clause::GroupsEmpty],
-        needs: &[Fact::EmptyToken],
-        run: Run::Cases(|_| Case::single(Cost::requests(5), empty)),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.envelope.complete",
-        title: "a listing contains every group that has an instance of the account",
-        why: "Instances of a group that is not listed can't be found by group, and look ungrouped.",
-        clauses: &[Clause::GroupsEnvelope],
-        needs: &[Fact::OwnAddresses],
-        run: Run::Cases(|_| Case::single(Cost::requests(7), complete)),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.envelope.listed",
-        title: "a listing contains the known groups of the account and no others",
-        why: "Callers that go through the listing to find all instances miss those of a group that is not in it.",
-        clauses: &[Clause::AllOwnAccount, Clause::GroupsEnvelope],
-        needs: &[Fact::OwnGroups],
-        run: Run::Cases(|_| Case::single(Cost::requests(1), known)),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.envelope.schema",
-        title: "every successful listing matches its schema in the OpenAPI document",
-        why: "Clients that are generated from the document fail on a field that is missing or of another type.",
-        clauses: &[Clause::GroupsEnvelope, Clause::GroupsFields, Clause::GroupsHeaders, Clause::GroupsOrder],
-        run: Run::Passive(schema::judge),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.envelope.success",
-        title: "a valid listing returns HTTP 200 with code 200",
-        why: "Clients check both; when they disagree, a success is discarded or an error is taken for a success.",
-        clauses: &[Clause::GroupsEnvelope],
-        run: Run::Cases(|_| {
-            schema::success(Clause::GroupsEnvelope, Cost::requests(1), |probe| probe.groups())
-        }),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.headers.request-id",
-        title: "`X-Request-Id` and `requestId` of a listing are not empty",
-        why: "Support can't find a call without its id.",
-        clauses: &[Clause::GroupsEnvelope, Clause::GroupsHeaders],
-        run: Run::Passive(|observed| {
-            schema::judge_request_id(observed, [Clause::GroupsHeaders, Clause::GroupsEnvelope])
-        }),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.headers.callers-id",
-        title: "a listing has its headers also when the caller sends a request id",
-        why: "Proxies add an id to every call. A service that adopts it may leave out its own headers.",
-        clauses: &[Clause::GroupsHeaders],
-        run: Run::Cases(|_| {
-            // A passive check judges the headers of all responses; this one is to a request with an id.
-            let why = "a request id of the caller in a header that every call may have";
-            let row = accept("", why, [Edit::Id(Place::Header, 0)]);
-            cases(Clause::GroupsHeaders, [row.of(Base::Groups)])
-        }),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.order.ascending",
-        title: "groups ascend by id",
-        why: "Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.",
-        clauses: &[Clause::GroupsOrder],
-        run: Run::Cases(|_| {
-            // More listings than a service has replicas that may disagree.
-            let case = |(label, times): (&'static str, u32)| {
-                Case::for_data(label, Cost::requests(times + 1), times, order)
-            };
-            [("repeated", 2), ("many times", 12)].map(case).into()
-        }),
-        ..GROUPS
-    },
-    Check {
-        id: "groups.token.single",
-        title: "a listing takes one non-empty token: a missing, empty or repeated one is rejected",
-        why: "With two tokens, which account is listed depends on the order in which a service reads them.",
-        clauses: &[Clause::GroupsToken],
-        run: Run::Cases(|_| {
-            let label = "the tokens of two accounts are sent";
-            let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))])
-                .of(Base::Groups);
-            let rows = one_token(&Base::Groups, |wrong| wrong.label).into_iter();
-            let rows = cases(Clause::GroupsToken, rows.chain([two.needing(Fact::SecondToken)]));
-            rows.into_iter().chain([other_spellings(Clause::GroupsToken, |probe| probe.groups())]).collect()
-        }),
-        ..GROUPS
-    },
+pub(super) static PROGRAMS: &[Program] = &[
+    active("groups.empty.account", |_| Case::single(Cost::requests(5), empty)),
+    active("groups.envelope.complete", |_| Case::single(Cost::requests(7), complete)),
+    active("groups.envelope.listed", |_| Case::single(Cost::requests(1), known)),
+    active("groups.order.ascending", |_| {
+        // More listings than a service has replicas that may disagree.
+        let case = |(label, times): (&'static str, u32)| {
+            Case::for_data(label, Cost::requests(times + 1), times, order)
+        };
+        [("repeated", 2), ("many times", 12)].map(case).into()
+    }),
 ];
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {
     let token = probe.secret(Fact::EmptyToken, 0)?;
-    let name = &probe.contract().groups.api_key.name;
+    let name = &probe.contract().groups().api_key.name;
     probe.control_once(&probe.groups()).await?;
     let request = probe.groups().query(name, token.expose());
     if is_unknown(probe, &request, token).await? {
@@ -147,7 +55,7 @@ async fn is_unknown(probe: &Probe<'_>, listing: &Request, token: &Secret) -> Res
     if probe.is_accepted(listing).await?.1 {
         return Ok(false);
     }
-    let name = &probe.contract().search.api_key.name;
+    let name = &probe.contract().search.operation.api_key.name;
     let search = |token: &str| probe.any_search().query(name, token);
     let ((supplied, is_accepted), (unknown, _)) =
         (probe.is_accepted(&search(token.expose())).await?, probe.is_accepted(&search(UNKNOWN)).await?);
@@ -218,7 +126,7 @@ fn ids(listing: &AcceptedResponse) -> Vec<i64> {
 
 /// Every listing is ordered, not only the first, and that of a second account.
 async fn order(probe: &Probe<'_>, times: u32) -> Result<(), Stop> {
-    let name = &probe.contract().groups.api_key.name;
+    let name = &probe.contract().groups().api_key.name;
     if let Some(second) = &probe.facts().second_token {
         let listing = probe.control(&probe.groups().query(name, second.expose())).await?;
         judge(probe, &listing)?;

@@ -81,7 +81,8 @@ impl SearchFilter {
             Match::AtLeast => "a lower bound".to_owned(),
             Match::AtMost => "an upper bound".to_owned(),
             Match::Equal | Match::Contains => {
-                let label = self.label();
+                let label = self.property.name.strip_suffix("No");
+                let label = label.map_or_else(|| self.label(), |of| format!("{of} number"));
                 let article = if label.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
                 format!("{article} {label}")
             }

@@ -112,11 +112,8 @@ impl Ids {
 
 /// The query parameter with the token of the operation that a request is for.
 pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
-    match operation_of(contract, request) {
-        Some(OperationId::Groups) => &contract.groups.api_key.name,
-        Some(OperationId::Search) => &contract.search.api_key.name,
-        Some(OperationId::Extract) | None => &contract.extract.api_key.name,
-    }
+    let operation = operation_of(contract, request).unwrap_or(OperationId::Extract);
+    &contract.operation(operation).api_key.name
 }
 
 impl Edit {
@@ -251,7 +248,7 @@ impl Value {
             Self::Min(by) => (range(contract, part).start() + by).into(),
             Self::Max(by) => (range(contract, part).end() + by).into(),
             Self::Listed => {
-                let property = contract.search.properties().find(|property| property.name == part);
+                let property = contract.search.operation.body.iter().find(|property| property.name == part);
                 property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
             }
             Self::Order(other) => orders.first().map_or(*other, |order| &order.number).into(),

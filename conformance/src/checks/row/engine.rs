@@ -10,7 +10,7 @@ use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated,
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::must_be_short;
 use crate::checks::extraction::{Extraction, rejects};
-use crate::contract::{Clause, Unspecified};
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::wire::Request;
 
 impl Row {
@@ -36,8 +36,8 @@ impl Row {
     fn share(&self, case: Case) -> Case {
         let Valid { name, gateways, .. } = &self.valid;
         let form = match &self.base {
-            Base::Groups | Base::Search if matches!(self.must, Must::Serve { .. }) => return case,
-            Base::Groups | Base::Search => {
+            Base::Plain(_) if matches!(self.must, Must::Serve { .. }) => return case,
+            Base::Plain(_) => {
                 let name = if name.is_empty() { self.base.label() } else { name.clone() };
                 return case.sharing(name, Cost::requests(1));
             }
@@ -73,7 +73,7 @@ impl Row {
     async fn control(&self, probe: &Probe<'_>, valid: &Request) -> Result<(), Stop> {
         let Valid { name, edits, is_doubtful, .. } = &self.valid;
         let result = match &self.base {
-            Base::Groups | Base::Search => probe.control_once(valid).await,
+            Base::Plain(_) => probe.control_once(valid).await,
             Base::Link(_) if name.is_empty() => Ok(()),
             Base::Link(_) => probe.control_once(valid).await,
             Base::Extract(_) => {
@@ -107,10 +107,11 @@ impl Row {
 }
 
 impl Base {
+    pub(in crate::checks) const SEARCH: Self = Self::Plain(OperationId::Search);
+
     fn label(&self) -> String {
         match self {
-            Self::Groups => "groups".to_owned(),
-            Self::Search => "search".to_owned(),
+            Self::Plain(operation) => operation.to_string(),
             Self::Extract(form) | Self::Link(form) => form.label(),
         }
     }
@@ -121,8 +122,7 @@ impl Base {
 
     async fn request(&self, probe: &Probe<'_>) -> Result<Request, Stop> {
         Ok(match self {
-            Self::Groups => probe.groups(),
-            Self::Search => probe.any_search(),
+            Self::Plain(operation) => probe.valid(*operation),
             Self::Extract(form) => form.request(probe),
             Self::Link(form) => by_link(probe, form).await?,
         })

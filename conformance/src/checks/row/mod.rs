@@ -8,7 +8,7 @@ use super::extraction::content::Judge;
 use super::extraction::{Extraction, Place};
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
-use crate::contract::{Clause, Unspecified};
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::grammar::Spelling;
 use crate::target::Fact;
 use crate::wire::Request;
@@ -40,8 +40,7 @@ pub(super) struct Row {
 /// The plain valid request of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Base {
-    Groups,
-    Search,
+    Plain(OperationId),
     Extract(Extraction),
     /// An extraction with a legacy API Link credential, in the transport that the service accepts.
     Link(Extraction),
@@ -338,7 +337,7 @@ impl Row {
     fn form(&self) -> Extraction {
         match &self.base {
             Base::Extract(form) | Base::Link(form) => form.clone(),
-            Base::Groups | Base::Search => Extraction::PLAIN,
+            Base::Plain(_) => Extraction::PLAIN,
         }
     }
 

@@ -5,52 +5,32 @@ use std::net::SocketAddr;
 use super::*;
 use crate::check::AcceptedResponse;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.group.foreign", &[SearchGroup, SearchNoReveal])
-        .title("the group of another account gets the same response as an unknown group")
-        .why("Group ids are sequential. A caller that can distinguish used ids from unused ones learns how many groups others have.")
-        .needs(&[Fact::OwnAddresses, Fact::ForeignGroup])
-        .with_cases(|_| Case::single(Cost::requests(15), foreign_group)),
-    check("search.no-reveal.foreign-addresses", &[SearchNoReveal])
-        .title("addresses of other accounts get exactly the same response as unknown addresses")
-        .why("A difference lets anybody with a token find out which addresses the service has sold to others.")
-        .needs(&[Fact::ForeignAddresses])
-        .with_cases(|_| {
-            let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
-                WAYS.map(|(way, beside)| {
-                    let label = format!("{family}, {way}");
-                    Case::for_data(label, Cost::requests(3), (is_v6, way, beside), foreign_address)
-                })
-            });
-            cases.collect()
-        }),
-    check("search.no-reveal.nothing-found", &[SearchNoReveal, AllOwnAccount])
-        .title("addresses of other accounts find nothing, alone, with ports and among own ones")
-        .why("A customer sees the addresses, ports and groups of another customer's instances.")
-        .needs(&[Fact::ForeignAddresses])
-        .with_cases(|_| {
-            let case = |(label, others): (&'static str, ForeignItems)| {
-                Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
-            };
-            [
-                ("foreign addresses", ForeignItems::Alone),
-                ("foreign addresses with ports", ForeignItems::WithPorts),
-                ("foreign addresses among own ones", ForeignItems::AmongOwn),
-            ]
-            .into_iter()
-            .map(case)
-            .collect()
-        }),
-    check("search.no-reveal.shared-address", &[SearchNoReveal, AllOwnAccount])
-        .title("a search for an address that two accounts share shows each of them only its own instances")
-        .why("Accounts share addresses and differ by port: a result by address alone shows one customer the other's instances.")
-        .needs(&[Fact::SharedAddress, Fact::SecondToken])
-        .with_cases(|_| Case::single(Cost::requests(2), shared_address)),
-    check("search.order-number.foreign", &[SearchOrderNumber, SearchNoReveal, AllOwnAccount])
-        .title("the order number of another account gets the same response as an unknown one")
-        .why("Order numbers can be guessed. A difference shows which ones exist, and what was bought with them.")
-        .needs(&[Fact::OwnAddresses, Fact::ForeignOrder])
-        .with_cases(|_| Case::single(Cost::requests(17), foreign_order)),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.group.foreign", |_| Case::single(Cost::requests(15), foreign_group)),
+    active("search.no-reveal.foreign-addresses", |_| {
+        let cases = [("IPv4", false), ("IPv6", true)].into_iter().flat_map(|(family, is_v6)| {
+            WAYS.map(|(way, beside)| {
+                let label = format!("{family}, {way}");
+                Case::for_data(label, Cost::requests(3), (is_v6, way, beside), foreign_address)
+            })
+        });
+        cases.collect()
+    }),
+    active("search.no-reveal.nothing-found", |_| {
+        let case = |(label, others): (&'static str, ForeignItems)| {
+            Case::for_data(label, Cost::requests(6), (label, others), nothing_found)
+        };
+        [
+            ("foreign addresses", ForeignItems::Alone),
+            ("foreign addresses with ports", ForeignItems::WithPorts),
+            ("foreign addresses among own ones", ForeignItems::AmongOwn),
+        ]
+        .into_iter()
+        .map(case)
+        .collect()
+    }),
+    active("search.no-reveal.shared-address", |_| Case::single(Cost::requests(2), shared_address)),
+    active("search.order-number.foreign", |_| Case::single(Cost::requests(17), foreign_order)),
 ];
 
 /// A group that is unlikely to exist, since ids are sequential.
@@ -266,7 +246,8 @@ async fn ports_of_second(
     addresses: Vec<String>,
     own: &BTreeSet<String>,
 ) -> Result<Vec<String>, Stop> {
-    let (name, token) = (&probe.contract().search.api_key.name, probe.secret(Fact::SecondToken, 0)?);
+    let (name, token) =
+        (&probe.contract().search.operation.api_key.name, probe.secret(Fact::SecondToken, 0)?);
     let theirs = endpoints(probe, probe.search(addresses).query(name, token.expose())).await?;
     let items: Vec<_> = theirs.difference(own).take(MAX_ENDPOINTS).cloned().collect();
     let lacks = "the second account has no instances of its own at these addresses";
@@ -307,7 +288,7 @@ async fn shared_address(probe: &Probe<'_>) -> Result<(), Stop> {
     };
     let search = &probe.contract().search;
     let request = probe.search([shared.as_str()]);
-    let other = request.clone().query(&search.api_key.name, second.expose());
+    let other = request.clone().query(&search.operation.api_key.name, second.expose());
     let (own, others) = (read(probe, &request).await?, read(probe, &other).await?);
     let both = own.shared_with(&others);
     let evidence: Vec<_> = own.exchanges.iter().chain(&others.exchanges).collect();

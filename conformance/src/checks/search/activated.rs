@@ -4,91 +4,73 @@ use jiff::tz::Offset;
 use jiff::{SignedDuration, Timestamp};
 
 use super::filters::cases_of_sizes;
-use super::rules::{A_PORT, OTHER_MEMBERS};
+use super::rules::{A_PORT, other_members};
 use super::*;
 use crate::grammar::date_times;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.activated-order.reversed", &[SearchActivatedOrder])
-        .title("`activatedTo` earlier than `activatedFrom` is rejected, compared as instants and not as text")
-        .why("If swapped bounds are accepted, the empty result looks as if nothing was activated in that time.")
-        .with_cases(|_| {
-            let row = |is_allowed, (label, lower, upper): (&str, _, _)| {
-                valid_if(is_allowed, words(lower, upper), between(lower, upper)).labelled(label)
-            };
-            let rows = IN_ORDER.map(|bounds| row(true, bounds)).into_iter();
-            let rows = rows.chain(REVERSED.map(|bounds| row(false, bounds)));
-            let rows = rows.map(|row| row.changing("bounds in order", between(EARLY, LATE), 0));
-            cases(SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
-        }),
-    account_check("search.activated-range.alone", &[SearchActivatedRange])
-        .title("each bound is accepted alone, and an instance that was never activated matches none")
-        .why("Billing jobs request everything since a date. If both bounds are required, or pending instances match, their sums are wrong.")
-        .with_cases(|_| {
-            let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", UNTIL)];
-            let mut cases = bounded(sides.map(|(label, side)| (label, 5, vec![side], spread as Times, None)));
-            for (side, property) in [("from", ACTIVATED_FROM), ("to", ACTIVATED_TO)] {
-                let sized = kinds_of(&[property]).into_iter().flat_map(cases_of_sizes);
-                cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
-            }
-            cases
-        }),
-    account_check("search.activated-range.beyond", &[SearchActivatedRange, SearchActivatedOrder])
-        .title("a bound one step past an activation excludes it, and one at midnight does not stand for the day")
-        .why("If bounds are rounded to seconds or days, results include activations of the neighbouring period, some of them twice.")
-        .with_cases(|_| {
-            let steps = [
-                ("after", 9, vec![FROM], (|account| chosen(account, 1)) as Times, None),
-                ("before", 9, vec![TO], |account| chosen(account, -1), None),
-                ("at midnight", 6, vec![FROM, TO], midnights, None),
-            ];
-            let reversed = surveyed([("reversed by one step", 18, ())], reversed_by_one_step);
-            let [after, before, midnight] = steps.map(|step| bounded([step]));
-            [after, before, reversed, midnight].concat()
-        }),
-    check("search.activated-range.format", &[SearchActivatedRange])
-        .title("both bounds accept RFC 3339 with a time zone and nothing else")
-        .why("The meaning of a time without a zone depends on the machine. A guessed zone shifts every report by hours.")
-        .with_cases(|_| {
-            // Each bound, and a value of the other one that contradicts none of its own.
-            let bounds = [
-                ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
-                ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
-            ];
-            let rows = bounds.into_iter().flat_map(|(names, other)| {
-                let reasons = by_reason(date_times()).into_iter().enumerate();
-                reasons.map(move |(at, reason)| format_row(names, other, at, reason))
-            });
-            let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");
-            cases(SearchActivatedRange, rows.chain(no_zone))
-        }),
-    account_check("search.activated-range.offsets", &[SearchActivatedRange])
-        .title("a bound means the same instant in every time zone offset")
-        .why("Callers send local times. A server that ignores the offset shifts the range by hours, unnoticed.")
-        .with_cases(|_| {
-            let offsets =
-                OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
-            // A service may remember a result under the text of a bound without its offset.
-            let alike = row(Relation::Survey, "one local time in two offsets", 2, |account, ()| {
-                let own = chosen(account, 0)?;
-                let time = own[own.len() / 2];
-                let (label, minutes) = OFFSETS[OFFSETS.len() - 1];
-                let ahead = SignedDuration::from_mins(minutes.into());
-                let earlier =
-                    time.checked_sub(ahead).map_err(|error| Stop::Error(format!("{label}: {error}")))?;
-                let there = Query { offset: Some(minutes), ..within(account, FROM(earlier)) };
-                Ok(vec![Query { offset: Some(0), ..within(account, FROM(time)) }, there])
-            });
-            [bounded(offsets), alike].concat()
-        }),
-    account_check("search.activated-range.own-instant", &[SearchActivatedRange])
-        .title("a bound equal to an activation includes it, on either side and on both")
-        .why("With exclusive bounds, consecutive periods miss the activations between them, such as those at midnight.")
-        .with_cases(|_| {
-            let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", BOTH)];
-            let own: Times = |account| chosen(account, 0);
-            bounded(sides.map(|(label, side)| (label, 9, vec![side], own, None)))
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.activated-order.reversed", |_| {
+        let row = |is_allowed, (label, lower, upper): (&str, _, _)| {
+            valid_if(is_allowed, words(lower, upper), between(lower, upper)).labelled(label)
+        };
+        let rows = IN_ORDER.map(|bounds| row(true, bounds)).into_iter();
+        let rows = rows.chain(REVERSED.map(|bounds| row(false, bounds)));
+        let rows = rows.map(|row| row.changing("bounds in order", between(EARLY, LATE), 0));
+        cases(SearchActivatedOrder, rows.chain(beside_others("reversed", LATE, EARLY)))
+    }),
+    active("search.activated-range.alone", |_| {
+        let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", UNTIL)];
+        let mut cases = bounded(sides.map(|(label, side)| (label, 5, vec![side], spread as Times, None)));
+        for (side, property) in [("from", ACTIVATED_FROM), ("to", ACTIVATED_TO)] {
+            let sized = kinds_of(&[property]).into_iter().flat_map(cases_of_sizes);
+            cases.extend(sized.map(|case| case.relabelled(|label| format!("{side}, {label}"))));
+        }
+        cases
+    }),
+    active("search.activated-range.beyond", |_| {
+        let steps = [
+            ("after", 9, vec![FROM], (|account| chosen(account, 1)) as Times, None),
+            ("before", 9, vec![TO], |account| chosen(account, -1), None),
+            ("at midnight", 6, vec![FROM, TO], midnights, None),
+        ];
+        let reversed = surveyed([("reversed by one step", 18, ())], reversed_by_one_step);
+        let [after, before, midnight] = steps.map(|step| bounded([step]));
+        [after, before, reversed, midnight].concat()
+    }),
+    active("search.activated-range.format", |_| {
+        // Each bound, and a value of the other one that contradicts none of its own.
+        let bounds = [
+            ([ACTIVATED_FROM, ACTIVATED_TO], "2099-12-31T00:00:00Z"),
+            ([ACTIVATED_TO, ACTIVATED_FROM], "1970-01-01T00:00:00Z"),
+        ];
+        let rows = bounds.into_iter().flat_map(|(names, other)| {
+            let reasons = by_reason(date_times()).into_iter().enumerate();
+            reasons.map(move |(at, reason)| format_row(names, other, at, reason))
+        });
+        let no_zone = beside_others("no time zone", "2026-01-01T00:00:00", "2026-06-30T00:00:00");
+        cases(SearchActivatedRange, rows.chain(no_zone))
+    }),
+    active("search.activated-range.offsets", |_| {
+        let offsets =
+            OFFSETS.map(|(label, minutes)| (label, 10, vec![FROM, TO], some as Times, Some(minutes)));
+        // A service may remember a result under the text of a bound without its offset.
+        let alike = row(Relation::Survey, "one local time in two offsets", 2, |account, ()| {
+            let own = chosen(account, 0)?;
+            let time = own[own.len() / 2];
+            let (label, minutes) = OFFSETS[OFFSETS.len() - 1];
+            let ahead = SignedDuration::from_mins(minutes.into());
+            let earlier =
+                time.checked_sub(ahead).map_err(|error| Stop::Error(format!("{label}: {error}")))?;
+            let there = Query { offset: Some(minutes), ..within(account, FROM(earlier)) };
+            Ok(vec![Query { offset: Some(0), ..within(account, FROM(time)) }, there])
+        });
+        [bounded(offsets), alike].concat()
+    }),
+    active("search.activated-range.own-instant", |_| {
+        let sides: [(&str, Bounds); 3] = [(ACTIVATED_FROM, FROM), (ACTIVATED_TO, TO), ("both", BOTH)];
+        let own: Times = |account| chosen(account, 0);
+        bounded(sides.map(|(label, side)| (label, 9, vec![side], own, None)))
+    }),
 ];
 
 /// Lower and upper bounds in order. Some of them compare the other way round as texts.
@@ -129,7 +111,7 @@ const OTHER_PARAMETERS: [Company; 4] = [
 
 /// Invalid bounds beside each other member.
 fn beside_others(label: &'static str, lower: &'static str, upper: &'static str) -> impl Iterator<Item = Row> {
-    FILTERS.into_iter().chain(OTHER_PARAMETERS).map(move |(member, edits)| {
+    filters().chain(OTHER_PARAMETERS).map(move |(member, edits)| {
         let row = invalid(words(lower, upper), between(lower, upper));
         let valid = [edits, &between(EARLY, LATE)].concat();
         let row = row.changing(format!("bounds in order, beside {member}"), valid, 0).doubtful();
@@ -152,7 +134,7 @@ fn format_row(
     at: usize,
     Reason { text: kind, is_valid, spellings, .. }: Reason,
 ) -> Row {
-    let members = OTHER_MEMBERS.into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
+    let members = other_members().into_iter().filter(|(label, _)| *label != A_RANGE.0).map(Some);
     let member = std::iter::once(None).chain(members).cycle().nth(at).flatten().filter(|_| !is_valid);
     let position =
         member.map_or("beside the other bound".to_owned(), |(member, _)| format!("beside {member}"));

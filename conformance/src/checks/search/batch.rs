@@ -5,59 +5,40 @@ use std::cmp::Ordering;
 use super::rules::LARGEST_PAGE;
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.ips-raw-limit.boundaries", &[SearchIpsRawLimit])
-        .title("raw items are counted before duplicates are removed, and `ips` is an array")
-        .why("A lower limit rejects batches that the contract allows. Without a limit a single request can occupy the server.")
-        .with_cases(raw_limit_cases),
-    check("search.ips-dedup-limit.boundaries", &[SearchIpsDedupLimit])
-        .title("the limit on distinct items counts addresses with their ports, after duplicates are removed")
-        .why("Callers send lists with repeated entries. If the service counts them wrongly, \
-              it rejects a batch that fits, or searches only a part of one that does not.")
-        .with_cases(|scope| cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))),
-    account_check("search.ips-dedup-limit.repeats", &[SearchIpsDedupLimit, SearchTotal])
-        .title("repeating or respelling an item changes neither the instances nor `total`")
-        .why("An instance that is listed once for each repetition is counted, renewed or billed more than once by the caller.")
-        .with_cases(|_| {
-            let cases = [
-                ("each item twice", 6, (2, false)),
-                ("each item twice and respelled", 6, (2, true)),
-                ("each item three times", 6, (3, false)),
-            ];
-            rows(Relation::Survey, cases, |Account { survey, search, .. }, (times, is_respelled)| {
-                let repeated = survey.batches(search).iter().map(|batch| {
-                    // The spelling that is known to match comes first, since the service uses the first one.
-                    let again = batch.items.iter().rev().cloned();
-                    let third = batch.items.iter().filter(|_| times > 2).cloned();
-                    let respelled =
-                        batch.items.iter().filter(|_| is_respelled).filter_map(|item| respell(item));
-                    let mut query = batch.clone().citing(SearchIpsDedupLimit);
-                    query.items.extend(again.chain(third).chain(respelled));
-                    query
-                });
-                Ok(repeated.collect())
-            })
-        }),
-    check("search.ips-all-or-nothing.position", &[SearchIpsAllOrNothing])
-        .title("one invalid item, an empty set or a set over the limit rejects the whole batch")
-        .why("When an invalid item is dropped silently, its instance is missing from the result and looks deleted.")
-        .with_cases(|_| cases(SearchIpsAllOrNothing, all_or_nothing())),
-    account_check("search.max-batch-no-effect.limits", &[SearchMaxBatchNoEffect])
-        .title("a declared `maxBatchSize` neither lowers nor raises the limit on distinct items")
-        .why("If it did, the accepted size of a batch would depend on the instances that it happens to match.")
-        .with_cases(|_| Case::single(Cost::requests(8), max_batch)),
-    account_check("search.ips-first-text.respelled", &[SearchIpsFirstText])
-        .title("a batch with several spellings of an address gives the result of the first spelling alone")
-        .why("If a service knows an address in one spelling only, the order of a list decides what is found, which callers can't \
-              predict.")
-        .with_cases(|_| {
-            let each = |(label, with_port): (&'static str, bool)| {
-                [("the other spelling first", true), ("the known spelling first", false)]
-                    .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
-            };
-            let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
-            rows(Relation::FirstText, cases, first_text)
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.ips-raw-limit.boundaries", raw_limit_cases),
+    active("search.ips-dedup-limit.boundaries", |scope| {
+        cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))
+    }),
+    active("search.ips-dedup-limit.repeats", |_| {
+        let cases = [
+            ("each item twice", 6, (2, false)),
+            ("each item twice and respelled", 6, (2, true)),
+            ("each item three times", 6, (3, false)),
+        ];
+        rows(Relation::Survey, cases, |Account { survey, search, .. }, (times, is_respelled)| {
+            let repeated = survey.batches(search).iter().map(|batch| {
+                // The spelling that is known to match comes first, since the service uses the first one.
+                let again = batch.items.iter().rev().cloned();
+                let third = batch.items.iter().filter(|_| times > 2).cloned();
+                let respelled = batch.items.iter().filter(|_| is_respelled).filter_map(|item| respell(item));
+                let mut query = batch.clone().citing(SearchIpsDedupLimit);
+                query.items.extend(again.chain(third).chain(respelled));
+                query
+            });
+            Ok(repeated.collect())
+        })
+    }),
+    active("search.ips-all-or-nothing.position", |_| cases(SearchIpsAllOrNothing, all_or_nothing())),
+    active("search.max-batch-no-effect.limits", |_| Case::single(Cost::requests(8), max_batch)),
+    active("search.ips-first-text.respelled", |_| {
+        let each = |(label, with_port): (&'static str, bool)| {
+            [("the other spelling first", true), ("the known spelling first", false)]
+                .map(|(order, is_first)| (format!("{label}, {order}"), 2, (with_port, is_first)))
+        };
+        let cases = [("addresses", false), ("addresses with ports", true)].into_iter().flat_map(each);
+        rows(Relation::FirstText, cases, first_text)
+    }),
 ];
 
 fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
@@ -77,7 +58,7 @@ fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
         ("true", field(IPS, true)),
         ("a string of several addresses", field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))),
     ];
-    let beside = [FILTERS[0], SECOND_PAGE, LARGEST_PAGE, A_RANGE].map(|company| {
+    let beside = filters().take(1).chain([SECOND_PAGE, LARGEST_PAGE, A_RANGE]).map(|company| {
         let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
         invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
     });
@@ -251,7 +232,7 @@ fn all_or_nothing() -> Vec<Row> {
         let row = invalid(format!("{item:?} among valid items: {label}"), [inserted]).labelled(&*label);
         row.changing(format!("valid items, {label}"), [Set(IPS, Value::Items(items))], 0)
     });
-    let company = || FILTERS.into_iter().chain(BESIDE);
+    let company = || filters().chain(BESIDE);
     let shaped = company().flat_map(|(member, edits)| {
         SHAPES.map(|(shape, items)| {
             let label = format!("{shape}, beside {member}");

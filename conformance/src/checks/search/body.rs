@@ -5,46 +5,31 @@ use crate::checks::row::Credential;
 use crate::checks::token::{one_token, other_spellings};
 use crate::contract::Kind;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.fields.types", &[SearchOrderNumber, SearchCountry, SearchCity, SearchStatus, SearchActivatedRange])
-        .title("a filter of another JSON type is rejected; where any string is valid, it may match nothing instead")
-        .why("If a filter of a wrong type is ignored, a caller that asked for a part gets everything.")
-        .with_cases(type_cases),
-    check("search.json-body.malformed", &[SearchJsonBody])
-        .title("a body that is not one JSON object is rejected")
-        .why("A corrupt body runs as a search that nobody requested.")
-        .with_cases(|_| {
-            let rows = MALFORMED.map(|(label, malform)| {
-                invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
-            });
-            // A lenient Content-Type is unspecified, and another language than JSON is not.
-            let others = OTHER_LANGUAGES.map(|(label, media, text)| {
-                let edit = with(move |_, request| Ok(request.body(media, text)));
-                invalid(format!("the body is {label}, as Content-Type says"), [edit]).labelled(label)
-            });
-            cases(SearchJsonBody, rows.into_iter().chain(others))
-        }),
-    check("search.json-body.forms", &[SearchJsonBody])
-        .title("one JSON object is accepted in every valid notation")
-        .why("Libraries format JSON in different ways. A service that reads text instead of JSON rejects some of its callers.")
-        .with_cases(|_| {
-            let rows = FORMS.map(|(label, write)| {
-                let edits = [field(IPS, vec![UNKNOWN_ADDRESS]), Edit::Body(write)];
-                valid(format!("the body is JSON {label}"), edits).labelled(label)
-            });
-            cases(SearchJsonBody, rows)
-        }),
-    check("search.json-body.open", &[SearchJsonBody])
-        .title("unspecified forms of a search cause no server error")
-        .why("Client libraries differ in such details. A server error makes them retry a request that can't succeed.")
-        .with_cases(|_| {
-            let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
-            cases(SearchJsonBody, rows.map(|row| row.of(Base::Search)))
-        }),
-    check("search.token.single", &[SearchToken])
-        .title("a search takes one token: a missing, empty, unknown or repeated one is rejected")
-        .why("With two tokens, whose instances are listed depends on the order in which a service reads them.")
-        .with_cases(token_cases),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.fields.types", type_cases),
+    active("search.json-body.malformed", |_| {
+        let rows = MALFORMED.map(|(label, malform)| {
+            invalid(format!("the body is {label}"), [Edit::Body(malform)]).labelled(label)
+        });
+        // A lenient Content-Type is unspecified, and another language than JSON is not.
+        let others = OTHER_LANGUAGES.map(|(label, media, text)| {
+            let edit = with(move |_, request| Ok(request.body(media, text)));
+            invalid(format!("the body is {label}, as Content-Type says"), [edit]).labelled(label)
+        });
+        cases(SearchJsonBody, rows.into_iter().chain(others))
+    }),
+    active("search.json-body.forms", |_| {
+        let rows = FORMS.map(|(label, write)| {
+            let edits = [field(IPS, vec![UNKNOWN_ADDRESS]), Edit::Body(write)];
+            valid(format!("the body is JSON {label}"), edits).labelled(label)
+        });
+        cases(SearchJsonBody, rows)
+    }),
+    active("search.json-body.open", |_| {
+        let rows = OPEN.map(|(label, unspecified, edits)| either(unspecified, label, label, edits));
+        cases(SearchJsonBody, rows.map(|row| row.of(Base::SEARCH)))
+    }),
+    active("search.token.single", token_cases),
 ];
 
 /// Values of types that no text filter has.
@@ -208,10 +193,10 @@ const OPEN: [(&str, Unspecified, &[Edit]); 10] = [
 ];
 
 fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let rows = one_token(&Base::Search, |wrong| wrong.reason).into_iter();
+    let rows = one_token(&Base::SEARCH, |wrong| wrong.reason).into_iter();
     // A token in the body does not count, and filters do not replace it.
     let in_body = with(|probe, request| {
-        let name = &probe.contract().search.api_key.name;
+        let name = &probe.contract().search.operation.api_key.name;
         Ok(request.without_query(name).field(name, probe.token().expose()))
     });
     let requests = [
@@ -224,6 +209,6 @@ fn token_cases(_: &Scope<'_>) -> Vec<Case> {
     let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
     let beside = invalid("absent or repeated beside other fields", []).sending(requests);
     let beside = beside.changing("beside filters", filters, 0);
-    let other_spellings = other_spellings(SearchToken, |probe| probe.any_search());
+    let other_spellings = other_spellings(SearchToken, OperationId::Search);
     cases(SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

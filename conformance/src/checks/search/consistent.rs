@@ -4,26 +4,22 @@ use super::known::CHANGEABLE;
 use super::*;
 use crate::checks::relation::{Difference, page, report};
 
-pub(super) static CHECKS: &[Check] = &[account_check("search.instance.consistent", &[SearchInstance])
-    .title("an instance has the same fields in every result")
-    .why("Programs read an instance from any search. If it has its neighbour's fields, or lacks one beside a filter, they renew, \
-          move or cancel the wrong one.")
-    .with_cases(|_| {
-        let ways: [(_, _, Way); 3] = [
-            ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
-            ("beside a filter", SOME, |account| {
-                let kinds = kinds_of(&[COUNTRY_CODE, STATUS, GROUP_ID, CITY_CODE]);
-                let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
-                filters.map(|filter| account.survey.query().filtered(filter)).collect()
-            }),
-            ("on small pages", SOME, |account| {
-                let mut pages = account.pages(account.survey.query(), 3);
-                pages.truncate(SOME as usize);
-                pages
-            }),
-        ];
-        surveyed(ways, compare)
-    })];
+pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", |_| {
+    let ways: [(_, _, Way); 3] = [
+        ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
+        ("beside a filter", SOME, |account| {
+            let kinds = kinds_of(&[COUNTRY_CODE, STATUS, GROUP_ID, CITY_CODE]);
+            let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
+            filters.map(|filter| account.survey.query().filtered(filter)).collect()
+        }),
+        ("on small pages", SOME, |account| {
+            let mut pages = account.pages(account.survey.query(), 3);
+            pages.truncate(SOME as usize);
+            pages
+        }),
+    ];
+    surveyed(ways, compare)
+})];
 
 const SOME: u32 = 4;
 

@@ -15,9 +15,12 @@ const RESERVED_BLOCKS: [[u8; 3]; 5] = [[203, 0, 113], [198, 51, 100], [192, 0, 2
 const OF_EACH_BLOCK: u8 = 250;
 
 /// Stands for the searches below, whose responses passive checks judge as all others.
-pub(in crate::checks) static DISCOVERY: Check = check("search.discovery", &[SearchMatchAnyPort])
-    .title("addresses of the account can be found among those reserved for documentation and tests")
-    .why("Without an address, a search finds nothing, so that filters, pages and fields can't be judged.");
+pub(in crate::checks) static DISCOVERY: Check =
+    Check::new(OperationId::Search, "search.discovery", &[SearchMatchAnyPort])
+        .title("addresses of the account can be found among those reserved for documentation and tests")
+        .why(
+            "Without an address, a search finds nothing, so that filters, pages and fields can't be judged.",
+        );
 
 /// Addresses of the account, as far as they are among the reserved ones. Ends early when a search is not accepted.
 pub(in crate::checks) async fn own_addresses(probe: &Probe<'_>) -> Vec<String> {

@@ -2,37 +2,10 @@
 
 use super::*;
 use crate::checks::extraction::Place;
-use crate::checks::schema;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.headers.request-id", &[SearchEnvelope, SearchHeaders])
-        .title("`X-Request-Id` and `requestId` of a search are not empty")
-        .why("Support can't find a call without its id.")
-        .passive(|observed| schema::judge_request_id(observed, [SearchHeaders, SearchEnvelope])),
-    check("search.envelope.schema", &[
-            SearchCapabilities,
-            SearchEnvelope,
-            SearchHeaders,
-            SearchInstance,
-            SearchMaxBatchNoEffect,
-            SearchStatus,
-            SearchTotal,
-        ])
-        .title("every successful search matches its schema in the OpenAPI document")
-        .why("Generated clients fail to parse a response that differs from the schema, and lose the whole page.")
-        .passive(schema::judge),
-    check("search.envelope.success", &[SearchEnvelope])
-        .title("a valid search returns HTTP 200 with code 200")
-        .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
-        .with_cases(|_| schema::success(SearchEnvelope, Cost::requests(1), |probe| probe.any_search())),
-    check("search.envelope.variety", &[SearchEnvelope])
-        .title("every kind of successful search has the envelope, the headers and complete instances")
-        .why("Fields that are missing only in empty results, on later pages or beside a filter break clients that were tested without them.")
-        .with_cases(|_| variety_cases()),
-    check("search.instance.watched", &[SearchInstance, SearchPaging])
-        .title("an instance has an IP address, a country code of three letters, an id of its own, and null for an unknown time")
-        .why("Callers connect to the address and store instances by id; a host name or a repeated id breaks them.")
-        .passive(judge_instances),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.envelope.variety", |_| variety_cases()),
+    passive("search.instance.watched", judge_instances),
 ];
 
 /// Successful searches of every kind, which passive checks judge.

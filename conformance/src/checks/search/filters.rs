@@ -2,39 +2,19 @@
 
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    account_check("search.city.exact", &[SearchCity])
-        .title("`cityCode` finds exactly the instances of that city")
-        .why("A caller who selects instances by city for a local service gets some from elsewhere, or misses some.")
-        .with_cases(|_| exact_cases(SearchCity)),
-    account_check("search.city.near", &[SearchCity])
-        .title("a code that only resembles a city code finds none of that city's instances")
-        .why("If codes match as prefixes or patterns, a shortened code returns instances of several cities as if they were of one.")
-        .with_cases(|_| near_cases(SearchCity)),
-    account_check("search.country.exact", &[SearchCountry])
-        .title("`countryCode` finds exactly the instances of that country")
-        .why("A caller who needs an address in one country routes its traffic through another one.")
-        .with_cases(|_| exact_cases(SearchCountry)),
-    account_check("search.country.near", &[SearchCountry])
-        .title("a code that only resembles a country code finds none of that country's instances")
-        .why("A two-letter code or a typing error returns instances, and the caller does not see that the code is wrong.")
-        .with_cases(|_| near_cases(SearchCountry)),
-    check("search.order-number.held", &[SearchOrderNumber])
-        .title("`orderNo` finds an instance at each address of the order, and only instances that a search without it finds")
-        .why("After a purchase, callers search for it by its order number. Missing instances look as if they were not delivered.")
-        .needs(&[Fact::Orders])
-        .with_cases(|_| {
-            let case = |index: usize| {
-                Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
-            };
-            let sizes = of_clause(SearchOrderNumber).flat_map(cases_of_sizes);
-            (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
-        }),
-    check("search.order-number.near", &[SearchOrderNumber])
-        .title("a number that only resembles an order number finds none of that order's instances")
-        .why("A truncated order number returns the instances of some order, and the caller books them to the wrong one.")
-        .needs(&[Fact::OwnAddresses, Fact::Orders])
-        .with_cases(|_| near_cases(SearchOrderNumber)),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.city.exact", |_| exact_cases(SearchCity)),
+    active("search.city.near", |_| near_cases(SearchCity)),
+    active("search.country.exact", |_| exact_cases(SearchCountry)),
+    active("search.country.near", |_| near_cases(SearchCountry)),
+    active("search.order-number.held", |_| {
+        let case = |index: usize| {
+            Case::for_data(format!("order {}", index + 1), Cost::requests(3), index, order_held)
+        };
+        let sizes = of_clause(SearchOrderNumber).flat_map(cases_of_sizes);
+        (0..MAX_ORDERS).map(case).chain(sizes.map(|case| case.needs([Fact::OwnAddresses]))).collect()
+    }),
+    active("search.order-number.near", |_| near_cases(SearchOrderNumber)),
 ];
 
 fn of_clause(clause: Clause) -> impl Iterator<Item = FilterKind> {

@@ -3,46 +3,32 @@
 use super::*;
 use crate::grammar::{ip_endpoints, ip_ports};
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.ips-required.absent", &[SearchIpsRequired])
-        .title("a search without `ips` is rejected")
-        .why("A client that loses its list of addresses gets the result of another search and does not notice.")
-        .with_cases(|_| cases(SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))),
-    check("search.ips-item.forms", &[SearchIpsItem])
-        .title("each form of an item is accepted")
-        .why("Callers use every form of an address that the contract lists. One rejected form fails their whole batch.")
-        .with_cases(|scope| {
-            let spellings = ip_endpoints(&scope.contract.search.ports);
-            // Valid spellings of one kind share a request, which is far below the limit on items.
-            let forms = by_reason(spellings).into_iter().filter(|reason| reason.is_valid).map(|reason| {
-                let why = format!("{}: {:?}", reason.text, reason.spellings);
-                valid(why, [field(IPS, reason.spellings)]).labelled(reason.text)
-            });
-            cases(SearchIpsItem, forms)
-        }),
-    check("search.ips-item.malformed", &[SearchIpsItem])
-        .title("an item that is not a complete address is rejected")
-        .why("A network, a fragment or a typing error that is accepted finds nothing or another address, \
-              and the caller trusts the result.")
-        .with_cases(|scope| {
-            let texts = malformed(by_reason(ip_endpoints(&scope.contract.search.ports)));
-            let others = NO_TEXTS.into_iter().enumerate();
-            let others = others.map(|(first, (reason, items))| (reason, first, items()));
-            texts.chain(others).flat_map(|kind| malformed_cases(SearchIpsItem, kind)).collect()
-        }),
-    check("search.ips-item.open", &[SearchIpsItem])
-        .title("unspecified spellings of an address cause no server error")
-        .why("Such spellings occur in real lists. A server error makes callers retry a request that can't succeed.")
-        .with_cases(|_| {
-            let open = OPEN.map(|(label, unspecified, item)| {
-                either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
-            });
-            cases(SearchIpsItem, open.map(|row| row.of(Base::Search)))
-        }),
-    check("search.ips-port.boundaries", &[SearchIpsPort])
-        .title("a port inside its range is accepted, and anything else after the address is rejected")
-        .why("If a port is truncated to 16 bits or ignored, the search finds instances on ports that the caller did not request.")
-        .with_cases(port_cases),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.ips-required.absent", |_| {
+        cases(SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))
+    }),
+    active("search.ips-item.forms", |scope| {
+        let spellings = ip_endpoints(&scope.contract.search.ports);
+        // Valid spellings of one kind share a request, which is far below the limit on items.
+        let forms = by_reason(spellings).into_iter().filter(|reason| reason.is_valid).map(|reason| {
+            let why = format!("{}: {:?}", reason.text, reason.spellings);
+            valid(why, [field(IPS, reason.spellings)]).labelled(reason.text)
+        });
+        cases(SearchIpsItem, forms)
+    }),
+    active("search.ips-item.malformed", |scope| {
+        let texts = malformed(by_reason(ip_endpoints(&scope.contract.search.ports)));
+        let others = NO_TEXTS.into_iter().enumerate();
+        let others = others.map(|(first, (reason, items))| (reason, first, items()));
+        texts.chain(others).flat_map(|kind| malformed_cases(SearchIpsItem, kind)).collect()
+    }),
+    active("search.ips-item.open", |_| {
+        let open = OPEN.map(|(label, unspecified, item)| {
+            either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
+        });
+        cases(SearchIpsItem, open.map(|row| row.of(Base::SEARCH)))
+    }),
+    active("search.ips-port.boundaries", port_cases),
 ];
 
 const ABSENT: [(&str, &[Edit]); 16] = [

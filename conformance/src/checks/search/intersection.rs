@@ -3,67 +3,51 @@
 use super::*;
 use crate::checks::relation::excluding;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.intersection.second-account", &[SearchIntersection])
-        .title("each filter applies to the instances of a second account too")
-        .why("A filter that fails for some customers only is not noticed in tests with another customer's account.")
-        .needs(&[Fact::SecondToken, Fact::ForeignAddresses])
-        .with_cases(|_| {
-            let case =
-                |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
-            shown_kinds().map(case).collect()
-        }),
-    account_check("search.intersection.excluding", &[SearchIntersection])
-        .title("two filters that no instance passes together find nothing")
-        .why("Filters that are combined with \"or\" return the instances of both, and a bulk action hits the wrong ones.")
-        .with_cases(|_| {
-            let pairs = combinations(2).into_iter();
-            let pairs = pairs.map(|kinds| (SearchFilter::names(&kinds), 1, kinds));
-            let pairs = rows(Relation::Survey, pairs, |account, kinds| {
-                let lacks = "no two instances at the searched addresses differ in these values";
-                let excluding =
-                    excluding(account.survey, &kinds).ok_or_else(|| account.lacks(lacks, "more addresses"));
-                let (filters, addresses) = excluding?;
-                Ok(vec![open(account.at(addresses).filtered(filters))])
-            });
-            let odd = kinds().map(|kind| (format!("all but {}", kind.label()), 1, kind));
-            [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
-        }),
-    account_check("search.intersection.pages", &[SearchIntersection, SearchPaging, SearchTotal])
-        .title("a filtered result that is read in small pages is complete and has no duplicates")
-        .why("If filters are applied after paging, pages are short, and clients stop reading and lose the rest.")
-        .with_cases(|_| {
-            const SETS: [&[&str]; 6] = [
-                &[STATUS, ACTIVATED_FROM],
-                &[GROUP_ID, COUNTRY_CODE],
-                &[ORDER_NO, STATUS],
-                &[CITY_CODE, ACTIVATED_TO],
-                &[STATUS],
-                &[ACTIVATED_FROM, ACTIVATED_TO],
-            ];
-            let cases = SETS.into_iter().map(kinds_of).zip(BATCHES.into_iter().cycle());
-            let cases = cases
-                .map(|(kinds, name)| (format!("{}, {name}", SearchFilter::names(&kinds)), 5, (kinds, name)));
-            rows(Relation::Pages, cases, |account, (kinds, name)| {
-                let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
-                Ok(vec![account.sized(query.citing(SearchIntersection), small_size)])
-            })
-        }),
-    account_check("search.intersection.pairs", &[SearchIntersection])
-        .title("each combination of two filters finds exactly the instances that pass both")
-        .why("If one pair, such as group and status, is not combined, a team sees instances that it did not ask for.")
-        .with_cases(|_| {
-            let pairs = combinations(2).into_iter();
-            combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
-        }),
-    account_check("search.intersection.triples", &[SearchIntersection])
-        .title("each combination of three filters, and some of four, finds exactly the instances that pass all of them")
-        .why("Queries are often built for one or two filters, and a third one is ignored without an error.")
-        .with_cases(|_| {
-            // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
-            let sets = combinations(3).into_iter().chain(combinations(4));
-            combined_cases(sets.zip(BATCHES.into_iter().cycle()))
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.intersection.second-account", |_| {
+        let case =
+            |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
+        shown_kinds().map(case).collect()
+    }),
+    active("search.intersection.excluding", |_| {
+        let pairs = combinations(2).into_iter();
+        let pairs = pairs.map(|kinds| (SearchFilter::names(&kinds), 1, kinds));
+        let pairs = rows(Relation::Survey, pairs, |account, kinds| {
+            let lacks = "no two instances at the searched addresses differ in these values";
+            let excluding =
+                excluding(account.survey, &kinds).ok_or_else(|| account.lacks(lacks, "more addresses"));
+            let (filters, addresses) = excluding?;
+            Ok(vec![open(account.at(addresses).filtered(filters))])
+        });
+        let odd = kinds().map(|kind| (format!("all but {}", kind.label()), 1, kind));
+        [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
+    }),
+    active("search.intersection.pages", |_| {
+        const SETS: [&[&str]; 6] = [
+            &[STATUS, ACTIVATED_FROM],
+            &[GROUP_ID, COUNTRY_CODE],
+            &[ORDER_NO, STATUS],
+            &[CITY_CODE, ACTIVATED_TO],
+            &[STATUS],
+            &[ACTIVATED_FROM, ACTIVATED_TO],
+        ];
+        let cases = SETS.into_iter().map(kinds_of).zip(BATCHES.into_iter().cycle());
+        let cases =
+            cases.map(|(kinds, name)| (format!("{}, {name}", SearchFilter::names(&kinds)), 5, (kinds, name)));
+        rows(Relation::Pages, cases, |account, (kinds, name)| {
+            let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
+            Ok(vec![account.sized(query.citing(SearchIntersection), small_size)])
+        })
+    }),
+    active("search.intersection.pairs", |_| {
+        let pairs = combinations(2).into_iter();
+        combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
+    }),
+    active("search.intersection.triples", |_| {
+        // The batches rotate, so that each kind of filter is tested with addresses, ports and IPv6.
+        let sets = combinations(3).into_iter().chain(combinations(4));
+        combined_cases(sets.zip(BATCHES.into_iter().cycle()))
+    }),
 ];
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {

@@ -4,12 +4,7 @@ use super::*;
 use crate::checks::relation::values::agrees;
 use crate::target::KnownInstance;
 
-pub(super) static CHECKS: &[Check] = &[check("search.instance.known", &[SearchInstance, SearchMatchAnyPort, SearchMatchPort])
-    .title("known instances are found, with the values of the console")
-    .why("Programs rely on the fields of an instance: a wrong country or port sends their customers elsewhere, and an instance \
-          that is never found is paid for and not used.")
-    .needs(&[Fact::KnownInstances])
-    .with_cases(cases)];
+pub(super) static PROGRAMS: &[Program] = &[active("search.instance.known", cases)];
 
 const MAX_INSTANCES: usize = 100;
 /// Maximum number of cases for each kind of lookup.

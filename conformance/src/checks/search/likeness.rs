@@ -13,10 +13,10 @@ pub(super) async fn judge(
     let first = Features::read(probe, unknown, &unknown_text).await?;
     let other = Features::read(probe, foreign, &foreign_text).await?;
     let second = Features::read(probe, unknown, &unknown_text).await?;
-    let differs = |(name, before): &&(&'static str, String)| {
-        second.value(name) == Some(before) && other.value(name) != Some(before)
+    let differs = |at: &usize, unknown: &Features, foreign: &Features| {
+        unknown.values[*at] == first.values[*at] && foreign.values[*at] != first.values[*at]
     };
-    let mut differing: Vec<_> = first.values.iter().filter(differs).collect();
+    let mut differing: Vec<_> = (0..NAMES.len()).filter(|at| differs(at, &second, &other)).collect();
     // Some values, such as durations, are equal or different by chance.
     for _ in 0..ROUNDS {
         if differing.is_empty() {
@@ -24,51 +24,48 @@ pub(super) async fn judge(
         }
         let unknown = Features::read(probe, unknown, &unknown_text).await?;
         let foreign = Features::read(probe, foreign, &foreign_text).await?;
-        differing.retain(|(name, before)| {
-            unknown.value(name) == Some(before) && foreign.value(name) != Some(before)
-        });
+        differing.retain(|at| differs(at, &unknown, &foreign));
     }
     // The text may be echoed beside letters or digits, and occur elsewhere by chance: neither way alone tells.
-    if differing.iter().filter(|(name, _)| BODIES.contains(name)).count() < BODIES.len() {
-        differing.retain(|(name, _)| !BODIES.contains(name));
-    }
-    differing.retain(|(name, _)| *name != BODIES[1]);
+    let is_body = BODIES.iter().all(|body| differing.contains(body));
+    differing.retain(|at| !BODIES.contains(at) || (is_body && *at == BODIES[0]));
     let references = [&first.exchange, &second.exchange];
-    for (name, before) in differing {
-        let expected = format!("{what} gets the response of an unknown one, {name}: {before}");
-        let actual = other.value(name).map_or_else(|| "nothing".to_owned(), Clone::clone);
-        probe.finding_beside(clause, &expected, &actual, &[&other.exchange], &references);
+    for at in differing {
+        let expected =
+            format!("{what} gets the response of an unknown one, {}: {}", NAMES[at], first.values[at]);
+        probe.finding_beside(clause, &expected, &other.values[at], &[&other.exchange], &references);
     }
     Ok(())
 }
 
-/// The body without the text as a word, and without it anywhere.
-const BODIES: [&str; 2] = ["body", "body without the text"];
+/// What responses are compared by. The last one has the body without the text anywhere, the one before without it as a word.
+const NAMES: [&str; 5] = ["status", "names of headers", "headers", "body", "body without the text"];
+const BODIES: [usize; 2] = [3, 4];
 
 /// Number of times that a difference must recur.
 const ROUNDS: usize = 6;
 
 struct Features {
-    values: Vec<(&'static str, String)>,
+    values: [String; NAMES.len()],
     exchange: Exchange,
 }
 
 impl Features {
-    fn value(&self, wanted: &str) -> Option<&String> {
-        self.values.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value)
-    }
-
     async fn read(probe: &Probe<'_>, request: &Request, text: &str) -> Result<Self, Stop> {
         let (exchange, class) = probe.send(request).await?;
         let Ok(response) = &exchange.result else {
             return Err(probe.inconclusive(&format!("no response to compare: {}", class.description())));
         };
-        let values = vec![
-            ("status", response.status.to_string()),
-            ("names of headers", header_names(response)),
-            ("headers", headers(response)),
-            (BODIES[0], body(response, |body| without_word(body, text))),
-            (BODIES[1], body(response, |body| body.replace(text, "…"))),
+        let headers = stable_headers(response);
+        let headers = |shown: fn(&(String, String)) -> String, separator: &str| {
+            headers.iter().map(shown).collect::<Vec<_>>().join(separator)
+        };
+        let values = [
+            response.status.to_string(),
+            headers(|(name, _)| name.clone(), ", "),
+            headers(|(name, value)| format!("{name}: {value}"), "; "),
+            body(response, |body| without_word(body, text)),
+            body(response, |body| body.replace(text, "…")),
         ];
         Ok(Self { values, exchange })
     }
@@ -91,16 +88,6 @@ fn stable_headers(response: &Response) -> Vec<(String, String)> {
         .collect();
     headers.sort_unstable();
     headers
-}
-
-fn header_names(response: &Response) -> String {
-    stable_headers(response).into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
-}
-
-fn headers(response: &Response) -> String {
-    let lines: Vec<_> =
-        stable_headers(response).into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
-    lines.join("; ")
 }
 
 /// The body without its request id, and without what else is taken out.

@@ -3,93 +3,78 @@
 use super::surveyed::alone;
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    account_check("search.match-any-port.batch", &[SearchMatchAnyPort])
-        .title("a large batch finds what its two halves find")
-        .why("Callers search for their whole inventory. Instances that are missing from large batches look cancelled.")
-        .with_cases(|_| {
-            let places = [
-                ("first of the largest batch", 1, 0),
-                ("250th of the largest batch", 1, 249),
-                ("last of the largest batch", 1, usize::MAX),
-            ];
-            let alike = "batches of one size with one beginning";
-            let halves = row(Relation::Union, "halves", 3, halves);
-            let alike = alone(Relation::Survey, alike, 6, same_beginning);
-            let placed = rows(Relation::Contains, places, |account, place| {
-                let own = account.survey.spelt(account.held(None)?[0]);
-                let mut items = account.fill(std::slice::from_ref(&own));
-                items.insert(place.min(items.len()), own);
-                Ok(vec![Query::new(items)])
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.match-any-port.batch", |_| {
+        let places = [
+            ("first of the largest batch", 1, 0),
+            ("250th of the largest batch", 1, 249),
+            ("last of the largest batch", 1, usize::MAX),
+        ];
+        let alike = "batches of one size with one beginning";
+        let halves = row(Relation::Union, "halves", 3, halves);
+        let alike = alone(Relation::Survey, alike, 6, same_beginning);
+        let placed = rows(Relation::Contains, places, |account, place| {
+            let own = account.survey.spelt(account.held(None)?[0]);
+            let mut items = account.fill(std::slice::from_ref(&own));
+            items.insert(place.min(items.len()), own);
+            Ok(vec![Query::new(items)])
+        });
+        // The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
+        let last = row(Relation::Survey, "last of the maximum number of raw items", 1, |account, ()| {
+            let own = account.held(None)?[0];
+            let other = addresses::unknown(account.probe.facts(), own).to_string();
+            let mut items = vec![other; account.search.raw_items.end() - 1];
+            items.push(account.survey.spelt(own));
+            Ok(vec![Query::new(items)])
+        });
+        [halves, vec![alike], placed, last].concat()
+    }),
+    active("search.match-any-port.subset", |_| {
+        let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
+            Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
+        });
+        let alike = row(Relation::Matching, "addresses with a part in common", 1, |account, ()| {
+            const MAX_ADDRESSES: usize = 20;
+            let alike: BTreeSet<IpAddr> =
+                account.survey.addresses.iter().take(MAX_ADDRESSES).flat_map(with_same_half).collect();
+            Ok(vec![Query::new(alike.iter().map(ToString::to_string))])
+        });
+        [each, alike].concat()
+    }),
+    active("search.match-port.batches", |_| {
+        rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
+            let mut batch = account.batch(name)?;
+            batch.items.reverse();
+            // One with items of both kinds is about those with ports.
+            let are_bare = batch.items.iter().all(|item| item.parse::<IpAddr>().is_ok());
+            let clause = if are_bare { SearchMatchAnyPort } else { SearchMatchPort };
+            Ok(vec![batch.citing(clause)])
+        })
+    }),
+    active("search.match-port.subset", |_| {
+        rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
+            const MAX: usize = 8;
+            let ported = account.survey.values(|instance| {
+                let item = account.survey.item(account.search, instance);
+                Some((instance.ip, item.filter(|_| instance.ip.is_ipv6() == v6)?))
             });
-            // The limit counts raw items before duplicates are removed, so the last of them must be searched like the first.
-            let last = row(Relation::Survey, "last of the maximum number of raw items", 1, |account, ()| {
-                let own = account.held(None)?[0];
-                let other = addresses::unknown(account.probe.facts(), own).to_string();
-                let mut items = vec![other; account.search.raw_items.end() - 1];
-                items.push(account.survey.spelt(own));
-                Ok(vec![Query::new(items)])
-            });
-            [halves, vec![alike], placed, last].concat()
-        }),
-    account_check("search.match-any-port.subset", &[SearchMatchAnyPort])
-        .title("an address without a port finds every instance of that address and no other")
-        .why("A lookup by address decides which instance is renewed or moved. Prefix matching or a missed port affects a wrong one.")
-        .with_cases(|_| {
-            let each = rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 5, v6)), |account, v6| {
-                Ok(account.held(v6)?.into_iter().take(5).map(|ip| account.at([ip])).collect())
-            });
-            let alike = row(Relation::Matching, "addresses with a part in common", 1, |account, ()| {
-                const MAX_ADDRESSES: usize = 20;
-                let alike: BTreeSet<IpAddr> =
-                    account.survey.addresses.iter().take(MAX_ADDRESSES).flat_map(with_same_half).collect();
-                Ok(vec![Query::new(alike.iter().map(ToString::to_string))])
-            });
-            [each, alike].concat()
-        }),
-    account_check("search.match-port.batches", &[SearchMatchPort, SearchMatchAnyPort])
-        .title("a batch of items with ports finds exactly those addresses and ports")
-        .why("If addresses and ports are matched independently, the result has instances of other combinations.")
-        .with_cases(|_| {
-            rows(Relation::Survey, BATCHES.map(|name| (name, 1, name)), |account, name| {
-                let mut batch = account.batch(name)?;
-                batch.items.reverse();
-                // One with items of both kinds is about those with ports.
-                let are_bare = batch.items.iter().all(|item| item.parse::<IpAddr>().is_ok());
-                let clause = if are_bare { SearchMatchAnyPort } else { SearchMatchPort };
-                Ok(vec![batch.citing(clause)])
-            })
-        }),
-    account_check("search.match-port.subset", &[SearchMatchPort, SearchMatchAnyPort])
-        .title("an item with a port finds exactly that address and port")
-        .why("Several instances share an address and differ by port. Taking one for another changes the wrong one.")
-        .with_cases(|_| {
-            rows(Relation::Survey, FAMILIES.map(|(label, v6)| (label, 8, v6)), |account, v6| {
-                const MAX: usize = 8;
-                let ported = account.survey.values(|instance| {
-                    let item = account.survey.item(account.search, instance);
-                    Some((instance.ip, item.filter(|_| instance.ip.is_ipv6() == v6)?))
-                });
-                let ported = account.some(ported)?;
-                // From the most frequent to the rarest.
-                let step = ported.len().div_ceil(MAX);
-                Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
-            })
-        }),
-    account_check("search.match-port.union", &[SearchMatchPort, SearchMatchAnyPort])
-        .title("items with and without ports of one address find everything that each of them finds")
-        .why("Lists mix both forms. If one form hides the other, instances are missing depending on the order of the list.")
-        .with_cases(|_| {
-            let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
-                UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
-            });
-            rows(Relation::Survey, unions, |account, (v6, union)| {
-                let (bare, ported) = with_all_ports(account, v6)?;
-                let items = union(bare, &ported);
-                let lacks = || account.lacks("no searched address has several ports", "one with several");
-                if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
-            })
-        }),
+            let ported = account.some(ported)?;
+            // From the most frequent to the rarest.
+            let step = ported.len().div_ceil(MAX);
+            Ok(ported.into_iter().step_by(step).map(|(_, item)| Query::new([item])).collect())
+        })
+    }),
+    active("search.match-port.union", |_| {
+        let unions = FAMILIES.into_iter().flat_map(|(family, v6)| {
+            UNIONS.map(|(label, union)| (format!("{family}, {label}"), 1, (v6, union)))
+        });
+        rows(Relation::Survey, unions, |account, (v6, union)| {
+            let (bare, ported) = with_all_ports(account, v6)?;
+            let items = union(bare, &ported);
+            let lacks = || account.lacks("no searched address has several ports", "one with several");
+            if items.is_empty() { Err(lacks()) } else { Ok(vec![Query::new(items)]) }
+        })
+    }),
 ];
 
 const FAMILIES: [(&str, bool); 2] = [("IPv4", false), ("IPv6", true)];

@@ -5,134 +5,102 @@ use super::rules::{boundary_cases, invalid_members};
 use super::*;
 use crate::grammar::json_integers;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.status.boundaries", &[SearchStatus])
-        .title("each listed `status` is accepted and any other text is rejected")
-        .why("If a misspelled status is ignored, a caller who wants active instances gets expired ones too.")
-        .with_cases(|scope| {
-            [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
-        }),
-    check("search.status.sum", &[SearchStatus])
-        .title("each `status` finds exactly the instances that show it")
-        .why("Renewal jobs search by status: an expired instance that is reported as active is not renewed in time.")
-        .needs(&[Fact::OwnAddresses])
-        .with_cases(|_| exact_cases(SearchStatus)),
-    check("search.group.boundaries", &[SearchGroup])
-        .title("`groupId` below its minimum or of another type is rejected; its minimum and null are accepted")
-        .why("If a negative or malformed group number is ignored, a caller who asked for one group gets all of them.")
-        .with_cases(group_boundaries),
-    account_check("search.group.null", &[SearchGroup])
-        .title("`groupId` null finds what a search without `groupId` finds")
-        .why("Clients that write absent values as null see only ungrouped instances, or none.")
-        .with_cases(|_| {
-            let beside = [
-                ("alone", 1, None),
-                ("beside a status", 1, Some(STATUS)),
-                ("beside a country", 1, Some(COUNTRY_CODE)),
-                ("beside an order", 1, Some(ORDER_NO)),
-            ];
-            rows(Relation::Survey, beside, |account, property: Option<&str>| {
-                let kind = property.and_then(|name| kinds_of(&[name]).pop());
-                let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
-                let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
-                Ok(vec![query.citing(SearchGroup)])
-            })
-        }),
-    account_check("search.group.sum", &[SearchGroup])
-        .title("each `groupId` finds its own instances, and the minimum finds the ungrouped ones")
-        .why("Groups decide who works with an instance: a wrong one shows a team another team's instances, or hides its own.")
-        .with_cases(|_| exact_cases(SearchGroup)),
-    check("search.page.boundaries", &[SearchPage])
-        .title("`page` outside its range or of another type is rejected")
-        .why("If an invalid page number is corrected silently, a page is repeated, and a loop over all pages never ends.")
-        .with_cases(|scope| {
-            // A service may reject a page past the last one, so the first one is the only valid one.
-            let pages = &scope.contract.search.pages;
-            let malformed = invalid_members(&scope.contract.search, PAGE, by_reason(json_integers(pages)));
-            let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
-            [first, malformed].concat()
-        }),
-    check("search.page.default", &[SearchPage])
-        .title("a search without `page` returns the default page")
-        .why("Most callers never send a page. They miss instances if they do not get the first page.")
-        .with_cases(|scope| {
-            // The control has a page, in case the service wrongly requires one.
-            let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
-            let rows = [
-                valid("neither page nor pageSize", [Drop(PAGE)]),
-                valid("a pageSize without page", [Drop(PAGE), size]),
-            ];
-            let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
-            let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
-                let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
-                Ok(vec![query.citing(SearchPage)])
-            });
-            let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-            cases(SearchPage, rows).into_iter().chain(first).collect()
-        }),
-    check("search.page-size.boundaries", &[SearchPageSize])
-        .title("`pageSize` inside its range is accepted; outside its range or of another type it is rejected")
-        .why("If a page size is reduced silently, a caller takes one page for the whole result.")
-        .with_cases(|scope| {
-            let search = &scope.contract.search;
-            let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
-            [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
-        }),
-    account_check("search.page-size.default", &[SearchPageSize, SearchPage])
-        .title("a search without `pageSize` returns the default number of instances per page")
-        .why("A caller that computes pages from the documented default misses or repeats instances when the default is another one.")
-        .with_cases(|_| {
-            let cases = [
-                ("the first page", 2, (0, false)),
-                ("the second page", 2, (1, false)),
-                ("the first page of a full batch", 2, (0, true)),
-                ("the second page of a full batch", 2, (1, true)),
-            ];
-            let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
-                let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
-                let queries = filters.map(|filter| account.survey.query().filtered([filter]));
-                let widest = queries.max_by_key(|query| query.expected(account.survey).len());
-                let lacks = || account.lacks("no searched address passes a filter", "more addresses");
-                let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
-                Ok(vec![query.citing(SearchPageSize)])
-            });
-            let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
-                let Account { survey, search, .. } = account;
-                let lacks =
-                    || account.lacks("the searched addresses have too few instances", "more addresses");
-                let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
-                let mut query = Query { page: Some(number), ..survey.query() }.citing(SearchPageSize);
-                if is_full {
-                    query.items.extend(account.fill(&query.items));
-                }
-                Ok(vec![query])
-            });
-            [cases, filtered].concat()
-        }),
-    account_check("search.page-size.most", &[SearchPageSize, SearchPaging, SearchTotal])
-        .title("a page has as many instances as `pageSize` requests, up to the maximum size")
-        .why("Large exports read pages of the maximum size. A lower limit truncates them.")
-        .with_cases(|_| {
-            let sizes: [(&str, u32, Size); 5] = [
-                ("the smallest size", 1, |_| 0),
-                ("one below the number of instances", 1, |count| count.saturating_sub(1)),
-                ("the number of instances", 1, |count| count),
-                ("one above the number of instances", 1, |count| count + 1),
-                ("the largest size", 1, |_| i64::MAX),
-            ];
-            let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
-                let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
-                let size = size(survey.page_size(1)).clamp(min, max);
-                let query = survey.query().on_page(*search.pages.start(), size);
-                Ok(vec![query.citing(SearchPageSize)])
-            });
-            // It is past every instance, so it must be empty or rejected.
-            let label = "the largest page of the largest size";
-            let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
-                Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
-            });
-            [sizes, last].concat()
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.status.boundaries", |scope| {
+        [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
+    }),
+    active("search.status.sum", |_| exact_cases(SearchStatus)),
+    active("search.group.boundaries", group_boundaries),
+    active("search.group.null", |_| {
+        let beside = [
+            ("alone", 1, None),
+            ("beside a status", 1, Some(STATUS)),
+            ("beside a country", 1, Some(COUNTRY_CODE)),
+            ("beside an order", 1, Some(ORDER_NO)),
+        ];
+        rows(Relation::Survey, beside, |account, property: Option<&str>| {
+            let kind = property.and_then(|name| kinds_of(&[name]).pop());
+            let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
+            let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
+            Ok(vec![query.citing(SearchGroup)])
+        })
+    }),
+    active("search.group.sum", |_| exact_cases(SearchGroup)),
+    active("search.page.boundaries", |scope| {
+        // A service may reject a page past the last one, so the first one is the only valid one.
+        let pages = &scope.contract.search.pages;
+        let malformed = invalid_members(&scope.contract.search, PAGE, by_reason(json_integers(pages)));
+        let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
+        [first, malformed].concat()
+    }),
+    active("search.page.default", |scope| {
+        // The control has a page, in case the service wrongly requires one.
+        let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
+        let rows = [
+            valid("neither page nor pageSize", [Drop(PAGE)]),
+            valid("a pageSize without page", [Drop(PAGE), size]),
+        ];
+        let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
+        let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
+            let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
+            Ok(vec![query.citing(SearchPage)])
+        });
+        let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
+        cases(SearchPage, rows).into_iter().chain(first).collect()
+    }),
+    active("search.page-size.boundaries", |scope| {
+        let search = &scope.contract.search;
+        let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
+        [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
+    }),
+    active("search.page-size.default", |_| {
+        let cases = [
+            ("the first page", 2, (0, false)),
+            ("the second page", 2, (1, false)),
+            ("the first page of a full batch", 2, (0, true)),
+            ("the second page of a full batch", 2, (1, true)),
+        ];
+        let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
+            let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
+            let queries = filters.map(|filter| account.survey.query().filtered([filter]));
+            let widest = queries.max_by_key(|query| query.expected(account.survey).len());
+            let lacks = || account.lacks("no searched address passes a filter", "more addresses");
+            let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
+            Ok(vec![query.citing(SearchPageSize)])
+        });
+        let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
+            let Account { survey, search, .. } = account;
+            let lacks = || account.lacks("the searched addresses have too few instances", "more addresses");
+            let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
+            let mut query = Query { page: Some(number), ..survey.query() }.citing(SearchPageSize);
+            if is_full {
+                query.items.extend(account.fill(&query.items));
+            }
+            Ok(vec![query])
+        });
+        [cases, filtered].concat()
+    }),
+    active("search.page-size.most", |_| {
+        let sizes: [(&str, u32, Size); 5] = [
+            ("the smallest size", 1, |_| 0),
+            ("one below the number of instances", 1, |count| count.saturating_sub(1)),
+            ("the number of instances", 1, |count| count),
+            ("one above the number of instances", 1, |count| count + 1),
+            ("the largest size", 1, |_| i64::MAX),
+        ];
+        let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
+            let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
+            let size = size(survey.page_size(1)).clamp(min, max);
+            let query = survey.query().on_page(*search.pages.start(), size);
+            Ok(vec![query.citing(SearchPageSize)])
+        });
+        // It is past every instance, so it must be empty or rejected.
+        let label = "the largest page of the largest size";
+        let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
+            Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
+        });
+        [sizes, last].concat()
+    }),
 ];
 
 /// A page size for a number of instances, before it is clamped to its range.
@@ -186,9 +154,9 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
     let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
-    let beside = FILTERS[1..].iter().chain([&SECOND_PAGE]).map(|company| {
+    let beside = filters().skip(1).chain([SECOND_PAGE]).map(|company| {
         let label = format!("unlisted, beside {}", company.0);
-        unlisted(&label, vec![format!("un{}", listed[0])]).beside(*company)
+        unlisted(&label, vec![format!("un{}", listed[0])]).beside(company)
     });
     let bounded = listed.iter().map(|status| {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])

@@ -37,6 +37,7 @@ use crate::checks::relation::{
     respell, shown_kinds, survey,
 };
 use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, either, field, with};
+use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter, Unspecified};
@@ -45,31 +46,26 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, FILTERS, SECOND_PAGE, each_invalid, invalid, valid, valid_if};
-use surveyed::{Account, BATCHES, account_check, row, rows, surveyed};
+use rules::{A_RANGE, Company, SECOND_PAGE, each_invalid, filters, invalid, valid, valid_if};
+use surveyed::{Account, BATCHES, row, rows, surveyed};
 
 /// Makes another text of a value.
 type Respell = fn(&str) -> String;
 
-/// A check of this operation.
-const fn check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    Check::new(OperationId::Search, id, clauses)
-}
-
-pub(super) static TABLES: &[&[Check]] = &[
-    account::CHECKS,
-    activated::CHECKS,
-    batch::CHECKS,
-    body::CHECKS,
-    consistent::CHECKS,
-    envelope::CHECKS,
-    filters::CHECKS,
-    input::CHECKS,
-    intersection::CHECKS,
-    known::CHECKS,
-    matching::CHECKS,
-    members::CHECKS,
-    paging::CHECKS,
-    read_only::CHECKS,
-    watched::CHECKS,
+pub(super) static PROGRAMS: &[&[Program]] = &[
+    account::PROGRAMS,
+    activated::PROGRAMS,
+    batch::PROGRAMS,
+    body::PROGRAMS,
+    consistent::PROGRAMS,
+    envelope::PROGRAMS,
+    filters::PROGRAMS,
+    input::PROGRAMS,
+    intersection::PROGRAMS,
+    known::PROGRAMS,
+    matching::PROGRAMS,
+    members::PROGRAMS,
+    paging::PROGRAMS,
+    read_only::PROGRAMS,
+    watched::PROGRAMS,
 ];

@@ -2,92 +2,74 @@
 
 use super::*;
 
-pub(super) static CHECKS: &[Check] = &[
-    account_check("search.paging.end", &[SearchPaging, SearchTotal])
-        .title("the last page has the remaining instances, and a page past it is empty or rejected")
-        .why("If a page past the end repeats instances, clients never stop reading.")
-        .with_cases(|_| {
-            let cases =
-                [("one page", 6, 1), ("two pages", 4, 2), ("three pages", 4, 3), ("seven pages", 4, 7)];
-            rows(Relation::Page, cases, |account, pages| {
-                let Account { survey, search, .. } = account;
-                let size = survey.page_size(pages).clamp(1, *search.page_sizes.end());
-                let last = survey.pages(search, size).last().unwrap_or(*search.pages.start());
-                // Pages 257 and 65537 become page 1 if the number is truncated to 8 or 16 bits. One case sends them.
-                let wrapping = [1 << 8, 1 << 16].map(|bits| search.pages.start() + bits);
-                let wrapping = wrapping.into_iter().filter(|page| pages == 1 && search.pages.contains(page));
-                let numbers = [last, last + 1, last + 7, *search.pages.end()].into_iter().chain(wrapping);
-                Ok(numbers.map(|number| survey.query().on_page(number, size)).collect())
-            })
-        }),
-    account_check("search.paging.partition", &[SearchPaging, SearchTotal])
-        .title("pages neither overlap nor leave gaps, whether or not their size divides the total")
-        .why("An export that reads page by page misses instances or has duplicates.")
-        .with_cases(|_| {
-            let mut cases = rows(Relation::Pages, SIZES, |account, size| {
-                let query = some_instances(account);
-                Ok(vec![account.sized(query, size)])
-            });
-            let all: [(_, _, Size); 1] =
-                [("every instance at the searched addresses", 4, |count| count / 4 + 1)];
-            cases.extend(rows(Relation::Pages, all, |account, size| {
-                Ok(vec![account.sized(account.survey.query(), size)])
-            }));
-            cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
-            cases
-        }),
-    account_check("search.paging.still", &[SearchPaging])
-        .title("the order of instances is the same in every response")
-        .why("If the order changes between two pages, instances move from one page to another and are missed.")
-        .with_cases(|_| {
-            let all =
-                [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
-            let mut cases = rows(Relation::Still, all, |account, pages| {
-                let size =
-                    pages.map_or(*account.search.page_sizes.end(), |pages| account.survey.page_size(pages));
-                let mut queries = account.pages(account.survey.query(), size);
-                queries.truncate(pages.unwrap_or(1));
-                Ok(queries)
-            });
-            let filtered = [
-                ("of an order", 3, ORDER_NO),
-                ("of a group", 3, GROUP_ID),
-                ("of a country", 3, COUNTRY_CODE),
-                ("of a status", 3, STATUS),
-            ];
-            cases.extend(rows(Relation::Still, filtered, |account, property| {
-                let filters =
-                    kinds_of(&[property]).into_iter().flat_map(|kind| account.survey.candidates(kind));
-                let query = account.survey.query().filtered(filters.take(1));
-                if query.filters.is_empty() || query.expected(account.survey).len() < 2 {
-                    let lacks = "no two instances at the searched addresses pass this filter";
-                    return Err(account.lacks(lacks, "more addresses"));
-                }
-                Ok(vec![query.on_page(*account.search.pages.start(), *account.search.page_sizes.end())])
-            }));
-            cases
-        }),
-    account_check("search.total.filters", &[SearchTotal])
-        .title("`total` counts matches on all pages after filtering")
-        .why("Callers display `total` as the number of their instances and compute the number of pages from it.")
-        .with_cases(|_| {
-            let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
-            let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
-                let fields = SearchFilter::names(&kinds);
-                let fields = if fields.is_empty() { "no filter".to_owned() } else { fields };
-                (format!("{fields}, {name}"), 2, (kinds, name))
-            };
-            let cases = sets.concat().into_iter().zip(BATCHES.into_iter().cycle()).map(case);
-            // Pages of the minimum size, so that `total` differs from the number of instances on a page.
-            rows(Relation::Page, cases, |account, (kinds, name)| {
-                let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
-                let count = query.expected(account.survey).len().clamp(1, 2);
-                let numbers = (*account.search.pages.start()..).take(count);
-                Ok(numbers
-                    .map(|page| query.clone().on_page(page, *account.search.page_sizes.start()))
-                    .collect())
-            })
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.paging.end", |_| {
+        let cases = [("one page", 6, 1), ("two pages", 4, 2), ("three pages", 4, 3), ("seven pages", 4, 7)];
+        rows(Relation::Page, cases, |account, pages| {
+            let Account { survey, search, .. } = account;
+            let size = survey.page_size(pages).clamp(1, *search.page_sizes.end());
+            let last = survey.pages(search, size).last().unwrap_or(*search.pages.start());
+            // Pages 257 and 65537 become page 1 if the number is truncated to 8 or 16 bits. One case sends them.
+            let wrapping = [1 << 8, 1 << 16].map(|bits| search.pages.start() + bits);
+            let wrapping = wrapping.into_iter().filter(|page| pages == 1 && search.pages.contains(page));
+            let numbers = [last, last + 1, last + 7, *search.pages.end()].into_iter().chain(wrapping);
+            Ok(numbers.map(|number| survey.query().on_page(number, size)).collect())
+        })
+    }),
+    active("search.paging.partition", |_| {
+        let mut cases = rows(Relation::Pages, SIZES, |account, size| {
+            let query = some_instances(account);
+            Ok(vec![account.sized(query, size)])
+        });
+        let all: [(_, _, Size); 1] = [("every instance at the searched addresses", 4, |count| count / 4 + 1)];
+        cases.extend(rows(Relation::Pages, all, |account, size| {
+            Ok(vec![account.sized(account.survey.query(), size)])
+        }));
+        cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
+        cases
+    }),
+    active("search.paging.still", |_| {
+        let all = [("the largest page", 3, None), ("three pages", 9, Some(3)), ("five pages", 15, Some(5))];
+        let mut cases = rows(Relation::Still, all, |account, pages| {
+            let size =
+                pages.map_or(*account.search.page_sizes.end(), |pages| account.survey.page_size(pages));
+            let mut queries = account.pages(account.survey.query(), size);
+            queries.truncate(pages.unwrap_or(1));
+            Ok(queries)
+        });
+        let filtered = [
+            ("of an order", 3, ORDER_NO),
+            ("of a group", 3, GROUP_ID),
+            ("of a country", 3, COUNTRY_CODE),
+            ("of a status", 3, STATUS),
+        ];
+        cases.extend(rows(Relation::Still, filtered, |account, property| {
+            let filters = kinds_of(&[property]).into_iter().flat_map(|kind| account.survey.candidates(kind));
+            let query = account.survey.query().filtered(filters.take(1));
+            if query.filters.is_empty() || query.expected(account.survey).len() < 2 {
+                let lacks = "no two instances at the searched addresses pass this filter";
+                return Err(account.lacks(lacks, "more addresses"));
+            }
+            Ok(vec![query.on_page(*account.search.pages.start(), *account.search.page_sizes.end())])
+        }));
+        cases
+    }),
+    active("search.total.filters", |_| {
+        let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
+        let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
+            let fields = SearchFilter::names(&kinds);
+            let fields = if fields.is_empty() { "no filter".to_owned() } else { fields };
+            (format!("{fields}, {name}"), 2, (kinds, name))
+        };
+        let cases = sets.concat().into_iter().zip(BATCHES.into_iter().cycle()).map(case);
+        // Pages of the minimum size, so that `total` differs from the number of instances on a page.
+        rows(Relation::Page, cases, |account, (kinds, name)| {
+            let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
+            let count = query.expected(account.survey).len().clamp(1, 2);
+            let numbers = (*account.search.pages.start()..).take(count);
+            Ok(numbers.map(|page| query.clone().on_page(page, *account.search.page_sizes.start())).collect())
+        })
+    }),
 ];
 
 type Size = fn(usize) -> usize;

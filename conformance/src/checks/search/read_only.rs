@@ -3,26 +3,18 @@
 use super::*;
 use crate::checks::State as RunState;
 
-pub(super) static CHECKS: &[Check] = &[
-    check("search.read-only.first", &[SearchReadOnly])
-        .title("the first search for an instance does not change it")
-        .why("A search that moves instances to another group, or renews them, does so once, and nobody finds the cause.")
-        .needs(&[Fact::OwnAddresses])
-        .with_first_cases(|_| {
-            let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
-            Case::single(Cost::requests(requests), first)
-        }),
-    check("search.read-only.repeat", &[SearchReadOnly, SearchEnvelope])
-        .title("searches change neither the instances nor the groups")
-        .why("Searches run often and unattended. If they change groups or instances, nobody finds the cause.")
-        .needs(&[Fact::OwnAddresses])
-        .with_cases(|_| {
-            let rounds: [(_, _, Rounds); 2] =
-                [("groups, by each of them", 2 + 3 * GROUPS, of_each_group), ("rounds", 12, alike)];
-            let mut cases = surveyed(rounds, unchanged);
-            cases.push(Case::new("two searches with one request id", Cost::requests(4), one_request_id));
-            cases
-        }),
+pub(super) static PROGRAMS: &[Program] = &[
+    first("search.read-only.first", |_| {
+        let requests = u32::try_from(4 * FirstSearches::BATCHES).unwrap_or(u32::MAX);
+        Case::single(Cost::requests(requests), first_searches)
+    }),
+    active("search.read-only.repeat", |_| {
+        let rounds: [(_, _, Rounds); 2] =
+            [("groups, by each of them", 2 + 3 * GROUPS, of_each_group), ("rounds", 12, alike)];
+        let mut cases = surveyed(rounds, unchanged);
+        cases.push(Case::new("two searches with one request id", Cost::requests(4), one_request_id));
+        cases
+    }),
 ];
 
 /// What a run sees when it searches for some instances for the first time and at once again. A search that changes what it finds
@@ -63,7 +55,7 @@ impl FirstSearches {
     }
 }
 
-async fn first(probe: &Probe<'_>) -> Result<(), Stop> {
+async fn first_searches(probe: &Probe<'_>) -> Result<(), Stop> {
     let known = &RunState::from_probe(probe)?.first_searches;
     let FirstSearches { changed, evidence } = known.get_or_try_init(|| FirstSearches::read(probe)).await?;
     if *changed >= FirstSearches::ENOUGH {

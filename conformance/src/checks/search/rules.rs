@@ -1,5 +1,7 @@
 //! What the rules of a search have in common: the members beside which they are tested, and values that the document declares.
 
+use std::sync::LazyLock;
+
 use super::*;
 use crate::checks::row::{accept, reject};
 use crate::contract::{Boundary, boundaries};
@@ -8,15 +10,28 @@ use crate::grammar::LIKELY;
 /// Members of a search beside which other rules are tested: their label, and what they add.
 pub(super) type Company = (&'static str, &'static [Edit]);
 
-/// The bounds on the activation time are not among them, because some of these rules are about the bounds.
-pub(super) const FILTERS: [Company; 6] = [
-    ("a status", &[Set(STATUS, Value::Listed)]),
-    ("a group", &[Set(GROUP_ID, Value::Number(0))]),
-    ("the id of a group", &[Set(GROUP_ID, Value::Number(1))]),
-    ("a country", &[Set(COUNTRY_CODE, Value::Word("USA"))]),
-    ("a city", &[Set(CITY_CODE, Value::Word("NYC"))]),
-    ("an order number", &[Set(ORDER_NO, Value::Order("SO-1"))]),
-];
+/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with
+/// fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
+static FILTERS: LazyLock<Vec<(String, Vec<Edit>)>> = LazyLock::new(|| {
+    let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
+    kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
+    let filters = kinds.into_iter().flat_map(|kind| {
+        let (name, schema) = (kind.property.name.as_str(), &kind.property.schema);
+        let values = match (kind.null, &schema.example) {
+            (Some(null), _) => vec![Value::Number(null), Value::Number(null + 1)],
+            _ if kind.field.is_none() => vec![Value::Order("SO-1")],
+            _ if !schema.values.is_empty() => vec![Value::Listed],
+            (None, example) => vec![Value::Json(example.clone().unwrap_or_default())],
+        };
+        let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
+        labels.into_iter().zip(values).map(|(label, value)| (label, vec![Set(name, value)]))
+    });
+    filters.collect()
+});
+
+pub(super) fn filters() -> impl Iterator<Item = Company> {
+    FILTERS.iter().map(|(label, edits)| (label.as_str(), edits.as_slice()))
+}
 
 /// A service may reject it if it is past the last one.
 pub(super) const SECOND_PAGE: Company = ("the second page", &[Set(PAGE, Min(1))]);
@@ -36,18 +51,23 @@ pub(super) const A_PORT: Company =
     ("an item with a port", &[Set(IPS, Value::Items(|_, _| vec!["203.0.113.250:8080".to_owned()]))]);
 
 /// Members beside which the values of another member are tested in turn.
-pub(super) const OTHER_MEMBERS: [Company; 9] =
-    [FILTERS[0], FILTERS[1], LARGEST_PAGE, FILTERS[3], SECOND_PAGE, A_RANGE, FILTERS[4], A_PORT, FILTERS[5]];
+pub(super) fn other_members() -> Vec<Company> {
+    let mut members: Vec<_> = filters().filter(|(label, _)| !label.starts_with("the id of")).collect();
+    for (at, other) in [(2, LARGEST_PAGE), (4, SECOND_PAGE), (5, A_RANGE), (7, A_PORT)] {
+        members.insert(at.min(members.len()), other);
+    }
+    members
+}
 
 /// A search that must be rejected. Its label is also its description.
 pub(super) fn invalid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
-    reject(label.clone(), label, edits).of(Base::Search)
+    reject(label.clone(), label, edits).of(Base::SEARCH)
 }
 
 pub(super) fn valid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let label = label.into();
-    accept(label.clone(), label, edits).of(Base::Search)
+    accept(label.clone(), label, edits).of(Base::SEARCH)
 }
 
 pub(super) fn valid_if(is_allowed: bool, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
@@ -83,8 +103,8 @@ pub(super) fn invalid_members(
 ) -> Vec<Case> {
     let is_other =
         |(_, edits): &Company| !edits.iter().any(|edit| matches!(edit, Set(part, _) if *part == name));
-    let members: Vec<_> = OTHER_MEMBERS.into_iter().filter(is_other).collect();
-    let property = search.properties().find(|property| property.name == name);
+    let members: Vec<_> = other_members().into_iter().filter(is_other).collect();
+    let property = search.operation.body.iter().find(|property| property.name == name);
     // Without one the document can't be read.
     let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
         return Vec::new();
@@ -113,7 +133,7 @@ pub(super) fn boundary_cases(
     name: &'static str,
     chosen: impl Fn(&Boundary) -> bool,
 ) -> Vec<Case> {
-    let property = scope.contract.search.properties().find(|property| property.name == name);
+    let property = scope.contract.search.operation.body.iter().find(|property| property.name == name);
     let boundaries = property.into_iter().flat_map(|property| boundaries(&property.schema));
     let case = |value: Boundary| {
         // The label of a limit does not depend on its value.

@@ -6,11 +6,6 @@ use super::*;
 use crate::check::CaseFn;
 use crate::checks::relation::meeting;
 
-/// A check of results at the account's addresses.
-pub(super) const fn account_check(id: &'static str, clauses: &'static [Clause]) -> Check {
-    check(id, clauses).needs(&[Fact::OwnAddresses])
-}
-
 /// What searches are chosen from: the instances at the supplied addresses, and the contract.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Account<'a> {

@@ -5,23 +5,7 @@ use std::ops::RangeInclusive;
 use super::*;
 use crate::checks::relation::{counts, echo, misfits};
 
-pub(super) static CHECKS: &[Check] = &[check("search.intersection.watched", &[
-        SearchActivatedRange,
-        SearchCity,
-        SearchCountry,
-        SearchGroup,
-        SearchIntersection,
-        SearchMatchAnyPort,
-        SearchMatchPort,
-        SearchPage,
-        SearchPageSize,
-        SearchPaging,
-        SearchStatus,
-        SearchTotal,
-    ])
-    .title("every instance of every response matches all filters and items of its request")
-    .why("Callers act on what a search returns: an instance that does not match is renewed, moved or cancelled by mistake.")
-    .passive(judge)];
+pub(super) static PROGRAMS: &[Program] = &[passive("search.intersection.watched", judge)];
 
 fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let search = &observed.contract.search;

@@ -225,3 +225,15 @@ ids! {
         StaticUnknownFields = "open.static.unknown-fields",
     }
 }
+
+ids! {
+    /// An operation, by what the ids of its clauses begin with.
+    OperationId {
+        /// extractProxies
+        Extract = "extract",
+        /// listStaticGroups
+        Groups = "groups",
+        /// searchStaticInstances
+        Search = "search",
+    }
+}

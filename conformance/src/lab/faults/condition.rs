@@ -78,7 +78,7 @@ pub(crate) fn by_bearer(call: &Call<'_>) -> bool {
 
 /// The token is in the query.
 pub(crate) fn by_query(call: &Call<'_>) -> bool {
-    call.param(&call.contract.extract.api_key.name).is_some()
+    call.param(&call.contract.extract.operation.api_key.name).is_some()
 }
 
 /// A request id is sent, in the query or in the header.

@@ -15,6 +15,7 @@ mod extract_response;
 mod extract_text;
 mod groups;
 pub(crate) mod part;
+mod plain;
 pub(crate) mod search;
 mod search_account;
 mod search_filter;
@@ -54,6 +55,7 @@ pub(crate) fn all() -> Vec<Fault> {
         extract_rare::faults,
         extract_text::faults,
         groups::faults,
+        plain::faults,
         search_account::faults,
         search_filter::faults,
         search_input::faults,

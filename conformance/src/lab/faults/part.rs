@@ -20,7 +20,7 @@ pub(crate) enum Part {
     Property(&'static str),
 }
 
-pub(crate) const API_KEY: Part = Part::Query(|extract| &extract.api_key);
+pub(crate) const API_KEY: Part = Part::Query(|extract| &extract.operation.api_key);
 pub(crate) const API_KEY_HEADER: Part = Part::Header(|extract| &extract.api_key_header);
 pub(crate) const BEARER: Part = Part::Header(|_| "authorization");
 pub(crate) const NUM: Part = Part::Query(|extract| &extract.num);

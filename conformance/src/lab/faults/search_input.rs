@@ -167,7 +167,7 @@ pub(crate) fn faults() -> Vec<Fault> {
             });
             "first-of-two": "Of two tokens the first one counts." => first_of_two_tokens;
             "list": "A token in `api_key[]` counts." => request(|call| {
-                let list = format!("{}[]", call.contract.search.api_key.name);
+                let list = format!("{}[]", call.contract.search.operation.api_key.name);
                 if let Some(token) = call.param(&list) {
                     call.drop_param(&list);
                     call.act_as(&token);

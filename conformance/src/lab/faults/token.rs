@@ -55,7 +55,7 @@ pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
 }
 
 pub(crate) fn query_tokens(call: &Call<'_>) -> Vec<String> {
-    let name = &call.contract.extract.api_key.name;
+    let name = &call.contract.extract.operation.api_key.name;
     call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }
 

@@ -61,7 +61,7 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
         let seed = section.read("seed", |item| item.number(0..=i64::MAX))?.unwrap_or_default();
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
         let steps = operations.map(|operation| {
-            let prefix = operation.id.prefix();
+            let prefix = operation.id.id();
             Ok((prefix, steps(section, prefix, Some(operation.id))?))
         });
         let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;

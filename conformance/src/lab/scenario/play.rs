@@ -231,7 +231,7 @@ impl Handler for ScenarioServer {
             let Some(operation) = self.context.operation(&request) else {
                 return self.context.upstream.call(&request).await;
             };
-            let next = self.scenarios.next(key, operation.prefix(), &self.context);
+            let next = self.scenarios.next(key, operation.id(), &self.context);
             let is_known = next.is_ok() && (selected.is_some() || self.scenarios.has(key));
             // The name of a run is free, and the log shows no token.
             let backend = self.context.backend();

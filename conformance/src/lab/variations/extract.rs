@@ -109,7 +109,7 @@ pub(crate) fn variations() -> Vec<Variation> {
             });
             "empty-parameters-ignored": "An optional parameter without a value counts as absent." => request(|call| if !is_custom(call) {
                 let extract = &call.contract.extract;
-                let required = [&extract.num.name, &extract.api_key.name];
+                let required = [&extract.num.name, &extract.operation.api_key.name];
                 let names = names(extract);
                 keep_params(call, |name, value| !value.is_empty() || !names.contains(&name) || required.iter().any(|known| *known == name));
             });
@@ -302,6 +302,7 @@ fn take_default_for_unknown(call: &mut Call<'_>) -> bool {
 
 /// The parameters of an extraction.
 fn names(extract: &'static Extract) -> [&'static str; 9] {
-    let Extract { num, regions, country, protocol, return_type, lb, sb, request_id, api_key, .. } = extract;
-    [num, regions, country, protocol, return_type, lb, sb, request_id, api_key].map(|part| part.name.as_str())
+    let Extract { num, regions, country, protocol, return_type, lb, sb, request_id, operation, .. } = extract;
+    [num, regions, country, protocol, return_type, lb, sb, request_id, &operation.api_key]
+        .map(|part| part.name.as_str())
 }

@@ -50,13 +50,13 @@ pub(crate) fn variations() -> Vec<Variation> {
                 }
             });
             "unknown-parameters-ignored": "Unknown parameters of the static operations are ignored." => request(|call| {
-                let api_key = &call.contract.search.api_key.name;
+                let api_key = &call.contract.search.operation.api_key.name;
                 keep_params(call, |name, _| name == api_key);
             });
         }
         "search." {
             "unknown-fields-ignored": "Unknown fields in the body of a search are ignored." => request(|call| {
-                let known: Vec<_> = call.contract.search.properties().map(|known| known.name.clone()).collect();
+                let known: Vec<_> = call.contract.search.operation.body.iter().map(|known| known.name.clone()).collect();
                 call.edit(|body| body.retain(|name, _| known.contains(name)));
             });
             "null-is-absent": "An optional field that is null counts as absent." => request(|call| {
@@ -213,7 +213,7 @@ async fn with_own_group(mut call: Call<'_>) -> Reply {
         let mut listing = call.clone();
         *listing = ProxiedRequest {
             method: Method::GET,
-            path: call.contract.groups.operation.path.clone(),
+            path: call.contract.groups().path.clone(),
             query: call.query.clone(),
             headers: HeaderMap::new(),
             body: bytes::Bytes::new(),
