@@ -7,7 +7,6 @@ mod extract;
 mod failure;
 #[rustfmt::skip]
 mod generated;
-mod groups;
 mod output;
 mod parse;
 mod search;
@@ -128,7 +127,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     runtime.block_on(async {
         match command {
             Command::Extract(options) => extract::run(&client, options).await,
-            Command::Groups(options) => groups::run(&client, options).await,
+            Command::Listing(listing) => listing.run(&client).await,
             Command::Search(options) => search::run(&client, options).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(()),
         }
