@@ -238,16 +238,3 @@ impl ListingOptions {
         Ok(out.flush()?)
     }
 }
-
-impl Command {
-    /// Whether the output is JSON, and so the error too.
-    pub(crate) fn is_json(&self) -> bool {
-        let (format, json) = match self {
-            Command::Extract(options) => (options.format, options.json),
-            Command::Listing(listing) => (listing.options().format, listing.options().json),
-            Command::Search(options) => (options.format, options.json),
-            Command::Completions { .. } | Command::Man { .. } => return false,
-        };
-        json || matches!(format, Format::Json | Format::Jsonl)
-    }
-}

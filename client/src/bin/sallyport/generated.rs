@@ -7,11 +7,6 @@ pub(crate) enum Listing {
     Groups(crate::args::ListingOptions),
 }
 impl Listing {
-    pub(crate) fn options(&self) -> &crate::args::ListingOptions {
-        match self {
-            Self::Groups(options) => options,
-        }
-    }
     /// Sends the call and writes its result.
     pub(crate) async fn run(
         self,

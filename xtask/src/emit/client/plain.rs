@@ -7,7 +7,7 @@ use quote::{format_ident, quote};
 use crate::{
     document::Document,
     emit::name,
-    model::{Contract, Kind, Operation, Property, Schema},
+    model::{Contract, Operation, Property, Schema},
     problem::Problem,
 };
 
@@ -112,10 +112,6 @@ fn commands(listings: &[Listing<'_>]) -> TokenStream {
         pub(crate) enum Listing { #(#[command(about = #about)] #names(crate::args::ListingOptions)),* }
 
         impl Listing {
-            pub(crate) fn options(&self) -> &crate::args::ListingOptions {
-                match self { #(Self::#names(options))|* => options }
-            }
-
             /// Sends the call and writes its result.
             pub(crate) async fn run(self, client: &sallyport_client::Client) -> Result<(), crate::failure::Failure> {
                 match self {
@@ -153,16 +149,11 @@ impl<'a> Listing<'a> {
 
     /// The columns of a table, each with its member of an item.
     fn columns(&self) -> Vec<(String, &'a str)> {
-        let scalar = self.item.properties().iter().filter(|property| property.schema.kind != Kind::Object);
         let column = |(index, Property { name, .. }): (usize, &'a Property)| {
-            let word = name.strip_suffix("At").unwrap_or(name);
-            let header = if index == 0 && name.ends_with("Id") {
-                "ID".to_owned()
-            } else {
-                name::constant(word).to_string()
-            };
-            (header, name.as_str())
+            let is_identity = index == 0 && name.ends_with("Id");
+            let word = if is_identity { "id" } else { name.strip_suffix("At").unwrap_or(name) };
+            (name::constant(word).to_string(), name.as_str())
         };
-        scalar.enumerate().map(column).collect()
+        self.item.properties().iter().enumerate().map(column).collect()
     }
 }
