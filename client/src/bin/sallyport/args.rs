@@ -223,7 +223,7 @@ impl Format {
 }
 
 impl ListingOptions {
-    /// Writes items, in a table with these columns.
+    /// Writes items, in a table with these columns, each with the member that it shows.
     pub(crate) fn write<T: serde::Serialize>(
         self,
         items: &[T],
@@ -233,7 +233,11 @@ impl ListingOptions {
         match if self.json { Format::Jsonl } else { self.format } {
             Format::Jsonl => items.iter().try_for_each(|item| output::json(&mut out, item))?,
             Format::Json => output::json(&mut out, &items)?,
-            Format::Table | Format::Lines => output::table(&mut out, columns, items)?,
+            Format::Table | Format::Lines => {
+                let (header, members): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
+                let rows = items.iter().map(|item| output::cells(item, &members));
+                output::table(&mut out, &header, &rows.collect::<io::Result<Vec<_>>>()?)?;
+            }
         }
         Ok(out.flush()?)
     }
