@@ -3,6 +3,7 @@
 use heck::ToSnakeCase;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
+use syn::parse2;
 
 use crate::{
     document::Document,
@@ -39,7 +40,10 @@ pub(super) fn emit(
 fn calls(listings: &[Listing<'_>]) -> TokenStream {
     let calls = listings.iter().map(|listing| {
         let Listing { operation, path, item_type, .. } = listing;
-        let (ty, method, send) = (listing.type_name(), listing.method(), name::snake(&operation.id));
+        let (ty, method) = (listing.type_name(), listing.method());
+        // As progenitor names a function after a keyword.
+        let send = name::snake(&operation.id);
+        let send = if parse2::<Ident>(quote!(#send)).is_ok() { send } else { format_ident!("{send}_") };
         let of_type = format!(
             " A call of `{}` that is not sent yet; see [`Client::{method}`]. Await it to send it.",
             operation.id
