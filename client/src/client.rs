@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Address, ClientBuilder, Extract, ExtractText, InvalidArgument, ListGroups, Search, Separator, generated,
+    Address, ClientBuilder, Extract, ExtractText, InvalidArgument, Search, Separator, generated,
     integer::to_i64, options::CallOptions, sender::Sender, transport::Transport,
 };
 
@@ -56,17 +56,6 @@ impl Client {
     /// As [`extract`](Self::extract).
     pub fn extract_text(&self, count: impl TryInto<i64>, separator: Separator) -> ExtractText {
         ExtractText::new(self.clone(), to_i64(count), separator)
-    }
-
-    /// Lists all groups of the account, ascending by id (`groups.order`); empty when there are none. Await the result to send
-    /// the request.
-    ///
-    /// # Errors
-    /// When awaited: [`Error::Configuration`](crate::Error::Configuration) for a token of a
-    /// [`TokenSource`](crate::TokenSource) that cannot be sent, [`Error::Token`](crate::Error::Token), [`Error::Rejected`](crate::Error::Rejected), [`Error::Throttled`](crate::Error::Throttled), [`Error::Transport`](crate::Error::Transport), [`Error::Timeout`](crate::Error::Timeout) or
-    /// [`Error::UnexpectedResponse`](crate::Error::UnexpectedResponse).
-    pub fn groups(&self) -> ListGroups {
-        ListGroups::new(self.clone())
     }
 
     /// Searches the account's static instances by address. Add filters to the result, then await it for all instances, or

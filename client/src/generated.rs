@@ -26,6 +26,7 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub change_ip: ::std::option::Option<bool>,
+        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
         #[serde(
             rename = "convertTrial",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -45,6 +46,7 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         #[serde(default)]
         pub max_batch_size: ::std::option::Option<i64>,
+        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub purchase: ::std::option::Option<TermRule>,
         ///Credentials can be generated at random. Clause: `search.capabilities`.
@@ -53,6 +55,7 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub random_credentials: ::std::option::Option<bool>,
+        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub renew: ::std::option::Option<TermRule>,
         ///The replacement node can be chosen. Clause: `search.capabilities`.
@@ -127,6 +130,7 @@ pub mod types {
         ///Business code, always 200. `enum: [200]`. Clause: `groups.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
+        ///The groups of the caller. Clause: `groups.envelope`.
         pub data: GroupsData,
         ///Description of the result. Clause: `groups.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
@@ -375,6 +379,7 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub page_size: ::std::option::Option<i64>,
+        ///State of a static instance. Optional, `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub status: ::std::option::Option<crate::contract::InstanceStatus>,
     }
@@ -398,6 +403,7 @@ pub mod types {
         ///Business code, always 200. `enum: [200]`. Clause: `search.envelope`.
         #[serde(deserialize_with = "crate::lenient::integer")]
         pub code: i64,
+        ///One page of matching instances. Clause: `search.envelope`.
         pub data: SearchData,
         ///Description of the result. Clause: `search.envelope`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
@@ -524,6 +530,7 @@ pub mod types {
         #[serde(rename = "activatedAt")]
         #[serde(deserialize_with = "crate::lenient::optional_time")]
         pub activated_at: ::std::option::Option<::jiff::Timestamp>,
+        ///What the source declares of the instance. May be empty, and does not replace validation at submit time. Clause: `search.capabilities`.
         pub capabilities: Capabilities,
         ///City code from the city directory. Clause: `search.instance`.
         #[serde(rename = "cityCode")]
@@ -558,6 +565,7 @@ pub mod types {
         pub port: i64,
         ///Protocols that the instance speaks. Clause: `search.instance`.
         pub protocols: ::std::vec::Vec<::std::string::String>,
+        ///State of a static instance. `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         pub status: crate::contract::InstanceStatus,
     }
     ///Which terms, in days, may be bought.

@@ -17,7 +17,6 @@ mod extract;
 #[rustfmt::skip]
 #[allow(clippy::all, missing_docs, unreachable_pub, reason = "generated")]
 pub mod generated;
-mod groups;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
 mod integer;
@@ -26,6 +25,9 @@ mod middleware;
 mod network;
 mod operation;
 mod options;
+#[rustfmt::skip]
+#[path = "plain/generated.rs"]
+mod plain;
 mod response;
 mod retry;
 mod search;
@@ -59,8 +61,8 @@ pub use generated::types::{
     Capabilities, ProxyEndpoint as Endpoint, ProxyProtocol as Protocol, StaticGroup as Group,
     StaticInstance as Instance, TermRule,
 };
-pub use groups::ListGroups;
 pub use middleware::{Attempt, Middleware, MiddlewareFuture, Next};
+pub use plain::*;
 pub use retry::{RetryPolicy, new_request_id};
 pub use sallyport_contract::printable::printable;
 pub use search::{GroupFilter, Pages, Search, SearchPage};

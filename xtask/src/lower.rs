@@ -222,9 +222,10 @@ impl Lowering<'_> {
             let inner = properties.iter().map(|one| {
                 let mut inner = self.schema(&one.schema, side);
                 // A reference has no words of its own.
-                if inner.get("$ref").is_none() {
-                    inner["description"] = json!(sentences(&field::property(one, of)));
+                if inner.get("$ref").is_some() {
+                    inner = json!({ "allOf": [inner] });
                 }
+                inner["description"] = json!(sentences(&field::property(one, of)));
                 (one.name.clone(), inner)
             });
             lowered["properties"] = inner.collect();

@@ -217,6 +217,11 @@ impl Operation {
         clause.and_then(|clause| clause.split('.').next()).unwrap_or(&self.id)
     }
 
+    /// Whether it sends nothing but the token, so that its calls follow from its declaration.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.body.is_none() && self.distinct_parameters().next().is_none()
+    }
+
     /// Every response, that of success first.
     pub(crate) fn responses(&self) -> impl Iterator<Item = &Response> {
         std::iter::once(&self.success).chain(&self.errors)

@@ -1,4 +1,7 @@
-use std::path::PathBuf;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use clap::{
     Args, Parser, Subcommand,
@@ -11,7 +14,11 @@ use sallyport_client::{
     contract::{ExtractProxies, SearchStaticInstances},
 };
 
-use crate::{generated::Filters, parse};
+use crate::{
+    failure::Failure,
+    generated::{Filters, Listing},
+    output, parse,
+};
 
 const COUNT_MINIMUM: i64 = ExtractProxies::NUM_MINIMUM;
 const COUNT_MAXIMUM: i64 = ExtractProxies::NUM_MAXIMUM;
@@ -104,8 +111,8 @@ pub(crate) struct Connection {
 pub(crate) enum Command {
     /// Extract proxy gateways and print one host:port per line.
     Extract(ExtractOptions),
-    /// List the account's groups.
-    Groups(GroupsOptions),
+    #[command(flatten)]
+    Listing(Listing),
     /// Search the account's static instances by address.
     #[command(
         override_usage = "sallyport search [OPTIONS] <ADDRESSES>...\n       sallyport search [OPTIONS] --file <FILE>"
@@ -146,7 +153,7 @@ pub(crate) struct ExtractOptions {
 }
 
 #[derive(Args)]
-pub(crate) struct GroupsOptions {
+pub(crate) struct ListingOptions {
     /// Choose the output format.
     #[arg(long, default_value = "table", value_parser = Format::parser(&[Format::Table, Format::Json, Format::Jsonl]))]
     pub(crate) format: Format,
@@ -215,15 +222,23 @@ impl Format {
     }
 }
 
-impl Command {
-    /// Whether the output is JSON, and so the error too.
-    pub(crate) fn is_json(&self) -> bool {
-        let (format, json) = match self {
-            Command::Extract(options) => (options.format, options.json),
-            Command::Groups(options) => (options.format, options.json),
-            Command::Search(options) => (options.format, options.json),
-            Command::Completions { .. } | Command::Man { .. } => return false,
-        };
-        json || matches!(format, Format::Json | Format::Jsonl)
+impl ListingOptions {
+    /// Writes items, in a table with these columns, each with the member that it shows.
+    pub(crate) fn write<T: serde::Serialize>(
+        self,
+        items: &[T],
+        columns: &[(&str, &str)],
+    ) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        match if self.json { Format::Jsonl } else { self.format } {
+            Format::Jsonl => items.iter().try_for_each(|item| output::json(&mut out, item))?,
+            Format::Json => output::json(&mut out, &items)?,
+            Format::Table | Format::Lines => {
+                let (header, members): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
+                let rows = items.iter().map(|item| output::cells(item, &members));
+                output::table(&mut out, &header, &rows.collect::<io::Result<Vec<_>>>()?)?;
+            }
+        }
+        Ok(out.flush()?)
     }
 }

@@ -7,7 +7,6 @@ mod extract;
 mod failure;
 #[rustfmt::skip]
 mod generated;
-mod groups;
 mod output;
 mod parse;
 mod search;
@@ -34,12 +33,11 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return invalid_usage(error),
     };
-    let is_json = arguments.command.is_json();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader closed the pipe early, as `head` does.
         Err(Failure::Output { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => fail(&failure, is_json),
+        Err(failure) => fail(&failure, asks_for_json()),
     }
 }
 
@@ -99,7 +97,7 @@ fn invalid_usage(mut error: clap::Error) -> ExitCode {
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
-/// Whether arguments that could not be parsed ask for JSON.
+/// Whether the arguments, which may be invalid, ask for JSON, and so the error too.
 fn asks_for_json() -> bool {
     let arguments: Vec<String> =
         env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
@@ -128,7 +126,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     runtime.block_on(async {
         match command {
             Command::Extract(options) => extract::run(&client, options).await,
-            Command::Groups(options) => groups::run(&client, options).await,
+            Command::Listing(listing) => listing.run(&client).await,
             Command::Search(options) => search::run(&client, options).await,
             Command::Completions { .. } | Command::Man { .. } => Ok(()),
         }

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use sallyport_client::printable;
 pub(crate) use sallyport_contract::printable::write_json as json;
+use serde::Serialize;
+use serde_json::Value;
 
 /// Writes a line.
 pub(crate) fn line(out: &mut impl Write, text: &str) -> io::Result<()> {
@@ -27,6 +29,17 @@ pub(crate) fn table(out: &mut impl Write, header: &[&str], rows: &[Vec<String>])
         writeln!(out, "{}", cells.join("  ").trim_end())?;
     }
     Ok(())
+}
+
+/// The cells of an item, by the names of its members.
+pub(crate) fn cells<T: Serialize>(item: &T, members: &[&str]) -> io::Result<Vec<String>> {
+    let item = serde_json::to_value(item)?;
+    let cell = |member: &&str| match &item[*member] {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Ok(members.iter().map(cell).collect())
 }
 
 #[cfg(test)]

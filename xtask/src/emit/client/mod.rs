@@ -2,9 +2,12 @@
 //! that the hand-written code repeats no path, limit, name or rule.
 
 mod api;
+mod plain;
 mod postprocess;
 mod search;
 mod vocabulary;
+
+use quote::quote;
 
 use super::{formatted, parsed, rust};
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
@@ -22,9 +25,15 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
         api.contents = api.contents.replace(&format!("#{id}"), "");
     }
     let vocabulary = vocabulary::generate(document, &model)?;
-    let mut artifacts = vec![api, rust(document, "client/src/contract/generated.rs", vocabulary)?];
-    artifacts.extend(search::emit(document, &model)?);
-    Ok(artifacts)
+    let (calls, commands) = plain::emit(document, &model)?;
+    let (setters, flags) = search::emit(document, &model)?;
+    Ok(vec![
+        api,
+        rust(document, "client/src/contract/generated.rs", vocabulary)?,
+        rust(document, "client/src/plain/generated.rs", calls)?,
+        rust(document, "client/src/search/generated.rs", setters)?,
+        rust(document, "client/src/bin/sallyport/generated.rs", quote!(#commands #flags))?,
+    ])
 }
 
 #[cfg(test)]

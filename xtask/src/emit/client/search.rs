@@ -4,9 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-use super::rust;
 use crate::{
-    artifact::Artifact,
     document::Document,
     emit::name,
     lower,
@@ -22,10 +20,13 @@ struct Narrowing<'a> {
     is_open: bool,
 }
 
-/// The files of the search, if the document has one.
-pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artifact>, Vec<Problem>> {
+/// The setters of the search, if the document has one, and the flags of the program.
+pub(super) fn emit(
+    document: &Document,
+    contract: &Contract,
+) -> Result<(TokenStream, TokenStream), Vec<Problem>> {
     let mut searches = contract.operations.iter().filter(|operation| !operation.filters.is_empty());
-    let Some(search) = searches.next() else { return Ok(Vec::new()) };
+    let Some(search) = searches.next() else { return Ok(Default::default()) };
     if let Some(second) = searches.next() {
         let help = "give it a type of its own beside `Search`, and emit its setters in xtask/src/emit/client/search.rs";
         return Err(vec![document.problem(&second.pointer, "found a second search, expected one", help)]);
@@ -41,11 +42,7 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
     let filters: Vec<_> = filters.collect();
     let identity = search.page.as_ref().map_or("itemId", |page| &page.identity);
     let items = format!("{}s", name::noun(identity).to_string().replace('_', " "));
-    let setters = setters(search, properties, &filters, &items);
-    Ok(vec![
-        rust(document, "client/src/search/generated.rs", setters)?,
-        rust(document, "client/src/bin/sallyport/generated.rs", flags(&filters, &items))?,
-    ])
+    Ok((setters(search, properties, &filters, &items), flags(&filters, &items)))
 }
 
 /// The setters of `Search`, and the request that they begin with. A filter that finds null has a type and a setter of its own.
