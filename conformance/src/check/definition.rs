@@ -36,7 +36,7 @@ pub enum Run {
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
-    /// The same, made from the declaration of its operation.
+    /// Active like [`Run::Cases`], and made from the declaration of its operation.
     Declared(fn(&Operation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
     Passive(fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>),

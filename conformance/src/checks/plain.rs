@@ -8,7 +8,7 @@ use super::row::{Base, Credential, Edit, Row, accept, cases, reject, with};
 use super::schema;
 use super::token::{one_token, other_spellings};
 use crate::check::{Case, Check, Cost};
-use crate::contract::{Boundary, Citations, Contract, Operation, OperationId, boundaries};
+use crate::contract::{Boundary, Citations, Contract, Operation, OperationId, Place as Sent, boundaries};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -57,7 +57,7 @@ fn of_plain(operation: &'static Operation) -> Vec<Check> {
             .title("one non-empty token is accepted: a missing, empty or repeated one is rejected")
             .why("With two tokens, whose data is read depends on the order in which a service reads them.")
             .declared(|operation| {
-                let (base, clause) = (Base::Plain(operation.id), operation.token_clause);
+                let (base, clause) = (Base::Static(operation.id), operation.token_clause);
                 let label = "the tokens of two accounts are sent";
                 let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))]);
                 let two = two.of(base.clone()).needing(Fact::SecondToken);
@@ -75,7 +75,7 @@ fn of_plain(operation: &'static Operation) -> Vec<Check> {
                         operation.success.request_id.map_or(operation.success.clause, |[_, of_header]| of_header);
                     // A passive check judges the headers of all responses; this one is to a request with an id.
                     let why = "a request id of the caller in a header that every call may have";
-                    let row = accept("", why, [Edit::Id(Place::Header, 0)]).of(Base::Plain(operation.id));
+                    let row = accept("", why, [Edit::Id(Place::Header, 0)]).of(Base::Static(operation.id));
                     cases(clause, [row])
                 }),
         );
@@ -99,14 +99,18 @@ fn input(operation: &Operation) -> impl Iterator<Item = Case> {
         Some(value) => request.query(name, value.text()),
         None => request.without_query(name),
     };
+    let in_header: Write = |request, name, value| match value {
+        Some(value) => request.header(name, value.text()),
+        None => request.without_header(name),
+    };
     let in_body: Write = |request, name, value| match value {
         Some(value) => request.field(name, value.value),
         None => request.without_field(name),
     };
-    let parameters = operation
-        .parameters
-        .iter()
-        .map(move |one| (&one.name, &one.schema, &one.citations, one.is_required, in_query));
+    let parameters = operation.parameters.iter().map(move |one| {
+        let write = if one.place == Sent::Header { in_header } else { in_query };
+        (&one.name, &one.schema, &one.citations, one.is_required, write)
+    });
     let members = operation
         .body
         .iter()
@@ -123,7 +127,7 @@ fn input(operation: &Operation) -> impl Iterator<Item = Case> {
         let edit = with(move |_, request| Ok(request.body("application/json", text)));
         Some(reject(label, label, [edit]).citing(operation.body_clause?))
     });
-    let rows = values.chain(forms).map(move |row| row.of(Base::Plain(id)));
+    let rows = values.chain(forms).map(move |row| row.of(Base::Static(id)));
     cases(operation.success.clause, rows).into_iter()
 }
 
@@ -143,4 +147,29 @@ fn declared(name: &str, value: Option<Boundary>, citations: &Citations, write: W
     let edit = with(move |_, request| Ok(write(request, &name, value.clone())));
     let row = if allowed { accept(why.clone(), why, [edit]) } else { reject(why.clone(), why, [edit]) };
     Some(row.citing(clause))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn values_follow_the_declaration() {
+        let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
+        let listing = &mut file["document"]["paths"]["/openapi/v1/static/groups"]["get"];
+        let parameter = |name, place, schema: Value| json!({"name": name, "in": place, "required": true, "schema": schema, "x-clause": "groups.empty"});
+        listing["parameters"].as_array_mut().expect("a list").extend([
+            parameter("limit", "query", json!({"type": "integer", "minimum": 1, "maximum": 9})),
+            parameter("X-Tag", "header", json!({"type": "string", "maxLength": 3})),
+        ]);
+        let name = json!({"type": "string", "minLength": 1, "x-clause": "groups.order"});
+        let schema = json!({"type": "object", "required": ["name"], "properties": {"name": name}});
+        listing["requestBody"] =
+            json!({"x-clause": "groups.fields", "content": {"application/json": {"schema": schema}}});
+        let contract = Contract::from_json(&file.to_string()).expect("a valid contract");
+        let labels: Vec<_> = input(contract.groups()).map(|case| case.label().to_owned()).collect();
+        insta::assert_snapshot!(labels.join("\n"));
+    }
 }

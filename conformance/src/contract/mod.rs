@@ -67,8 +67,13 @@ impl Contract {
         let file = serde_json::from_str(text)
             .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
         let root = Node::new(&file);
-        let mut operations: BTreeMap<_, _> =
-            Operation::read_all(&root)?.into_iter().map(|(one, node)| (one.id, (one, node))).collect();
+        let mut operations = BTreeMap::new();
+        for (one, node) in Operation::read_all(&root)? {
+            let id = one.id;
+            if operations.insert(id, (one, node)).is_some() {
+                return Err(root.wrong(&format!("two operations have clauses of `{id}`")));
+            }
+        }
         let mut take = |id| {
             let found = operations.remove(&id);
             found.ok_or_else(|| root.wrong(&format!("expected an operation with clauses of `{id}`")))
@@ -121,6 +126,13 @@ mod tests {
         let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters/0/schema/maximum";
         let contract = changed(pointer, |maximum| *maximum = 50.into()).expect("a valid contract");
         assert_eq!(contract.extract.num_range, 1..=50);
+    }
+
+    #[test]
+    fn operations_that_share_the_clauses_of_one_are_an_error() {
+        let error = changed("~1openapi~1v1~1static~1groups", |path| path["put"] = path["get"].clone());
+        let error = error.expect_err("two are of groups").to_string();
+        assert!(error.contains("two operations") && error.contains("`groups`"), "{error}");
     }
 
     #[test]

@@ -3,7 +3,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::parameter::Parameter;
+use super::parameter::{Parameter, Place};
+use super::part::REQUEST_ID_HEADER;
 use super::schema::{Citations, Property, Schema};
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
@@ -47,13 +48,13 @@ pub struct Success {
     pub status: u16,
     /// Business code.
     pub code: i64,
-    /// Pointer to its list, and the first required member of an entry; none where it has no list.
+    /// Pointer to its list, and what tells its entries apart: as `x-page` says, or their first required member; none where it has no list.
     pub list: Option<(&'static str, String)>,
     /// The clause of the response as a whole.
     pub clause: Clause,
     /// Every clause that a response can break by its form.
     pub clauses: Vec<Clause>,
-    /// The clauses of its id in the body and in a header; none where no header is required.
+    /// The clauses of its id in the body and in a header; none where that header is not required.
     pub request_id: Option<[Clause; 2]>,
     pub(super) schema: ResponseSchema,
 }
@@ -124,7 +125,7 @@ impl Operation {
         })
     }
 
-    /// The parameter with that name.
+    /// The parameter with that name, which is sent in the query unless it is named like a header.
     pub(super) fn parameter(&self, name: &str, node: &Node<'_>) -> Result<Parameter, ContractError> {
         let found = self.parameters.iter().find(|parameter| parameter.name == name).cloned();
         found.ok_or_else(|| node.wrong(&format!("expected a parameter `{name}`")))
@@ -133,10 +134,14 @@ impl Operation {
     /// Fails when it has a parameter that its checks do not know.
     pub(super) fn has_only(&self, names: &[&str], node: &Node<'_>) -> Result<(), ContractError> {
         let mut parameters = self.parameters.iter();
-        match parameters.find(|parameter| !names.contains(&parameter.name.as_str())) {
+        let is_known = |one: &Parameter| {
+            let in_header = one.name == REQUEST_ID_HEADER;
+            names.contains(&one.name.as_str()) && in_header == (one.place == Place::Header)
+        };
+        match parameters.find(|parameter| !is_known(parameter)) {
             None => Ok(()),
             Some(unknown) => Err(node.wrong(&format!(
-                "no check knows the parameter `{}`: read it in conformance/src/contract/ and write its checks",
+                "no check knows the parameter `{}` in this place: read it in conformance/src/contract/ and write its checks",
                 unknown.name
             ))),
         }
@@ -160,17 +165,20 @@ impl Success {
         let properties =
             response.get("content")?.get("application/json")?.get("schema")?.get("properties")?;
         let [code]: [i64; 1] = properties.get("code")?.get("enum")?.read()?;
+        let identity = operation.find("x-page").and_then(|page| page.optional("identity").ok()?);
         let list = properties.find("data").and_then(|data| {
             let within = data.find("properties").and_then(|data| Some(("/data/items", data.find("items")?)));
             let (pointer, list) = within.unwrap_or(("/data", data));
             let required: Vec<String> = list.find("items")?.optional("required").ok()??;
-            Some((pointer, required.into_iter().next()?))
+            Some((pointer, identity.or_else(|| required.into_iter().next())?))
         });
         let schema = ResponseSchema::read(&response)?;
-        let (clause, request_id) =
-            (schema.fallback, schema.headers.first().map(|header| [schema.fallback, header.clause]));
+        let clause = schema.fallback;
+        let mut headers = schema.headers.iter();
+        let request_id = headers.find(|header| header.name.eq_ignore_ascii_case(REQUEST_ID_HEADER));
+        let request_id = request_id.map(|header| [clause, header.clause]);
         let mut clauses = BTreeSet::from([clause]);
-        clauses.extend(request_id.into_iter().flatten());
+        clauses.extend(schema.headers.iter().map(|header| header.clause));
         cited(&response.get("content")?, &mut clauses)?;
         Ok(Self { status, code, list, clause, clauses: clauses.into_iter().collect(), request_id, schema })
     }

@@ -44,7 +44,7 @@ pub(super) struct ResponseSchema {
 
 #[derive(Debug)]
 pub(super) struct HeaderSchema {
-    name: String,
+    pub(super) name: String,
     values: Vec<String>,
     pub(super) clause: Clause,
 }

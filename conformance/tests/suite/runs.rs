@@ -96,6 +96,8 @@ async fn what_is_rejected_while_others_are_served_is_no_used_up_quota() {
         .await;
         let report = server.run(only, |_| {}).await;
         assert_eq!(report.verdict, Verdict::Findings, "{only}: {:?}", report.checks);
+        let check = only.split('/').next().expect("an id");
+        assert_eq!(result(&report, check).outcome, Outcome::Failed, "{:?}", report.checks);
     }
 }
 

@@ -9,8 +9,7 @@ use crate::checks::extraction::Extraction;
 use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
 use crate::checks::rule::{Program, active, passive};
 use crate::checks::token::WrongToken;
-use crate::contract::Clause;
-use crate::contract::{Contract, OperationId, Unspecified};
+use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::target::{Fact, RejectionReason};
 use crate::wire::{RetryAfter, password};
 
@@ -166,7 +165,7 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
 
 /// Each operation by its name in labels: the plain ones first.
 fn operations(contract: &Contract) -> Vec<(&'static str, Base)> {
-    let plain = contract.plain.keys().map(|id| (id.id(), Base::Plain(*id)));
+    let plain = contract.plain.keys().map(|id| (id.id(), Base::Static(*id)));
     let others = [
         ("search", Base::SEARCH),
         ("extract", Base::Extract(Extraction::PLAIN)),

@@ -99,7 +99,7 @@ async fn shortage(
         request.query(NUM, num).giving_nothing()
     };
     let unknown = || short().without_query(name).query(name, UNKNOWN_REGION);
-    let invalid = || short().query(NUM, range.start() - 1);
+    let invalid = || short().query(NUM, range.start() - 1).as_invalid();
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
     if matches!(class, ResponseClass::Throttled(_)) {
@@ -138,7 +138,9 @@ async fn shortage(
         return Ok(());
     }
     if has_retry_after(&exchange) {
-        return judge_envelope(probe, &form, &exchange, short, invalid).await;
+        let json = &probe.contract().extract.json;
+        let beside = || if form.is_text() { short().query(RETURN_TYPE, json) } else { invalid() };
+        return judge_envelope(probe, &form, &exchange, short, beside).await;
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
@@ -156,28 +158,28 @@ async fn shortage(
     Ok(())
 }
 
-/// A proxy may throttle with a page of its own. A shortage that never has a code, beside a rejection that always has one, is that of the
-/// service.
+/// A proxy may throttle with a page of its own. A shortage that never has a code, beside a response that always has one (its own as JSON, or
+/// the rejection of an invalid request), is that of the service.
 async fn judge_envelope(
     probe: &Probe<'_>,
     form: &Extraction,
     first: &Exchange,
     short: impl Fn() -> Request,
-    invalid: impl Fn() -> Request,
+    beside: impl Fn() -> Request,
 ) -> Result<(), Stop> {
     const REPEATS: usize = 3;
     if has_code(first) {
         return Ok(());
     }
     for _ in 0..REPEATS {
-        let (rejection, _) = probe.send_once(&invalid()).await?;
+        let (coded, _) = probe.send_once(&beside()).await?;
         let (again, _) = probe.send_once(&short()).await?;
-        if !has_code(&rejection) || !has_retry_after(&again) || has_code(&again) {
+        if !has_code(&coded) || !has_retry_after(&again) || has_code(&again) {
             return Ok(());
         }
     }
     let expected = format!("code and message in the JSON body of a shortage, {}", form.name());
-    let actual = "a body without a code; that of an invalid request has one";
+    let actual = "a body without a code; as JSON, or for an invalid request, there is one";
     probe.finding(ExtractErrorEnvelope, &expected, actual, &[first]);
     Ok(())
 }

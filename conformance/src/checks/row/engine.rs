@@ -36,8 +36,8 @@ impl Row {
     fn share(&self, case: Case) -> Case {
         let Valid { name, gateways, .. } = &self.valid;
         let form = match &self.base {
-            Base::Plain(_) if matches!(self.must, Must::Serve { .. }) => return case,
-            Base::Plain(_) => {
+            Base::Static(_) if matches!(self.must, Must::Serve { .. }) => return case,
+            Base::Static(_) => {
                 let name = if name.is_empty() { self.base.label() } else { name.clone() };
                 return case.sharing(name, Cost::requests(1));
             }
@@ -73,7 +73,7 @@ impl Row {
     async fn control(&self, probe: &Probe<'_>, valid: &Request) -> Result<(), Stop> {
         let Valid { name, edits, is_doubtful, .. } = &self.valid;
         let result = match &self.base {
-            Base::Plain(_) => probe.control_once(valid).await,
+            Base::Static(_) => probe.control_once(valid).await,
             Base::Link(_) if name.is_empty() => Ok(()),
             Base::Link(_) => probe.control_once(valid).await,
             Base::Extract(_) => {
@@ -107,11 +107,11 @@ impl Row {
 }
 
 impl Base {
-    pub(in crate::checks) const SEARCH: Self = Self::Plain(OperationId::Search);
+    pub(in crate::checks) const SEARCH: Self = Self::Static(OperationId::Search);
 
     fn label(&self) -> String {
         match self {
-            Self::Plain(operation) => operation.to_string(),
+            Self::Static(operation) => operation.to_string(),
             Self::Extract(form) | Self::Link(form) => form.label(),
         }
     }
@@ -122,7 +122,7 @@ impl Base {
 
     async fn request(&self, probe: &Probe<'_>) -> Result<Request, Stop> {
         Ok(match self {
-            Self::Plain(operation) => probe.valid(*operation),
+            Self::Static(operation) => probe.valid(*operation),
             Self::Extract(form) => form.request(probe),
             Self::Link(form) => by_link(probe, form).await?,
         })

@@ -40,7 +40,8 @@ pub(super) struct Row {
 /// The plain valid request of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Base {
-    Plain(OperationId),
+    /// An operation that reserves no gateways.
+    Static(OperationId),
     Extract(Extraction),
     /// An extraction with a legacy API Link credential, in the transport that the service accepts.
     Link(Extraction),
@@ -337,7 +338,7 @@ impl Row {
     fn form(&self) -> Extraction {
         match &self.base {
             Base::Extract(form) | Base::Link(form) => form.clone(),
-            Base::Plain(_) => Extraction::PLAIN,
+            Base::Static(_) => Extraction::PLAIN,
         }
     }
 
