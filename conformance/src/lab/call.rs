@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::context::{Context, Memory};
 use super::exchange::{ProxiedRequest, Reply};
+use super::rows::row::Row;
 use crate::contract::{Contract, OperationId};
 use crate::target::{Facts, Secret};
 
@@ -36,6 +37,11 @@ impl<'a> Call<'a> {
             context,
             request,
         }
+    }
+
+    /// What it works with.
+    pub(super) fn context(&self) -> &Context {
+        self.context
     }
 
     /// Passes the request on, and returns the response.
@@ -129,8 +135,6 @@ type RequestChange = Box<dyn Fn(&mut Call<'_>) + Send + Sync>;
 
 type ReplyChange = Box<dyn Fn(&Call<'_>, &mut Reply) + Send + Sync>;
 
-type Comparison = Box<dyn Fn(&Call<'_>, &Value, &mut Value) + Send + Sync>;
-
 type Serve = Box<dyn for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync>;
 
 /// How a fault or a variation is implemented.
@@ -139,8 +143,8 @@ pub(super) enum Change {
     Request(RequestChange),
     /// Changes a response before it is returned.
     Reply(ReplyChange),
-    /// Changes the JSON body of a success by the body of the response to another request, which is made of the request.
-    Compared(RequestChange, Comparison),
+    /// What a row of a text says.
+    Row(&'static Row),
     /// Responds by itself.
     Serve(Serve),
     /// Passes the request and its response on as they are.
@@ -159,16 +163,7 @@ impl Change {
                 change(&call, &mut reply);
                 reply
             }
-            Self::Compared(ask, change) => {
-                let mut reply = call.send().await;
-                if call.accepted(&reply) {
-                    let mut other = call.clone();
-                    ask(&mut other);
-                    let found = other.send().await.json();
-                    reply.edit(|body| change(&call, &found, body));
-                }
-                reply
-            }
+            Self::Row(row) => row.response(call).await,
             Self::Serve(serve) => serve(call).await,
             Self::Nothing => call.send().await,
         }

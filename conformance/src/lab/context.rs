@@ -12,12 +12,12 @@ use crate::contract::OperationId;
 const MAX_KEYS: usize = 4_096;
 
 /// What a fault or a variation works with: the backend (whose fields it dereferences to), the next layer, and a memory of its own.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Context {
     /// What the requests go on to: the backend, or another layer in front of it.
     pub upstream: Upstream,
     /// What happened before.
-    pub memory: Memory,
+    pub memory: Arc<Memory>,
     backend: Arc<Backend>,
 }
 
@@ -31,7 +31,7 @@ impl Context {
     /// The same in front of another layer.
     #[must_use]
     pub fn before(upstream: Upstream, backend: &Arc<Backend>) -> Self {
-        Self { upstream, memory: Memory::default(), backend: Arc::clone(backend) }
+        Self { upstream, memory: Arc::default(), backend: Arc::clone(backend) }
     }
 
     /// The backend, for further contexts.

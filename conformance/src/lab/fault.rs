@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::call::{Call, Change, Condition};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
-use super::faults::row::{Act, Need, When};
+use super::faults::row::Need;
+use super::rows::row::Row;
 use super::upstream::Handler;
 use crate::contract::{Clause, Contract, OperationId};
 use crate::target::Facts;
@@ -23,26 +24,18 @@ pub struct Fault {
     change: Change,
     when: Vec<Condition>,
     only: Option<OperationId>,
-    needs: Vec<Need>,
 }
 
 impl Fault {
     /// A fault that changes nothing until one of the other methods says what it does.
     #[must_use]
     pub fn new(id: &'static str, breaks: &'static str) -> Self {
-        Self { id, breaks, change: Change::Nothing, when: Vec::new(), only: None, needs: Vec::new() }
+        Self { id, breaks, change: Change::Nothing, when: Vec::new(), only: None }
     }
 
-    /// A row of a table.
-    pub(super) fn row(id: &'static str, breaks: &'static str, act: Act) -> Self {
-        Self { change: act.change, needs: act.needs, ..Self::new(id, breaks) }
-    }
-
-    /// Limits the fault to requests that fit a condition, which may need to know something.
-    pub(super) fn whenever(mut self, when: When) -> Self {
-        self.when.push(when.holds);
-        self.needs.extend(when.needs);
-        self
+    /// What a row of a text says.
+    pub(super) fn of_row(row: &'static Row) -> Self {
+        Self { change: Change::Row(row), only: row.only, ..Self::new(&row.id, &row.breaks) }
     }
 
     /// Changes the requests to the operation of the clause (all operations for `all.…`).
@@ -110,17 +103,41 @@ impl Fault {
     /// whether the token of the main account is known.
     #[must_use]
     pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
-        let needs: BTreeSet<&Need> = self.needs.iter().collect();
-        let variable = |need: &Need| match need {
+        let needs = self.needs();
+        let variable = |need: Need| match need {
             Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
-            Need::Fact(fact) => (!facts.has(*fact)).then(|| fact.variable()),
+            Need::Fact(fact) => (!facts.has(fact)).then(|| fact.variable()),
         };
         needs.into_iter().filter_map(variable).collect()
     }
 
+    /// What it changes nothing without.
+    fn needs(&self) -> BTreeSet<Need> {
+        match self.change {
+            Change::Row(row) => row.needs(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// Why its row of a text could not be followed, when that happened, by file and line: what was noticed then is not the fault.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self.change {
+            Change::Row(row) => row.failure(),
+            _ => None,
+        }
+    }
+
     async fn response(&self, call: Call<'_>) -> Reply {
         let prefix = self.prefix();
-        let served = matches!(self.change, Change::Serve(_));
+        let served = match self.change {
+            Change::Serve(_) => true,
+            Change::Row(row) => row.is_everywhere,
+            _ => false,
+        };
+        if self.only.is_some_and(|only| call.operation() != Some(only)) {
+            return call.send().await;
+        }
         let concerned = served || prefix == "all" || call.operation().is_some_and(|id| id.id() == prefix);
         if !concerned || !self.when.iter().all(|condition| condition(&call)) {
             return call.send().await;

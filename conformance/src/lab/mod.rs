@@ -35,6 +35,7 @@ mod faults;
 mod journal;
 mod local;
 mod proxy;
+mod rows;
 #[cfg(feature = "embedded")]
 mod sandbox;
 mod scenario;
@@ -67,7 +68,7 @@ pub use variation::{Variation, VariedServer};
 /// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
 #[must_use]
 pub fn faults() -> Vec<Fault> {
-    faults::all()
+    rows::faults()
 }
 
 /// Every conforming variation. Ids are unique.

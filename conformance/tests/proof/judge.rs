@@ -61,7 +61,9 @@ impl Proven {
         let token = self.world.backend().token.clone();
         let target = Target::new(&proxy.base_url(), token, facts, false).expect("a usable address");
         let report = run(&target, options).await;
-        assert!(!self.world.has_failed(), "the server panicked with `{}`", fault.id);
+        if let Some(failure) = self.world.failure(fault) {
+            panic!("with `{}`: {failure}", fault.id);
+        }
         report
     }
 

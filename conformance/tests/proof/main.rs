@@ -53,7 +53,7 @@ use record::AT_ONCE;
 const FAULTS: usize = 2_437;
 
 /// Fewest conforming variations of the lab and of the tester's knowledge; may only grow.
-const VARIATIONS: usize = 133;
+const VARIATIONS: usize = 134;
 
 /// On so many days in a row each variation of the lab is tested once.
 const DAYS: i64 = 4;

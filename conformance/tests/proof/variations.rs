@@ -42,7 +42,7 @@ tokens instance-order: accounts.ids-counted-in-each
 parameters: extract.empty-parameters-ignored extract.first-of-repeated-parameters extract.unknown-parameters-ignored extract.unused-separator-ignored
 fields: search.any-content-type search.empty-filter-is-absent search.letter-case-of-country search.null-is-absent search.unknown-fields-ignored search.whole-number-with-fraction
 items: addresses.
-unknown-regions: extract.unknown-region-
+unknown-regions: extract.empty-region-is-unknown extract.unknown-region-
 unknown-regions gateways: extract.default-region-by-pools
 gateways: extract.one-gateway-for-all extract.other-order-each-time
 gateways shortages: extract.gateways-lent

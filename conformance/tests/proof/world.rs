@@ -32,10 +32,8 @@ pub trait World: Send + Sync {
     /// The server with one of its faults.
     fn serve(&self, fault: &KnownFault) -> Upstream;
 
-    /// Whether it had an error of its own, so that no result counts.
-    fn has_failed(&self) -> bool {
-        false
-    }
+    /// The error of its own that it had, or that a fault had, so that no result counts.
+    fn failure(&self, fault: &KnownFault) -> Option<String>;
 }
 
 /// The reference server, and in front of it the faults of the lab.
@@ -79,6 +77,10 @@ impl World for LabWorld {
     fn serve(&self, fault: &KnownFault) -> Upstream {
         let fault = Arc::clone(&self.by_id[&*fault.id]);
         Upstream::new(FaultyServer { fault, context: Context::new(&self.backend) })
+    }
+
+    fn failure(&self, fault: &KnownFault) -> Option<String> {
+        self.by_id[&*fault.id].failure().map(str::to_owned)
     }
 }
 

@@ -1,42 +1,15 @@
 //! Small changes of responses, for the tables of faults. In a path, `*` is every element of a list and
 //! `-` the last one.
 
-use hyper::StatusCode;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use super::row::{OnBody, OnReply};
-use crate::lab::exchange::Reply;
 
 /// Sets the value at a path whose parent exists.
 pub(crate) fn set(path: &'static str, value: impl Into<Value>) -> impl OnBody {
     let value = value.into();
     move |_, body| put_at(body, path, &value)
-}
-
-/// Removes the member at a path.
-pub(crate) fn remove(path: &'static str) -> impl OnBody {
-    let (parent, name) = path.rsplit_once('/').unwrap_or_default();
-    move |_, body| {
-        visit(body, parent, &mut |value| {
-            if let Some(object) = value.as_object_mut() {
-                object.shift_remove(name);
-            }
-        });
-    }
-}
-
-/// Renames the member at a path.
-pub(crate) fn rename(path: &'static str, name: &'static str) -> impl OnBody {
-    let (parent, old) = path.rsplit_once('/').unwrap_or_default();
-    move |_, body| {
-        visit(body, parent, &mut |value| {
-            let Some(object) = value.as_object_mut() else { return };
-            if let Some(moved) = object.shift_remove(old) {
-                object.insert(name.to_owned(), moved);
-            }
-        });
-    }
 }
 
 /// Changes the value at a path.
@@ -88,20 +61,6 @@ pub(crate) fn with_header(name: &'static str, value: &'static str) -> impl OnRep
 /// Changes the JSON body of the response.
 pub(crate) fn body(change: impl OnBody) -> impl OnReply {
     move |call, reply| reply.edit(|body| change(call, body))
-}
-
-/// Replaces the response by one with a status and a JSON body.
-pub(crate) fn respond(status: u16, body: Value) -> impl OnReply {
-    move |_, reply| *reply = Reply::json_with(status, &body)
-}
-
-/// Gives successes another status.
-pub(crate) fn with_status(status: StatusCode) -> impl OnReply {
-    move |call, reply| {
-        if call.accepted(reply) {
-            reply.status = status;
-        }
-    }
 }
 
 fn visit_items(items: &mut [Value], name: &str, found: &mut dyn FnMut(&mut Value)) {

@@ -3,12 +3,12 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::row::{OnCall, OnRequest};
+use super::row::OnRequest;
 use crate::contract::{Extract, Parameter, Property, Search};
 use crate::lab::Call;
 
 /// A part of a request.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// A parameter of the query.
     Query(fn(&'static Extract) -> &'static Parameter),
@@ -33,6 +33,7 @@ pub(crate) const SB: Part = Part::Query(|extract| &extract.sb);
 pub(crate) const REQUEST_ID: Part = Part::Query(|extract| &extract.request_id);
 pub(crate) const REQUEST_ID_HEADER: Part = Part::Header(|extract| &extract.request_id_header.name);
 
+pub(crate) const IPS: Part = Part::Body(|search| &search.ips);
 pub(crate) const PAGE: Part = Part::Body(|search| &search.page);
 pub(crate) const SIZE: Part = Part::Body(|search| &search.page_size);
 pub(crate) const STATUS: Part = Part::Body(|search| &search.status);
@@ -43,7 +44,38 @@ pub(crate) const ORDER: Part = Part::Body(|search| &search.order_no);
 pub(crate) const FROM: Part = Part::Body(|search| &search.activated_from);
 pub(crate) const TO: Part = Part::Body(|search| &search.activated_to);
 
+/// The parts, as rows name them.
+const NAMED: [(&str, Part); 22] = [
+    ("api_key", API_KEY),
+    ("api_key_header", API_KEY_HEADER),
+    ("bearer", BEARER),
+    ("num", NUM),
+    ("regions", REGIONS),
+    ("country", COUNTRY),
+    ("protocol", PROTOCOL),
+    ("return_type", RETURN_TYPE),
+    ("lb", LB),
+    ("sb", SB),
+    ("request_id", REQUEST_ID),
+    ("request_id_header", REQUEST_ID_HEADER),
+    ("ips", IPS),
+    ("page", PAGE),
+    ("size", SIZE),
+    ("status", STATUS),
+    ("group", GROUP),
+    ("city", CITY),
+    ("country_code", COUNTRY_CODE),
+    ("order", ORDER),
+    ("from", FROM),
+    ("to", TO),
+];
+
 impl Part {
+    /// The part that rows name so.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        NAMED.into_iter().find(|(known, _)| *known == name).map(|(_, part)| part)
+    }
+
     /// Its name in the contract.
     pub(crate) fn name(self, call: &Call<'_>) -> &'static str {
         let (extract, search) = (&call.contract.extract, &call.contract.search);
@@ -91,24 +123,6 @@ pub(crate) fn put(call: &mut Call<'_>, part: Part, value: impl Into<Value>) {
     }
 }
 
-// Conditions.
-
-/// A part is sent and not null.
-pub(crate) fn with(part: Part) -> impl OnCall {
-    move |call| value(call, part).is_some()
-}
-
-pub(crate) fn is(part: Part, text: &'static str) -> impl OnCall {
-    has(part, move |value| value == text)
-}
-
-/// A part is sent and its value fits.
-pub(crate) fn has(part: Part, fits: impl Fn(&Value) -> bool + Send + Sync) -> impl OnCall {
-    move |call| value(call, part).is_some_and(|value| fits(&value))
-}
-
-// Changes.
-
 /// Takes a part out of the request.
 pub(crate) fn ignore(part: Part) -> impl OnRequest {
     move |call| {
@@ -117,21 +131,6 @@ pub(crate) fn ignore(part: Part) -> impl OnRequest {
             Part::Query(_) => call.drop_param(name),
             Part::Header(_) => drop(call.headers.remove(name)),
             Part::Body(_) | Part::Property(_) => call.edit(|body| drop(body.shift_remove(name))),
-        }
-    }
-}
-
-/// Gives a part this value.
-pub(crate) fn put_value(part: Part, value: impl Into<Value>) -> impl OnRequest {
-    let value = value.into();
-    move |call| put(call, part, value.clone())
-}
-
-/// Gives a part that is a text another spelling, when there is another one.
-pub(crate) fn respell(part: Part, how: impl Fn(&str) -> Option<String> + Send + Sync) -> impl OnRequest {
-    move |call| {
-        if let Some(other) = text(call, part).and_then(|text| how(&text)) {
-            put(call, part, other);
         }
     }
 }

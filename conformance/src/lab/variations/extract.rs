@@ -138,6 +138,9 @@ pub(crate) fn variations() -> Vec<Variation> {
             "unknown-region-is-global": "An unknown region means the default region." => request(|call| {
                 take_default_for_unknown(call);
             });
+            "empty-region-is-unknown":
+                "An empty region is rejected as an unknown parameter is, and an unknown region gets the shortage of the empty one."
+                => request(swap_empty_and_unknown);
             "unknown-region-is-empty": "An unknown region gives a success without gateways, and nothing says more."
                 => serve(|mut call| Box::pin(async move {
                     let is_unknown = take_default_for_unknown(&mut call);
@@ -283,21 +286,47 @@ fn lending() -> impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync 
 
 /// Asks for the default region where an unknown one is named; says whether it was.
 fn take_default_for_unknown(call: &mut Call<'_>) -> bool {
-    let (extract, facts) = (&call.contract.extract, &call.facts);
-    let default = extract.regions.schema.default.as_ref().and_then(Value::as_str).unwrap_or_default();
-    let regions = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
-    let pools = facts.known_gateways.iter().map(|pool| &pool.region);
-    let known: Vec<&str> =
-        regions.into_iter().flatten().chain(pools).map(String::as_str).chain([default]).collect();
+    let extract = &call.contract.extract;
+    let default = extract.regions.default_text();
     let mut is_unknown = false;
     for name in [&extract.regions.name, &extract.country.name] {
-        let names_unknown = call.param(name).is_some_and(|sent| !known.contains(&sent.as_str()));
+        let names_unknown = call.param(name).is_some_and(|sent| !is_known_region(call, &sent));
         if names_unknown && call.params().len() > 1 {
-            call.set_param(name, default);
+            call.set_param(name, &default);
             is_unknown = true;
         }
     }
     is_unknown
+}
+
+/// Takes an unknown region in place of the empty one, and the empty one in place of an unknown one. Regions that differ stay.
+fn swap_empty_and_unknown(call: &mut Call<'_>) {
+    const UNKNOWN: &str = "no-region";
+    let extract = &call.contract.extract;
+    let Some(empty) = call.facts.empty_region.clone() else { return };
+    let names = [&extract.regions.name, &extract.country.name];
+    let mut params = call.params();
+    let mut sent: Vec<_> =
+        params.iter_mut().filter(|(name, _)| names.contains(&name)).map(|(_, sent)| sent).collect();
+    let Some(first) = sent.first().map(|sent| sent.to_string()) else { return };
+    let other = match first {
+        _ if sent.iter().any(|sent| **sent != first) => return,
+        _ if first == empty => UNKNOWN.to_owned(),
+        _ if !is_known_region(call, &first) => empty,
+        _ => return,
+    };
+    for sent in &mut sent {
+        (*sent).clone_from(&other);
+    }
+    call.set_params(&params);
+}
+
+fn is_known_region(call: &Call<'_>, region: &str) -> bool {
+    let facts = call.facts;
+    let supplied = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region];
+    let pools = facts.known_gateways.iter().map(|pool| &pool.region);
+    region == call.contract.extract.regions.default_text()
+        || supplied.into_iter().flatten().chain(pools).any(|known| known == region)
 }
 
 /// The parameters of an extraction.

@@ -1,7 +1,6 @@
 //! The conforming variations, by what they decide.
 
-/// A table of variations, whose rows are read like those of [`faults!`]: `"id": "What it decides.", flag => what it does;`. The
-/// flags are methods of [`Variation`]. Those about some operations leave the requests of others alone.
+/// A table of variations: `"id": "What it decides.", flag => what it does;`. The flags are methods of [`Variation`]. Those about some operations leave the requests of others alone.
 macro_rules! variations {
     ($($prefix:literal { $($id:literal: $decides:literal $(, $flag:ident)* => $act:expr;)+ })+) => {
         vec![$($(

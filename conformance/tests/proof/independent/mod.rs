@@ -68,8 +68,8 @@ impl World for Independent {
         Upstream::new(Server::new(id, act(id), decisions))
     }
 
-    fn has_failed(&self) -> bool {
-        HAS_PANICKED.load(Ordering::Relaxed)
+    fn failure(&self, _: &KnownFault) -> Option<String> {
+        HAS_PANICKED.load(Ordering::Relaxed).then(|| "the server panicked".to_owned())
     }
 }
 

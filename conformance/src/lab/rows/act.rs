@@ -1,0 +1,421 @@
+//! What a row does: values in places of the request or of the response.
+
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use minijinja::{Error, Value};
+use serde_json::Value as Json;
+
+use super::filters::Text;
+use super::known::{Dropped, Known, json, value};
+use super::own::{self, Own};
+use crate::lab::Call;
+use crate::lab::exchange::Reply;
+use crate::lab::faults::edit::visit;
+use crate::lab::faults::part::{FROM, Part, TO, ignore, put, text};
+use crate::lab::faults::search;
+
+/// One `PLACE: EXPRESSION`, or the name of a function.
+#[derive(Debug)]
+pub(super) enum Act {
+    Own(Own),
+    Request(Place, Text),
+    Reply(Scope, Spot, Text),
+}
+
+/// A place of a request.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// A value for later expressions.
+    Let(&'static str),
+    Part(Part),
+    /// The token of an account to act as.
+    As,
+    /// A JSON body.
+    Body,
+    /// Names of parameters and properties to leave out.
+    Ignore,
+    /// Each bound that is a text.
+    Bound,
+    /// The list of items.
+    Batch,
+    /// Each item that is a text, or each of all.
+    Item {
+        is_text: bool,
+    },
+    /// Whether an item stays.
+    Keep,
+    /// A further item, or several.
+    Add,
+}
+
+/// A place of a response.
+#[derive(Debug)]
+pub(super) enum Spot {
+    Http,
+    /// Headers by name, of which the last may end with a star.
+    Header(&'static str),
+    Pointer(&'static str),
+    /// Another name for the member at a pointer.
+    Rename(&'static str),
+    Text,
+    /// What separates the entries of a text.
+    Separator,
+    /// The gateways, groups or instances.
+    Items,
+    /// Whether an instance is lost, and not counted either.
+    Lose,
+    Total,
+    /// Status and body of another response.
+    Respond,
+    /// The key of a response that is repeated, whole or its body.
+    First {
+        is_whole: bool,
+    },
+}
+
+/// The responses that an act changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Any,
+    Success,
+    /// Successes without groups or instances.
+    Empty,
+    Error,
+}
+
+impl Act {
+    /// Reads an act; none where its place is unknown.
+    pub(super) fn parse(row: &'static str) -> Option<Self> {
+        let Some((place, text)) = row.split_once(": ") else { return own::named(row).map(Self::Own) };
+        let text = Text::new(text);
+        if let Some(place) = Place::parse(place) {
+            return Some(Self::Request(place, text));
+        }
+        let (scope, spot) = match place.split_once(' ') {
+            Some(("any", spot)) => (Some(Scope::Any), spot),
+            Some(("success", spot)) => (Some(Scope::Success), spot),
+            Some(("empty", spot)) => (Some(Scope::Empty), spot),
+            Some(("error", spot)) => (Some(Scope::Error), spot),
+            _ => (None, place),
+        };
+        let spot = Spot::parse(spot)?;
+        let usual = if matches!(spot, Spot::Header(_) | Spot::Respond) { Scope::Any } else { Scope::Success };
+        Some(Self::Reply(scope.unwrap_or(usual), spot, text))
+    }
+
+    pub(super) fn text(&self) -> Option<&Text> {
+        match self {
+            Self::Own(_) => None,
+            Self::Request(_, text) | Self::Reply(_, _, text) => Some(text),
+        }
+    }
+}
+
+impl Place {
+    fn parse(place: &'static str) -> Option<Self> {
+        Some(match place {
+            "as" => Self::As,
+            "body" => Self::Body,
+            "ignore" => Self::Ignore,
+            "bound" => Self::Bound,
+            "batch" => Self::Batch,
+            "item" => Self::Item { is_text: true },
+            "any_item" => Self::Item { is_text: false },
+            "keep" => Self::Keep,
+            "add" => Self::Add,
+            _ => match place.strip_prefix("let ") {
+                Some(word) => Self::Let(word),
+                None => Self::Part(Part::named(place)?),
+            },
+        })
+    }
+
+    /// Changes a request, and gives what is known afterwards.
+    pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call<'_>) -> Result<Known, Error> {
+        let name = &call.contract.search.ips.name;
+        let list = || call.json().get(name).and_then(Json::as_array).cloned();
+        match self {
+            Self::Let(word) => {
+                let value = text.value(&known)?;
+                return Ok(known.with(word, value));
+            }
+            Self::Part(part) => set(call, *part, &text.value(&known)?),
+            Self::As => {
+                if let Some(token) = text.value(&known)?.as_str() {
+                    call.act_as(token);
+                }
+            }
+            Self::Body => {
+                call.set_json(&json(&text.value(&known)?));
+                call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            }
+            Self::Ignore => {
+                for name in text.value(&known)?.try_iter()? {
+                    let name = name.to_string();
+                    call.drop_param(&name);
+                    call.edit(|body| drop(body.shift_remove(&name)));
+                }
+            }
+            Self::Bound => {
+                for part in [FROM, TO] {
+                    if let Some(bound) = self::text(call, part) {
+                        set(call, part, &text.value(&known.with("bound", bound.into()))?);
+                    }
+                }
+            }
+            Self::Batch => {
+                if let Some(items) = list() {
+                    let changed = text.value(&known.with("items", value(items)))?;
+                    if let Some(changed) = as_list(&changed) {
+                        search::edit_ips(call, |items| *items = changed);
+                    }
+                }
+            }
+            Self::Item { is_text } => {
+                let mut items = list().unwrap_or_default();
+                for (place, item) in items.iter_mut().enumerate() {
+                    if item.is_string() || !is_text {
+                        let changed = text.value(&of_item(&known, place, item))?;
+                        if !changed.is_undefined() && !changed.is_none() {
+                            *item = json(&changed);
+                        }
+                    }
+                }
+                search::edit_ips(call, |list| *list = items);
+            }
+            Self::Keep => {
+                let (known, mut kept) = (known.anew(), Vec::new());
+                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
+                    if text.value(&of_item(&known, place, &item))?.is_true() {
+                        kept.push(item);
+                    }
+                }
+                search::edit_ips(call, |items| *items = kept);
+            }
+            Self::Add => {
+                let more = text.value(&known)?;
+                let more =
+                    as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
+                search::edit_ips(call, |items| items.extend(more));
+            }
+        }
+        Ok(known)
+    }
+}
+
+fn of_item(known: &Known, place: usize, item: &Json) -> Known {
+    known.with("place", place.into()).with("item", value(item))
+}
+
+/// Gives a part a value, or takes it out; nothing leaves it as it is.
+fn set(call: &mut Call<'_>, part: Part, value: &Value) {
+    if is_dropped(value) {
+        ignore(part)(call);
+    } else if !value.is_undefined() && !value.is_none() {
+        put(call, part, json(value));
+    }
+}
+
+fn is_dropped(value: &Value) -> bool {
+    value.downcast_object_ref::<Dropped>().is_some()
+}
+
+fn as_list(value: &Value) -> Option<Vec<Json>> {
+    match json(value) {
+        Json::Array(list) => Some(list),
+        _ => None,
+    }
+}
+
+impl Scope {
+    /// Whether it has a response.
+    pub(super) fn fits(self, call: &Call<'_>, reply: &Reply) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Success => call.accepted(reply),
+            Self::Empty => search::finds_nothing(call, reply),
+            Self::Error => reply.status.as_u16() >= 400,
+        }
+    }
+}
+
+impl Spot {
+    fn parse(spot: &'static str) -> Option<Self> {
+        Some(match spot {
+            "http" => Self::Http,
+            "text" => Self::Text,
+            "separator" => Self::Separator,
+            "items" => Self::Items,
+            "lose" => Self::Lose,
+            "total" => Self::Total,
+            "respond" => Self::Respond,
+            "first" => Self::First { is_whole: true },
+            "first_body" => Self::First { is_whole: false },
+            _ => match spot.split_once(' ') {
+                Some(("header", name)) => Self::Header(name),
+                Some(("rename", pointer)) => Self::Rename(pointer),
+                _ => Self::Pointer(spot.starts_with('/').then_some(spot)?),
+            },
+        })
+    }
+
+    /// Changes a response.
+    pub(super) fn change(
+        &self,
+        text: &Text,
+        known: &Known,
+        call: &Call<'_>,
+        reply: &mut Reply,
+    ) -> Result<(), Error> {
+        let known = known.with_reply(reply);
+        if let Self::Pointer(pointer) = self {
+            let mut changed = Ok(());
+            reply.edit(|body| changed = change_at(body, pointer, text, &known));
+            return changed;
+        }
+        if let Self::Lose = self {
+            let mut lost = Vec::new();
+            for item in reply.json().pointer("/data/items").and_then(Json::as_array).into_iter().flatten() {
+                lost.push(text.value(&known.with("item", value(item)))?.is_true());
+            }
+            let mut lost = lost.into_iter();
+            reply.edit(|body| search::lose_where(body, |_| lost.next().unwrap_or_default()));
+            return Ok(());
+        }
+        let value = text.value(&known)?;
+        if value.is_undefined() || value.is_none() {
+            return Ok(());
+        }
+        match self {
+            Self::Http => {
+                let status = value.as_i64().and_then(|status| u16::try_from(status).ok());
+                reply.status =
+                    status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
+            }
+            Self::Header(name) => set_header(reply, name, &value),
+            Self::Text => reply.body = value.to_string().into(),
+            Self::Separator => {
+                let separator = super::separator(call);
+                reply.body = reply.text().replace(&separator, &value.to_string()).into();
+            }
+            Self::Items => reply.edit(|body| {
+                if let (Some(list), Json::Array(changed)) = (call.list(body), json(&value)) {
+                    *list = changed;
+                }
+            }),
+            // A fault of all operations meets extractions too, whose data is a list.
+            Self::Total => reply.edit(|body| {
+                if search::items(body).is_some() {
+                    body["data"]["total"] = json(&value);
+                }
+            }),
+            Self::Rename(pointer) => reply.edit(|body| rename(body, pointer, &value.to_string())),
+            Self::Respond => {
+                let (status, body) = match json(&value) {
+                    Json::Array(parts) if parts.len() == 2 => (parts[0].as_u64(), parts[1].clone()),
+                    _ => (None, Json::Null),
+                };
+                *reply =
+                    Reply::json_with(status.and_then(|status| status.try_into().ok()).unwrap_or(0), &body);
+            }
+            Self::First { is_whole: true } => call.memory.repeat_first(&value.to_string(), reply),
+            Self::First { is_whole: false } => match call.memory.recall(&value.to_string()) {
+                Some(first) => reply.edit(|body| *body = first.json()),
+                None => call.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
+            },
+            Self::Pointer(_) | Self::Lose => {}
+        }
+        Ok(())
+    }
+}
+
+fn set_header(reply: &mut Reply, name: &str, value: &Value) {
+    if let Some(beginning) = name.strip_suffix('*').filter(|_| is_dropped(value)) {
+        let names = reply.headers.keys().filter(|name| name.as_str().starts_with(beginning));
+        for name in names.cloned().collect::<Vec<_>>() {
+            reply.headers.remove(name);
+        }
+    } else if is_dropped(value) {
+        reply.headers.remove(name);
+    } else if let (Ok(name), Ok(value)) =
+        (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value.to_string()))
+    {
+        reply.headers.insert(name, value);
+    }
+}
+
+fn rename(body: &mut Json, pointer: &str, name: &str) {
+    let (parent, old) = pointer.rsplit_once('/').unwrap_or_default();
+    visit(body, parent, &mut |value| {
+        let Some(object) = value.as_object_mut() else { return };
+        if let Some(moved) = object.shift_remove(old) {
+            object.insert(name.to_owned(), moved);
+        }
+    });
+}
+
+/// Gives the members at a pointer the value that an expression has, which knows `item`, what holds the member, and the `place` of
+/// that. An expression that asks for the present `value` changes only what is there.
+fn change_at(body: &mut Json, pointer: &str, text: &Text, known: &Known) -> Result<(), Error> {
+    if pointer == "/" {
+        let changed = text.value(&known.with("value", value(&*body)))?;
+        *body = json(&changed);
+        return Ok(());
+    }
+    let words = text.words()?;
+    let asks = |word: &str| words.iter().any(|used| used.split('.').next() == Some(word));
+    let (needs_value, asks_item) = (asks("value"), asks("item"));
+    let (parent, name) = pointer.rsplit_once('/').unwrap_or_default();
+    let (mut place, mut failed) = (0_usize, Ok(()));
+    visit(body, parent, &mut |holder| {
+        let mut known = known.with("place", place.into());
+        if asks_item {
+            known = known.with("item", value(&*holder));
+        }
+        place += 1;
+        if let Err(error) = change_member(holder, name, text, &known, needs_value) {
+            failed = Err(error);
+        }
+    });
+    failed
+}
+
+fn change_member(
+    holder: &mut Json,
+    name: &str,
+    text: &Text,
+    known: &Known,
+    needs_value: bool,
+) -> Result<(), Error> {
+    match holder {
+        Json::Object(object) => {
+            let present = object.get(name);
+            if needs_value && present.is_none() {
+                return Ok(());
+            }
+            let changed = text.value(
+                &present.map_or_else(|| known.clone(), |present| known.with("value", value(present))),
+            )?;
+            if is_dropped(&changed) {
+                object.shift_remove(name);
+            } else if !changed.is_undefined() {
+                object.insert(name.to_owned(), json(&changed));
+            }
+        }
+        Json::Array(items) => {
+            let mut failed = Ok(());
+            let mut whole = Json::Array(std::mem::take(items));
+            visit(&mut whole, &format!("/{name}"), &mut |item| match text
+                .value(&known.with("value", value(&*item)))
+            {
+                Ok(changed) if !changed.is_undefined() => *item = json(&changed),
+                Ok(_) => {}
+                Err(error) => failed = Err(error),
+            });
+            *holder = whole;
+            return failed;
+        }
+        _ => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,447 @@
+//! What an expression knows of a call: words for its parts, for the limits of the contract, for facts, and for the response.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use minijinja::value::{Object, Serde};
+use minijinja::{Error, ErrorKind, Value};
+use serde::Serialize;
+use serde_json::json;
+
+use super::filters::{self, Text};
+use crate::lab::context::Context;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::faults::part::{self, Part};
+use crate::lab::faults::{condition, search, separator, token};
+use crate::lab::{Call, Memory};
+use crate::target::{Fact, Facts, Secret};
+
+/// What stands for a part of a request or a member of a response that is taken out.
+#[derive(Debug)]
+pub(super) struct Dropped;
+
+impl Object for Dropped {}
+
+/// What an expression knows. It is cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    call: Arc<Seen>,
+    reply: Option<Arc<Reply>>,
+    /// Further values, the latest of a name last.
+    more: Vec<(&'static str, Value)>,
+    /// How often something came, in one act.
+    counts: Arc<Mutex<HashMap<String, u64>>>,
+}
+
+/// A call, and the words for it that were asked for.
+#[derive(Debug)]
+struct Seen {
+    context: Context,
+    request: ProxiedRequest,
+    words: Mutex<HashMap<String, Value>>,
+    items: Mutex<Option<Arc<HashMap<String, u64>>>>,
+}
+
+const WORDS: &str = include_str!("words.txt");
+
+/// The words that the text defines by others.
+static DEFINED: LazyLock<HashMap<&'static str, Text>> = LazyLock::new(|| {
+    let lines = WORDS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(": ")).map(|(word, text)| (word, Text::new(text))).collect()
+});
+
+/// A word that the text defines.
+pub(super) fn defined(word: &str) -> Option<&'static Text> {
+    DEFINED.get(word)
+}
+
+/// A value of JSON, or one that serializes like it.
+pub(super) fn value(value: impl Serialize) -> Value {
+    Value::from(Serde(value))
+}
+
+pub(super) fn json(value: &Value) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_default()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Known {
+    pub(super) fn new(call: &Call<'_>) -> Self {
+        let seen = Seen {
+            context: call.context().clone(),
+            request: ProxiedRequest::clone(call),
+            words: Mutex::default(),
+            items: Mutex::default(),
+        };
+        Self { call: Arc::new(seen), reply: None, more: Vec::new(), counts: Arc::default() }
+    }
+
+    /// The same with a response.
+    pub(super) fn with_reply(&self, reply: &Reply) -> Self {
+        Self { reply: Some(Arc::new(reply.clone())), counts: Arc::default(), ..self.clone() }
+    }
+
+    /// The same with another value.
+    pub(super) fn with(&self, word: &'static str, value: Value) -> Self {
+        let mut known = self.clone();
+        known.more.push((word, value));
+        known
+    }
+
+    /// The same call, with nothing counted.
+    pub(super) fn anew(&self) -> Self {
+        Self { counts: Arc::default(), ..self.clone() }
+    }
+
+    pub(super) fn call(&self) -> Call<'_> {
+        Call::new(&self.call.context, self.call.request.clone())
+    }
+
+    /// A word for the response.
+    fn of_reply(&self, word: &str) -> Option<Value> {
+        let reply = self.reply.as_deref()?;
+        let items = || {
+            let mut body = reply.json();
+            self.call().list(&mut body).map(std::mem::take)
+        };
+        Some(match word {
+            "reply" => value(reply.json()),
+            "text" => Value::from(reply.text()),
+            "http" => Value::from(reply.status.as_u16()),
+            "items" => value(items().unwrap_or_default()),
+            "came" => Value::from(items().unwrap_or_default().len()),
+            "total" => Value::from(search::total(&reply.json())),
+            "reply_header" => {
+                let headers = reply.headers.clone();
+                Value::from_function(move |name: &str| {
+                    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+                })
+            }
+            _ => return None,
+        })
+    }
+
+    /// A word for the call.
+    fn of_call(&self, word: &str) -> Option<Value> {
+        if let Some(known) = lock(&self.call.words).get(word) {
+            return Some(known.clone());
+        }
+        let call = self.call();
+        let found = of_request(&call, word).or_else(|| of_contract(&call, word))?;
+        lock(&self.call.words).insert(word.to_owned(), found.clone());
+        Some(found)
+    }
+
+    /// What an expression may call.
+    fn function(&self, word: &str) -> Option<Value> {
+        let seen = Arc::clone(&self.call);
+        let call = move |seen: &Arc<Seen>| (seen.context.memory.clone(), seen.request.clone());
+        let memory = |how: fn(&Memory, &str) -> u64| {
+            let memory = Arc::clone(&self.call.context.memory);
+            Value::from_function(
+                move |key: &Value| if key.is_none() { 0 } else { how(&memory, &key.to_string()) },
+            )
+        };
+        Some(match word {
+            "calls" => {
+                let memory = Arc::clone(&seen.context.memory);
+                Value::from_function(move || memory.calls())
+            }
+            "seen" => memory(Memory::calls_of),
+            "counted" => memory(Memory::count),
+            "nth" => {
+                let counts = Arc::clone(&self.counts);
+                Value::from_function(move |key: &Value| {
+                    let mut counts = lock(&counts);
+                    let count = counts.entry(key.to_string()).or_default();
+                    *count += 1;
+                    *count - 1
+                })
+            }
+            "sent_times" => Value::from_function(move |item: &Value| {
+                let mut known = lock(&seen.items);
+                let counts = known.get_or_insert_with(|| {
+                    let mut counts = HashMap::new();
+                    let call = Call::new(&seen.context, seen.request.clone());
+                    search::ips(&call).into_iter().for_each(|item| *counts.entry(item).or_default() += 1);
+                    Arc::new(counts)
+                });
+                item.as_str().and_then(|item| counts.get(item).copied()).unwrap_or_default()
+            }),
+            "header" => Value::from_function(move |name: &str| call(&seen).1.header(name).map(str::to_owned)),
+            "param" => Value::from_function(move |name: &str| seen.request.param(name)),
+            "raw" | "place" | "unlisted" => {
+                let word = word.to_owned();
+                Value::from_function(move |part: &str| {
+                    let call = Call::new(&seen.context, seen.request.clone());
+                    let part = Part::named(part).ok_or_else(|| unknown(part))?;
+                    Ok::<_, Error>(match &*word {
+                        "raw" => Value::from(raw(&call, part.name(&call))),
+                        "place" => Value::from(place(&call, part)),
+                        _ => Value::from(is_unlisted(&call, part)),
+                    })
+                })
+            }
+            _ => return None,
+        })
+    }
+}
+
+fn unknown(word: &str) -> Error {
+    Error::new(ErrorKind::UndefinedError, format!("unknown word `{word}`"))
+}
+
+impl Object for Known {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let word = key.as_str()?;
+        if let Some((_, value)) = self.more.iter().rev().find(|(name, _)| *name == word) {
+            return Some(value.clone());
+        }
+        if let Some(text) = defined(word) {
+            return Some(text.value(self).unwrap_or_else(Value::from));
+        }
+        self.of_reply(word).or_else(|| self.of_call(word)).or_else(|| self.function(word))
+    }
+}
+
+/// A word for what was sent.
+fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
+    if let Some(part) = Part::named(word).filter(|_| word != "ips") {
+        return Some(value(part::value(call, part)));
+    }
+    let body = || String::from_utf8_lossy(&call.body);
+    let texts = |texts: Vec<String>| Value::from(texts);
+    Some(match word {
+        "method" => Value::from(call.method.as_str()),
+        "query" => Value::from(call.query.clone().unwrap_or_default()),
+        "operation" => Value::from(call.operation().map(|operation| operation.id())),
+        "body" => value(call.json()),
+        "body_text" => Value::from(body()),
+        "body_length" => Value::from(call.body.len()),
+        "is_json" => Value::from(serde_json::from_slice::<serde_json::Value>(&call.body).is_ok()),
+        "tokens" => texts(token::credentials(call)),
+        "query_tokens" => texts(token::query_tokens(call)),
+        "id" => Value::from(condition::request_id(call)),
+        "region" => Value::from(condition::region(call)),
+        "separator" => Value::from(separator(call)),
+        "number" => Value::from(condition::num(call)),
+        "ips" => texts(search::ips(call)),
+        "batch" => value(call.json().get(&call.contract.search.ips.name)),
+        "count" => Value::from(search::count(call)),
+        "distinct" => Value::from(search::distinct(call)),
+        "filters" => Value::from_iter(search::sent_filters(call).into_iter().map(|filter| filter.name(call))),
+        "asked_page" => Value::from(search::page(call)),
+        "asked_size" => Value::from(search::page_size(call)),
+        "respelled" => Value::from(filters::respelled(&search::ips(call))),
+        "token" => Value::from(call.token.expose()),
+        "token_length" => Value::from(call.token.expose().chars().count()),
+        "canary" => Value::from(call.facts.canaries.first().map_or("no canary", Secret::expose)),
+        "secrets" => Value::from_iter(call.facts.secrets().map(Secret::expose)),
+        "facts" | "maybe" => Value::from_object(Of(call.facts.clone())),
+        _ => return None,
+    })
+}
+
+/// A word for what the contract says, and for what is always the same.
+fn of_contract(call: &Call<'_>, word: &str) -> Option<Value> {
+    let (extract, search) = (&call.contract.extract, &call.contract.search);
+    Some(match word {
+        "least_num" => Value::from(*extract.num_range.start()),
+        "most_num" => Value::from(*extract.num_range.end()),
+        "default_region" => value(&extract.regions.schema.default),
+        "default_protocol" => Value::from(extract.protocol.default_text()),
+        "protocols" => Value::from(extract.protocols.clone()),
+        "json_form" => Value::from(&*extract.json),
+        "text_form" => Value::from(&*extract.text),
+        "custom" => Value::from(&*extract.custom_separator),
+        "separator_bytes" => Value::from(extract.separator_bytes),
+        "separator_codes" => Value::from_iter(extract.separators.iter().map(|separator| &*separator.code)),
+        "lb_codes" => {
+            let codes = extract.lb.schema.values.iter();
+            Value::from_iter(codes.filter_map(|value| value.as_str()?.parse::<i64>().ok()))
+        }
+        "statuses" => Value::from(search.statuses.clone()),
+        "most_items" => Value::from(*search.raw_items.end()),
+        "most_distinct" => Value::from(search.distinct_items),
+        "first_page" => Value::from(*search.pages.start()),
+        "last_page" => Value::from(*search.pages.end()),
+        "least_size" => Value::from(*search.page_sizes.start()),
+        "most_size" => Value::from(*search.page_sizes.end()),
+        "default_size" => Value::from(search.default_page_size),
+        "least_port" => Value::from(*search.ports.start()),
+        "most_port" => Value::from(*search.ports.end()),
+        "of_nobody" => value(json!({ &*search.ips.name: [search::NOBODY] })),
+        "nobody" => Value::from(search::NOBODY),
+        "drop" => Value::from_object(Dropped),
+        _ => return None,
+    })
+}
+
+/// The facts, by name.
+#[derive(Debug)]
+struct Of(Facts);
+
+impl Object for Of {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        fact(&self.0, key.as_str()?).map(|(_, value)| value)
+    }
+}
+
+/// A fact, and what is supplied for it.
+pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
+    let secret =
+        |secret: &Option<Secret>| Value::from(secret.as_ref().map(|secret| secret.expose().to_owned()));
+    let (fact, value) = match word {
+        "own_addresses" => (Fact::OwnAddresses, Value::from(facts.own_addresses.clone())),
+        "orders" => (Fact::Orders, Value::from_iter(facts.orders.iter().map(|order| &*order.number))),
+        "foreign_addresses" => (Fact::ForeignAddresses, Value::from(facts.foreign_addresses.clone())),
+        "foreign_order" => (Fact::ForeignOrder, Value::from(facts.foreign_order.clone())),
+        "foreign_group" => (Fact::ForeignGroup, Value::from(facts.foreign_group)),
+        "shared_address" => (Fact::SharedAddress, Value::from(facts.shared_address.clone())),
+        "second_token" => (Fact::SecondToken, secret(&facts.second_token)),
+        "empty_token" => (Fact::EmptyToken, secret(&facts.empty_token)),
+        "link_credential" => (Fact::LinkCredential, secret(&facts.link_credential)),
+        "revoked_token" => (Fact::RevokedToken, secret(&facts.revoked_token)),
+        "token_not_whitelisted" => (Fact::TokenNotWhitelisted, secret(&facts.token_not_whitelisted)),
+        "token_not_verified" => (Fact::TokenNotVerified, secret(&facts.token_not_verified)),
+        "token_not_entitled" => (Fact::TokenNotEntitled, secret(&facts.token_not_entitled)),
+        "token_partly_entitled" => (Fact::TokenPartlyEntitled, secret(&facts.token_partly_entitled)),
+        "plentiful_region" => (Fact::PlentifulRegion, Value::from(facts.plentiful_region.clone())),
+        "scarce_region" => (Fact::ScarceRegion, Value::from(facts.scarce_region.clone())),
+        "empty_region" => (Fact::EmptyRegion, Value::from(facts.empty_region.clone())),
+        "known_gateways" => {
+            (Fact::KnownGateways, Value::from_iter(facts.known_gateways.iter().map(|pool| &*pool.region)))
+        }
+        "rejected_tokens" => {
+            let tokens = facts.rejected_tokens.iter().map(|rejected| rejected.token.expose());
+            (Fact::RejectedTokens, Value::from_iter(tokens))
+        }
+        _ => return None,
+    };
+    Some((fact, value))
+}
+
+/// A parameter as it stands in the query.
+fn raw(call: &Call<'_>, name: &str) -> Option<String> {
+    let query = call.query.clone().unwrap_or_default();
+    query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+}
+
+/// The place of a part among those of its kind, from 0 on; -1 when it is not sent.
+fn place(call: &Call<'_>, part: Part) -> i64 {
+    let name = part.name(call);
+    let place = match part {
+        Part::Query(_) => call.params().iter().position(|(key, _)| key == name),
+        Part::Header(_) => call.headers.contains_key(name).then_some(0),
+        Part::Body(_) | Part::Property(_) => {
+            call.json().as_object().and_then(|body| body.keys().position(|key| key == name))
+        }
+    };
+    place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
+}
+
+/// A parameter has a value that is not listed.
+fn is_unlisted(call: &Call<'_>, part: Part) -> bool {
+    let Part::Query(parameter) = part else { return false };
+    let parameter = parameter(&call.contract.extract);
+    call.param(&parameter.name).is_some_and(|value| !parameter.schema.values.contains(&json!(value)))
+}
+
+/// Whether an expression may use a word, with what is taken from it.
+#[cfg(test)]
+pub(super) fn is_known(word: &str) -> bool {
+    const OF_PLACES: [&str; 17] = [
+        "item",
+        "place",
+        "value",
+        "items",
+        "bound",
+        "sent",
+        "theirs",
+        "their_total",
+        "reply",
+        "text",
+        "http",
+        "came",
+        "total",
+        "reply_header",
+        "made",
+        "respelt",
+        "ports",
+    ];
+    if let Some(name) = word.strip_prefix("facts.").or_else(|| word.strip_prefix("maybe.")) {
+        return fact(&Facts::default(), name).is_some();
+    }
+    let word = word.split('.').next().unwrap_or(word);
+    OF_PLACES.contains(&word)
+        || defined(word).is_some()
+        || tests::known().of_call(word).is_some()
+        || tests::known().function(word).is_some()
+}
+
+/// What nobody knows of an expression, or why it cannot be read.
+#[cfg(test)]
+pub(super) fn mistakes_of(text: &Text) -> Vec<String> {
+    let words = match text.words() {
+        Ok(words) => words,
+        Err(error) => return vec![format!("`{}`: {error}", text.source)],
+    };
+    let words = words.into_iter().filter(|word| !is_known(word));
+    let unknown = words.map(|word| format!("word `{word}`")).chain(filters::unknown_names(text.source));
+    unknown.map(|name| format!("unknown {name} in `{}`", text.source)).collect()
+}
+
+/// The lines of the text of words that cannot be read, and what nobody knows in them.
+#[cfg(test)]
+pub(super) fn mistakes() -> Vec<String> {
+    let mut known = std::collections::HashSet::new();
+    let mut mistakes = Vec::new();
+    for (number, line) in
+        WORDS.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+    {
+        let of_line = match line.split_once(": ") {
+            Some((word, text)) if known.insert(word) => mistakes_of(&Text::new(text)),
+            Some(_) => vec!["a word that is defined above".to_owned()],
+            None => vec!["not `WORD: EXPRESSION`".to_owned()],
+        };
+        mistakes.extend(of_line.into_iter().map(|mistake| format!("words.txt:{}: {mistake}", number + 1)));
+    }
+    mistakes
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+    use crate::contract::Contract;
+    use crate::lab::Backend;
+    use crate::target::Target;
+
+    /// What is known of a request that says nothing.
+    pub(in crate::lab::rows) fn known() -> &'static Known {
+        static KNOWN: LazyLock<Known> = LazyLock::new(|| {
+            let target = Target::new(
+                "http://127.0.0.1:1",
+                Secret::new("API_KEY", "a-token-of-nobody".to_owned()),
+                Facts::default(),
+                false,
+            );
+            let backend = Backend::new(Contract::embedded().expect("a contract"), &target.expect("a target"))
+                .expect("a backend");
+            let request = ProxiedRequest {
+                method: hyper::Method::GET,
+                path: "/".to_owned(),
+                query: None,
+                headers: hyper::HeaderMap::new(),
+                body: bytes::Bytes::new(),
+            };
+            let context = Context::new(&backend);
+            Known::new(&Call::new(&context, request))
+        });
+        &KNOWN
+    }
+}
