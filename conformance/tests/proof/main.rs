@@ -50,7 +50,7 @@ use judge::Judge;
 use record::AT_ONCE;
 
 /// Fewest faults; may only grow.
-const FAULTS: usize = 2_437;
+const FAULTS: usize = 2_438;
 
 /// Fewest conforming variations of the lab and of the tester's knowledge; may only grow.
 const VARIATIONS: usize = 134;

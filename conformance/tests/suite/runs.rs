@@ -83,7 +83,8 @@ async fn a_withdrawn_credential_that_is_served_is_a_violation() {
 /// is served: of a larger number, one that names the defaults, or one with the token in a header.
 #[tokio::test]
 async fn what_is_rejected_while_others_are_served_is_no_used_up_quota() {
-    let rows: [(&str, &str, fn(Option<&str>) -> bool, u16); 3] = [
+    type IsRejected = fn(Option<&str>) -> bool;
+    let rows: [(&str, &str, IsRejected, u16); 3] = [
         ("extract.num-range.minimum", "num", |value| value == Some("1"), 400),
         ("extract.regions-default.global/json/accepted", "regions", |value| value.is_none(), 400),
         ("extract.token-transport.each", "api_key", |value| value.is_some(), 401),
