@@ -10,6 +10,7 @@ use std::{
 use sallyport_server::{
     Config, RunningServer,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
+    contract_page,
     data::seed::Sample,
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     start,
@@ -237,8 +238,10 @@ async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
     let ready = page("/readyz").await;
     assert_eq!((ready.status, ready.body.as_str()), (503, "the storage does not respond in time\n"));
     assert_eq!(page("/healthz").await.status, 200);
+    assert_eq!(page("/docs").await.body, contract_page());
     store.permits.add_permits(1);
     assert_eq!(page("/readyz").await.status, 200);
+    assert!(running.close(Duration::from_secs(5)).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

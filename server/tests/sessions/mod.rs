@@ -5,17 +5,19 @@
 //! | line | what |
 //! |---|---|
 //! | `write FILE => TEXT` | writes a file |
-//! | `$ [VARIABLE=VALUE …] COMMAND => CODE TEXTS` | the program ends with this exit code and prints these texts |
+//! | `file FILE => TEXTS` | a file has these texts |
+//! | `files => TEXTS` | the names of all files, sorted, have these texts |
+//! | `$ [VARIABLE=VALUE …] COMMAND => CODE TEXTS` | the program ends with this exit code; standard output has these texts, or after a failure standard error |
 //! | `run FLAGS` | starts a server; without `--db` it is a sandbox, whose tokens are `{main}`, `{second}` and so on |
-//! | `METHOD,… TARGET [HEADER …] [< BODY] => STATUS TEXTS` | what the server responds; a number of five digits is an error code with its envelope |
+//! | `METHOD,… TARGET [HEADER …] [< BODY] => STATUS TEXTS` | what the server responds; a number of five digits is an error code with its envelope; responses with a request id have the same `data` |
 //! | `until METHOD …` | the same after some tries |
 //! | `printed => TEXTS` | what a sandbox has printed once it listens has these texts |
 //! | `signal NAME` | sends a signal to the server |
 //! | `end CODE => TEXTS` | the server ends with this exit code, and its log has these texts |
 //!
 //! Targets begin with `admin:` for the operator's address. `{groups}`, `{extract}` and `{search}` are calls with the main token, those in
-//! capitals only their paths. Headers stand between ` | `, as texts do; one behind `!` must not be there. `\n` is a line end and `\xff`
-//! that byte. No token is in a log.
+//! capitals only their paths. Headers stand between ` | `, as texts do; one behind `!` must not be there, and one behind `=` is
+//! all there is. `\n` is a line end and `\xff` that byte. No token is in a log.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +36,7 @@ use sallyport_server::{
 use serde_json::Value;
 
 use crate::{
-    cli::program::server,
+    cli::program::{done, failed, server},
     support::wire::{Response, exchange, read},
 };
 
@@ -103,6 +105,17 @@ impl Session {
                 "write" => {
                     std::fs::write(self.folder.path().join(rest), expected.replace("\\n", "\n")).unwrap();
                 }
+                "file" => {
+                    let text = std::fs::read_to_string(self.folder.path().join(rest)).unwrap();
+                    assert_texts(&place, &text, expected);
+                }
+                "files" => {
+                    let files = std::fs::read_dir(self.folder.path()).unwrap();
+                    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+                    let mut names: Vec<_> = names.collect();
+                    names.sort();
+                    assert_texts(&place, &names.join(" "), expected);
+                }
                 "$" => self.execute(&place, rest, expected),
                 "run" => self.start(rest),
                 "printed" => assert_texts(&place, &self.running().printed, expected),
@@ -159,13 +172,14 @@ impl Session {
     fn execute(&mut self, place: &str, line: &str, expected: &str) {
         let output = self.command(line).output().unwrap();
         let (code, texts) = expected.split_once(' ').unwrap_or((expected, ""));
-        assert!(code == "0" || output.stdout.is_empty(), "{place}: {output:?}");
-        let said = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
-        assert_eq!(output.status.code().unwrap().to_string(), code, "{place}: {said}");
+        assert_eq!(output.status.code().unwrap().to_string(), code, "{place}: {output:?}");
+        let said = if code == "0" { done(&output) } else { failed(&output, code.parse().unwrap()) };
         assert_texts(place, &said, texts);
-        // A failure is one line, to which clap adds how the command is used.
-        let errors = said.lines().filter(|line| !line.starts_with("  ") && !line.contains(" WARN ")).count();
-        assert!(code != "1" || errors == 1, "{place}: {said}");
+        // A failure is one line, unless more are expected, to which clap adds how the command is used.
+        let errors: Vec<_> = said.lines().filter(|line| !line.contains(" WARN ")).collect();
+        let is_error = |line: &&str| line.starts_with("error: ");
+        assert!(code == "0" || errors.first().is_some_and(is_error), "{place}: {said}");
+        assert!(code != "1" || errors.len() == 1 || texts.contains("\\n"), "{place}: {said}");
         if let Some(token) = said.split_whitespace().find(|word| word.starts_with("sally_api_")) {
             self.names.insert("main".to_owned(), token.to_owned());
         }
@@ -239,6 +253,7 @@ impl Session {
         if let Some(body) = &body {
             write!(headers, "\r\nContent-Length: {}", body.len()).unwrap();
         }
+        let mut data = None;
         for method in methods.split(',') {
             let head = format!("{method} {target} HTTP/1.1\r\nHost: x\r\nConnection: close{headers}\r\n\r\n");
             let whole = [bytes(&head), body.clone().unwrap_or_default()].concat();
@@ -250,6 +265,10 @@ impl Session {
                 assert_eq!(response.status.to_string(), number, "{place}: {response:?}");
             }
             assert_texts(place, &response.text(), texts);
+            if target.contains("&request_id=") {
+                let again = response.json()["data"].take();
+                assert_eq!(*data.get_or_insert_with(|| again.clone()), again, "{place}");
+            }
         }
     }
 }
@@ -289,14 +308,17 @@ fn bytes(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Texts that must be there, or with `!` must not.
+/// Texts that must be there, with `!` must not, or with `=` are all there is.
 #[track_caller]
 fn assert_texts(place: &str, said: &str, expected: &str) {
     for part in expected.split(" | ").filter(|part| !part.is_empty()) {
         let part = part.replace("\\n", "\n");
-        match part.strip_prefix('!') {
-            Some(absent) => assert!(!said.contains(absent), "{place}: {absent:?} in {said}"),
-            None => assert!(said.contains(&part), "{place}: expected {part:?} in {said}"),
+        if let Some(absent) = part.strip_prefix('!') {
+            assert!(!said.contains(absent), "{place}: {absent:?} in {said}");
+        } else if let Some(whole) = part.strip_prefix('=') {
+            assert_eq!(said, whole, "{place}");
+        } else {
+            assert!(said.contains(&part), "{place}: expected {part:?} in {said}");
         }
     }
 }
