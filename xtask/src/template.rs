@@ -23,13 +23,13 @@ pub(crate) fn fill(template: &str, known: &Value) -> String {
     environment.render_str(template, Serde(known)).expect("a template of this program")
 }
 
+/// Text for rustdoc, which would take <API_KEY> for HTML and [IPv6] for a link.
+pub(crate) fn documented(text: &str) -> String {
+    text.replace('<', "\\<").replace("[IPv6]", "\\[IPv6\\]").replace("`\\[IPv6\\]:port`", "`[IPv6]:port`")
+}
+
 /// Text as doc comments, a line each.
 fn doc(text: &str) -> String {
-    // Rustdoc would take <API_KEY> for HTML and [IPv6] for a link.
-    let text = text
-        .replace('<', "\\<")
-        .replace("[IPv6]", "\\[IPv6\\]")
-        .replace("`\\[IPv6\\]:port`", "`[IPv6]:port`");
     let space = |line: &str| if line.is_empty() { "" } else { " " };
-    text.lines().map(|line| format!("#[doc = {:?}]", space(line).to_owned() + line)).collect()
+    documented(text).lines().map(|line| format!("#[doc = {:?}]", space(line).to_owned() + line)).collect()
 }

@@ -45,6 +45,17 @@ fn a_new_filter_reaches_the_setters_of_a_search_and_the_flags_of_the_program() {
     }
 }
 
+#[test]
+fn a_description_is_text_in_the_documentation_of_a_listing() {
+    let text = edited_text(
+        CONTRACT,
+        "description: Returns the custom groups «of→of <API_KEY> at [IPv6], not `[IPv6]:port`, of»",
+    );
+    let shown =
+        "/// Returns the custom groups of \\<API_KEY> at \\[IPv6\\], not `[IPv6]:port`, of the account";
+    assert!(artifacts(&text).iter().any(|file| file.path.contains("plain") && file.contents.contains(shown)));
+}
+
 /// Edits of the document, and the pointer and message of the only problem.
 #[test]
 fn what_cannot_be_generated_is_a_problem_at_its_place() {

@@ -75,21 +75,24 @@ impl Row {
     }
 }
 
-/// Calls a function with the names of each combination of what the lists hold.
+/// Calls a function with the names of each combination of what the lists hold. A combination that cannot be evaluated does not keep
+/// the others from it; the first error is returned in the end.
 fn each(
     lists: &[(&'static str, Expression<'_, '_>)],
     known: &mut Known,
     found: &mut impl FnMut(&Known) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let Some(((names, list), others)) = lists.split_first() else { return found(known) };
+    let mut all = Ok(());
     for value in list.eval(&*known)?.try_iter()? {
-        for (index, name) in names.split(", ").enumerate() {
+        let named = names.split(", ").enumerate().try_for_each(|(index, name)| {
             let is_one = name.len() == names.len();
             known.insert(name, if is_one { value.clone() } else { value.get_item_by_index(index)? });
-        }
-        each(others, known, found)?;
+            Ok(())
+        });
+        all = all.and(named.and_then(|()| each(others, known, found)));
     }
-    Ok(())
+    all
 }
 
 /// What the expressions know, beside the words of MiniJinja. What is absent has no members and no items.

@@ -33,7 +33,7 @@ fn each_change_is_rejected_by_exactly_its_rules_at_its_position() {
         }
         for (_, problem) in &found {
             assert_eq!(problem.place, Some(document.place(&problem.pointer)), "{problem}");
-            assert!(!problem.help.is_empty(), "{problem}");
+            assert!(!problem.help.is_empty() && !problem.message.starts_with("cannot judge"), "{problem}");
         }
         all.extend(found.clone());
         let mut shown: Vec<String> = sorted(found).iter().map(ToString::to_string).collect();

@@ -1,5 +1,7 @@
 //! Edits of the document, the changes that the comparison reports for each, and a witness for each breaking one.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// Edits, and the changes of each with those of its reversal.
@@ -31,6 +33,15 @@ fn breaking_changes_have_witnesses() {
             witnesses.extend(breaking.map(|one| format!("{}: {}", one.rule.id, witness(one))));
         }
     }
+    let without: BTreeSet<_> = witnesses.iter().filter_map(|line| line.strip_suffix(": none")).collect();
+    let known = [
+        "default-changed",
+        "fallback-removed",
+        "response-media-type-removed",
+        "rule-added",
+        "separator-changed",
+    ];
+    assert_eq!(without, BTreeSet::from(known));
     insta::assert_snapshot!(witnesses.join("\n"));
 }
 

@@ -12,6 +12,12 @@ use crate::{
     problem::Problem,
 };
 
+/// The hand-written methods of `Client`.
+const CLIENT: &str = include_str!("../../../../client/src/client.rs");
+
+/// What `Client` derives, and the other commands of its program.
+const OTHERS: [&str; 4] = ["clone", "completions", "help", "man"];
+
 /// A plain listing.
 struct Listing<'a> {
     operation: &'a Operation,
@@ -26,13 +32,27 @@ pub(super) fn emit(
     document: &Document,
     contract: &Contract,
 ) -> Result<(TokenStream, TokenStream), Vec<Problem>> {
-    let mut listings = Vec::new();
+    let mut listings: Vec<Listing<'_>> = Vec::new();
     for operation in contract.operations.iter().filter(|operation| operation.is_plain()) {
-        listings.push(Listing::read(operation).ok_or_else(|| {
+        let listing = Listing::read(operation).ok_or_else(|| {
             let help = "return `data` or `data.items`, a list of objects with a name of their own, or teach this emitter \
                         (xtask/src/emit/client/plain.rs)";
             vec![document.problem(&operation.pointer, "the client cannot list what this operation returns", help)]
-        })?);
+        })?;
+        let method = listing.method();
+        let is_written = ["(", "<"].iter().any(|end| CLIENT.contains(&format!("fn {method}{end}")));
+        if is_written
+            || OTHERS.iter().any(|other| method == other)
+            || parse2::<Ident>(quote!(#method)).is_err()
+            || listings.iter().any(|other| other.method() == method)
+        {
+            let message = format!(
+                "the client cannot name this listing `{method}`: the name is taken, or a word of Rust"
+            );
+            let help = "cite a clause whose id begins with another word for the success response";
+            return Err(vec![document.problem(&operation.pointer, message, help)]);
+        }
+        listings.push(listing);
     }
     Ok((calls(&listings), commands(&listings)))
 }
