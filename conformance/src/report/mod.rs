@@ -25,8 +25,8 @@ pub use curl::command as curl;
 pub use evidence::evidence;
 pub use format::Format;
 pub use github::{job_summary, without_commands};
-pub(crate) use har::entry as har_entry;
 pub use har::CUT as HAR_CUT;
+pub(crate) use har::entry as har_entry;
 pub(crate) use json::pretty as pretty_json;
 pub use json::schema;
 #[cfg(feature = "embedded")]
@@ -34,9 +34,9 @@ pub(crate) use junit::{TestResult, document as junit_document};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
+pub use screen::{Detail, Screen, Style};
 #[cfg(feature = "embedded")]
 pub(crate) use template::render_lines;
-pub use screen::{Detail, Screen, Style};
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;

@@ -3,8 +3,8 @@
 use minijinja::{Environment, Value, escape_formatter};
 
 use super::markdown::{code, escaped, fenced};
-use super::{plain, plain_lines, quantity};
 use super::prometheus::label;
+use super::{plain, plain_lines, quantity};
 
 /// Fills a template with a line for each text, `LABEL: TEXT`. What is put in stays on its line.
 pub(crate) fn render_lines(name: &'static str, template: &'static str, view: Value) -> Vec<(String, String)> {
