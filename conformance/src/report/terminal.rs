@@ -71,9 +71,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         let label = lines.first().map_or("", |(label, _)| label.as_str());
         let (tone, is_shown) = match label {
             "violated" => (Tone::Bad, true),
-            "stopped" | "gate not met" | "accepted" | "expected" | "changed" | "without result" | "throttled" | "run again" => {
-                (Tone::Doubtful, true)
-            }
+            "stopped" | "gate not met" | "accepted" | "expected" | "changed" | "without result"
+            | "throttled" | "run again" => (Tone::Doubtful, true),
             "not judged" | "not noticed" | "open" | "suite" => (Tone::Faint, is_verbose),
             "to judge more" => (Tone::Faint, screen.detail == Detail::Normal),
             "begun" => (Tone::Faint, false),
@@ -87,7 +86,11 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         let more = lines.len().saturating_sub(shown);
         if more > 0 && is_shown {
-            text.push_str(&screen.labelled(tone, label, &format!("and {more} more; see the report or --verbose")));
+            text.push_str(&screen.labelled(
+                tone,
+                label,
+                &format!("and {more} more; see the report or --verbose"),
+            ));
         }
     }
     text

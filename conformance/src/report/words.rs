@@ -9,7 +9,9 @@ use super::quantity;
 use super::template::render_lines;
 use crate::check::{Finding, Observation, Outcome};
 use crate::detection::{Detection, Unlock};
-use crate::run::{ChangedFinding, CheckResult, FindingChange, NotJudged, Report, Totals, Unresolved, finding_id};
+use crate::run::{
+    ChangedFinding, CheckResult, FindingChange, NotJudged, Report, Totals, Unresolved, finding_id,
+};
 
 /// Outcomes counted, in words.
 pub(crate) fn counted(totals: Totals) -> String {
@@ -126,7 +128,16 @@ pub(super) fn line(report: &Report, wanted: &str) -> Option<String> {
 /// What was run, and how much it shows.
 pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
     const LABELS: [&str; 10] = [
-        "coverage", "detection", "cost", "discovered", "explored", "throttled", "run again", "profile", "begun", "suite",
+        "coverage",
+        "detection",
+        "cost",
+        "discovered",
+        "explored",
+        "throttled",
+        "run again",
+        "profile",
+        "begun",
+        "suite",
     ];
     let lines = lines(report, None);
     let of = |label: &&str| lines.iter().filter(|(known, _)| known == label).cloned().collect::<Vec<_>>();

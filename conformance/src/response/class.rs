@@ -232,9 +232,15 @@ mod tests {
             let (given, expected) = row.split_once(" => ").expect("what it means");
             let (status, given) = given.split_once(' ').expect("a status");
             let (form, body) = given.split_once(' ').unwrap_or((given, ""));
-            let (form, status) = (if form == "text" { Form::Text } else { Form::Json }, status.parse().expect("a status"));
-            let number = expected.rsplit_once(' ').and_then(|(class, number)| Some((class, number.parse().ok()?)));
-            assert_eq!(judge(status, body, form).name(), number.map_or(expected, |(class, _)| class), "{row}");
+            let (form, status) =
+                (if form == "text" { Form::Text } else { Form::Json }, status.parse().expect("a status"));
+            let number =
+                expected.rsplit_once(' ').and_then(|(class, number)| Some((class, number.parse().ok()?)));
+            assert_eq!(
+                judge(status, body, form).name(),
+                number.map_or(expected, |(class, _)| class),
+                "{row}"
+            );
             if let Some((_, number)) = number {
                 let contract = Contract::embedded().expect("contract");
                 let extract = &contract.extract;

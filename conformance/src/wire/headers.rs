@@ -138,7 +138,9 @@ mod tests {
             let row = row.replace('\u{23ce}', "\r\n");
             let (given, expected) = row.split_once(" => ").expect("what is shown");
             let shown = match given.strip_prefix("body ") {
-                Some(body) => password::masked(body.as_bytes()).map(|shown| String::from_utf8(shown).expect("text")),
+                Some(body) => {
+                    password::masked(body.as_bytes()).map(|shown| String::from_utf8(shown).expect("text"))
+                }
                 None => {
                     let (name, value) = given.split_once(':').expect("a header");
                     let value = value.trim_start();

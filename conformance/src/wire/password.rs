@@ -284,7 +284,10 @@ mod tests {
         assert_eq!(found, ["pAss-99"]);
         // A byte is no UTF-8.
         let masked = masked(b"b@gw.example.net abc:b@gw.example.net:80 \xff");
-        assert_eq!(masked.as_deref(), Some("b@gw.example.net abc:$PASSWORD@gw.example.net:80 \u{fffd}".as_bytes()));
+        assert_eq!(
+            masked.as_deref(),
+            Some("b@gw.example.net abc:$PASSWORD@gw.example.net:80 \u{fffd}".as_bytes())
+        );
     }
 
     #[test]
