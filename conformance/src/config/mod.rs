@@ -6,6 +6,7 @@ pub(crate) mod document;
 mod facts;
 mod template;
 
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,8 +35,6 @@ use crate::wire::{Budget, ExtraHeader, proxy};
 pub struct Config {
     /// Base URL of the target.
     pub base_url: Option<String>,
-    /// Whether plain http to another machine is allowed.
-    pub allow_http: bool,
     /// Name of the profile, which limits the load on the target.
     pub profile: Option<Profile>,
     /// Only these checks.
@@ -95,23 +94,43 @@ fn seconds(text: &str) -> Result<Duration, String> {
     integer::<u64>(1..=u32::MAX.into())(text).map(Duration::from_secs)
 }
 
-/// Timeout, wait, certificates, proxy and headers.
-#[derive(Debug, Default)]
+/// The way to a service: arguments, and keys of `[connection]`.
+#[derive(Debug, Clone, Default, Args)]
+#[group(id = "connection", multiple = true)]
 pub struct Connection {
-    /// Timeout of one exchange, from 1 to 3,600 seconds.
+    /// Allow plain HTTP to another machine; the token is then sent unencrypted.
+    #[arg(long)]
+    pub allow_http: bool,
+    /// Let a request time out after this time, in seconds, for example 120 [default: 20].
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
-    /// A file of additional trusted certificates, in PEM.
+    /// Also trust the PEM certificates in this file, for example those of a company's authority.
+    #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-    /// A file with a client certificate, in PEM.
+    /// Show this PEM certificate, with its intermediate ones behind it, to a service that requires one.
+    #[arg(long, value_name = "FILE")]
     pub client_certificate: Option<PathBuf>,
-    /// A file with its key, in PEM.
+    /// Read the private key of the client certificate, PEM without a passphrase, from this file [default: that of
+    /// --client-certificate].
+    #[arg(long, value_name = "FILE", requires = "client_certificate")]
     pub client_key: Option<PathBuf>,
-    /// URL of a proxy.
+    /// Send requests through this proxy (http, https, socks4, socks4a, socks5, socks5h) [default: that of HTTPS_PROXY, HTTP_PROXY or
+    /// ALL_PROXY, apart from hosts in NO_PROXY]. Set a proxy URL with a password in the configuration.
+    #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
     pub proxy: Option<Secret>,
     /// How long to wait until the target responds at all, from a second to an hour.
+    #[arg(skip)]
     pub wait: Option<Duration>,
     /// Headers to add to every request.
+    #[arg(skip)]
     pub headers: Vec<ExtraHeader>,
+}
+
+/// Parses an argument as a secret, so that no message shows it.
+pub fn secret(
+    name: &'static str,
+) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
+    move |text| Ok(Secret::new(name, text))
 }
 
 impl Config {
@@ -138,14 +157,16 @@ impl Config {
             let connection = root.section("connection", |section| connection(file, section, variable))?;
             Ok(Self {
                 base_url: root.read("base-url", Item::string)?,
-                allow_http: root.read("allow-http", Item::boolean)?.unwrap_or(false),
                 profile: root
                     .read("profile", |item| item.named(Profile::named, &Profile::ALL.map(Profile::name)))?,
                 only: globs(root, "only")?,
                 skip: globs(root, "skip")?,
                 token: root.read("api-key", |item| token(item, variable))?,
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
-                connection: connection.unwrap_or_default(),
+                connection: Connection {
+                    allow_http: root.read("allow-http", Item::boolean)?.unwrap_or(false),
+                    ..connection.unwrap_or_default()
+                },
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
                 expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
@@ -168,6 +189,27 @@ impl Ceilings {
             wall: self.wall.unwrap_or(budget.wall),
             rate: self.rate.or(budget.rate),
             concurrency: self.concurrency.unwrap_or(budget.concurrency),
+        }
+    }
+}
+
+impl Connection {
+    /// These values, or else those of `under`.
+    #[must_use]
+    pub fn over(self, under: Self) -> Self {
+        // A key belongs to the certificate beside it.
+        let identity = if self.client_certificate.is_some() { &self } else { &under };
+        let (client_certificate, client_key) =
+            (identity.client_certificate.clone(), identity.client_key.clone());
+        Self {
+            allow_http: self.allow_http || under.allow_http,
+            timeout: self.timeout.or(under.timeout),
+            ca_file: self.ca_file.or(under.ca_file),
+            client_certificate,
+            client_key,
+            proxy: self.proxy.or(under.proxy),
+            wait: self.wait.or(under.wait),
+            headers: [under.headers, self.headers].concat(),
         }
     }
 }
@@ -245,6 +287,7 @@ fn connection(
         return Err(key.wrong("`client-certificate` beside it"));
     }
     Ok(Connection {
+        allow_http: false,
         timeout: timeout.map(Duration::from_secs),
         ca_file: file_of("ca-file")?,
         client_certificate,

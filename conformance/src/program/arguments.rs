@@ -20,7 +20,7 @@ pub(crate) use self::client::ClientArguments;
 pub(crate) use self::judge::JudgeArguments;
 pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
 pub(crate) use self::observe::ObserveArguments;
-pub(crate) use self::target::{ConnectionArguments, TargetArguments};
+pub(crate) use self::target::TargetArguments;
 pub(crate) use self::watch::WatchArguments;
 use super::reports::ReportRequest;
 

@@ -1,7 +1,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use sallyport_conformance::config::{Config, Connection, TokenSource, fact_key};
 use sallyport_conformance::report::plain;
@@ -10,7 +9,7 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, TokenRenewal, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
-use super::arguments::{CONFIG, ConnectionArguments, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
 use super::environment::{self, variable};
 use super::{UsageError, warn};
 
@@ -135,7 +134,6 @@ impl Setup {
         environment::warnings(std::env::vars_os(), &named.borrow()).iter().for_each(|text| warn(text));
         let Config {
             base_url,
-            allow_http,
             profile,
             only,
             skip,
@@ -175,6 +173,7 @@ impl Setup {
         };
         // The way to a service leads nowhere near the embedded server.
         let connection = if arguments.embedded { Connection::default() } else { connection };
+        let connection = arguments.connection.clone().over(connection);
         let given =
             passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
@@ -196,10 +195,10 @@ impl Setup {
                     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
                 )?;
                 let facts = facts_from(variable)?.over(facts);
-                Some(Target::new(&base_url, token, facts, arguments.connection.allow_http || allow_http)?)
+                Some(Target::new(&base_url, token, facts, connection.allow_http)?)
             }
         };
-        let mut curl_options = curl_options(&arguments.connection, &connection);
+        let mut curl_options = curl_options(&connection);
         let wire = WireOptions { renewal, ..wire(arguments, connection)? };
         if let Some(target) = &target {
             curl_options.extend(wire.curl_proxy(target.base()));
@@ -264,14 +263,12 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
     }
 }
 
-fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, UsageError> {
+fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptions, UsageError> {
     let defaults = WireOptions::default();
-    let given = &arguments.connection;
-    let timeout = given.timeout.map(|seconds| Duration::from_secs(seconds.get().into()));
     let read = |file: &Path| {
         files::read(file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))
     };
-    let (ca_file, identity) = certificates(given, &config);
+    let (ca_file, key) = (connection.ca_file.as_deref(), connection.client_key.as_deref());
     let authorities = ca_file.map(read).transpose()?;
     // An empty one would be taken for none.
     if let (Some(file), Some([])) = (ca_file, authorities.as_deref()) {
@@ -279,7 +276,7 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
             format!("{}: expected certificates in PEM format, found an empty file", file.display()).into()
         );
     }
-    let identity = identity.map(|(certificate, key)| -> Result<_, UsageError> {
+    let identity = connection.client_certificate.as_deref().map(|certificate| -> Result<_, UsageError> {
         let key_file = key.unwrap_or(certificate);
         let made = ClientIdentity::new(&read(certificate)?, &read(key_file)?);
         Ok(made.map_err(|error| match error {
@@ -292,37 +289,25 @@ fn wire(arguments: &TargetArguments, config: Connection) -> Result<WireOptions, 
     });
     let hidden = arguments.header.iter().map(|header| parsed_header(header.expose(), false));
     let public = arguments.public_header.iter().map(|header| parsed_header(header.expose(), true));
-    let mut headers = config.headers;
+    let mut headers = connection.headers;
     headers.extend(hidden.chain(public).collect::<Result<Vec<_>, _>>()?);
     Ok(WireOptions {
-        timeout: timeout.or(config.timeout).unwrap_or(defaults.timeout),
+        timeout: connection.timeout.unwrap_or(defaults.timeout),
         authorities: authorities.unwrap_or_default(),
         identity: identity.transpose()?,
-        proxy: given.proxy.clone().or(config.proxy),
+        proxy: connection.proxy,
         headers,
-        wait: arguments.wait.or(config.wait).unwrap_or_default(),
+        wait: arguments.wait.or(connection.wait).unwrap_or_default(),
         ..defaults
     })
 }
 
-/// The file of authorities, and those of the client certificate and its key.
-fn certificates<'a>(
-    given: &'a ConnectionArguments,
-    config: &'a Connection,
-) -> (Option<&'a Path>, Option<(&'a Path, Option<&'a Path>)>) {
-    let ca_file = given.ca_file.as_deref().or(config.ca_file.as_deref());
-    // A key belongs to the certificate beside it.
-    let of_config = || Some((config.client_certificate.as_deref()?, config.client_key.as_deref()));
-    let of_arguments = given.client_certificate.as_deref().map(|file| (file, given.client_key.as_deref()));
-    (ca_file, of_arguments.or_else(of_config))
-}
-
 /// Options of curl for the same certificates. curl reads the variables of a proxy itself.
-fn curl_options(given: &ConnectionArguments, config: &Connection) -> Vec<String> {
-    let (ca_file, identity) = certificates(given, config);
-    let (certificate, key) = identity.map_or((None, None), |(certificate, key)| (Some(certificate), key));
-    let files = [("--cacert", ca_file), ("--cert", certificate), ("--key", key)].into_iter();
-    let files = files.filter_map(|(option, file)| Some([option.to_owned(), file?.display().to_string()]));
+fn curl_options(connection: &Connection) -> Vec<String> {
+    let Connection { ca_file, client_certificate, client_key, .. } = connection;
+    let files = [("--cacert", ca_file), ("--cert", client_certificate), ("--key", client_key)].into_iter();
+    let files =
+        files.filter_map(|(option, file)| Some([option.to_owned(), file.as_ref()?.display().to_string()]));
     files.flatten().collect()
 }
 

@@ -1,6 +1,13 @@
 use std::io;
 
-use super::{comment, github, har, html, json, junit, markdown, prometheus, sarif};
+use super::github::github;
+use super::har::har;
+use super::html::html;
+use super::json::pretty;
+use super::junit::junit;
+use super::markdown::{comment, markdown};
+use super::prometheus::prometheus;
+use super::sarif::sarif;
 use crate::names::names;
 use crate::run::Report;
 
@@ -63,7 +70,7 @@ impl Format {
     pub fn write(self, report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
         let text = match self {
             Self::Html => html(report).map_err(io::Error::other)?,
-            Self::Json => json(report)?,
+            Self::Json => pretty(report)?,
             Self::Junit => junit(report).map_err(io::Error::other)?,
             Self::Sarif => sarif(report)?,
             Self::Markdown => markdown(report).map_err(io::Error::other)?,

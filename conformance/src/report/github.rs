@@ -2,7 +2,7 @@
 
 use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
 use super::markdown::markdown_within;
-use super::words::{counted, inference, throttled};
+use super::words::{counted, inference, line};
 use super::{plain_lines, quantity};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, Report, Unresolved};
@@ -15,8 +15,7 @@ const MAX_SUMMARY_BYTES: usize = 1_000_000;
 
 /// What a report says in annotations: an error for each likely cause and for each other check that failed, a warning for what
 /// is doubtful or has no result, and a notice with the verdict.
-#[must_use]
-pub fn github(report: &Report) -> String {
+pub(super) fn github(report: &Report) -> String {
     let mut errors: Vec<Annotation> = Vec::new();
     let mut warnings: Vec<Annotation> = Vec::new();
     let groups = groups(report, false);
@@ -69,7 +68,7 @@ pub fn github(report: &Report) -> String {
     push(&mut text, "warning", &warnings);
     let level = if report.verdict.prevents_testing() { "error" } else { "notice" };
     let mut message = format!("{}: {}; checks: {}", report.target, report.conclusion, counted(report.totals));
-    if let Some(throttled) = throttled(report) {
+    if let Some(throttled) = line(report, "throttled") {
         message.push_str(&format!("; {throttled}"));
     }
     text.push_str(&Annotation { title: "conformance".to_owned(), message }.command(level));

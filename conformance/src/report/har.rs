@@ -12,10 +12,7 @@ use crate::run::{LoggedExchange, Report, RunLog};
 use crate::wire::RecordedExchange;
 
 /// Writes the exchanges that the run has kept, as an archive, one by one. Secrets were taken out of them before.
-///
-/// # Errors
-/// When `writer` fails, or they can't be serialised, which would be a bug of the suite.
-pub fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
+pub(super) fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
     let RunLog { left_out, .. } = &report.log;
     let left_out = match left_out {
         0 => String::new(),

@@ -11,10 +11,7 @@ use crate::run::{CheckResult, ClauseSummary, FindingChange, Report, Unresolved, 
 use crate::wire::RecordedExchange;
 
 /// The report as one page for a browser: no other file, no network.
-///
-/// # Errors
-/// When the page can't be rendered, which would be a bug of the suite.
-pub fn html(report: &Report) -> Result<String, minijinja::Error> {
+pub(super) fn html(report: &Report) -> Result<String, minijinja::Error> {
     render(
         "page.html",
         include_str!("html/page.html"),
@@ -37,7 +34,7 @@ pub fn html(report: &Report) -> Result<String, minijinja::Error> {
 }
 
 /// A label and a text for each line.
-pub(super) fn labelled(lines: impl IntoIterator<Item = (&'static str, String)>) -> Vec<Value> {
+pub(super) fn labelled(lines: impl IntoIterator<Item = (String, String)>) -> Vec<Value> {
     lines.into_iter().map(|(label, text)| context! { label, text }).collect()
 }
 

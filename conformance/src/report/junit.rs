@@ -8,7 +8,7 @@ use quick_junit::{
 
 use super::cause::{consequences, headlines, same_reason};
 use super::terminal::failures;
-use super::words::{detected, inference, profile_and_budget, suite_and_contract, throttled};
+use super::words::{inference, line};
 use super::{Detail, Screen, plain};
 use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
@@ -86,26 +86,24 @@ impl TestResult<'_> {
 /// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
 /// result, and a fault of ours or the network's, is an `error`, or `skipped` if another check shows why; a check that did not run is `skipped`; a flaky one carries
 /// `flakyFailure`. A run that ended early has a case of its own, which is an `error`.
-///
-/// # Errors
-/// When the document can't be written, which would be a bug of the suite.
-pub fn junit(report: &Report) -> Result<String, SerializeError> {
+pub(super) fn junit(report: &Report) -> Result<String, SerializeError> {
     let mut suites = Vec::new();
     let operation = |result: &CheckResult| result.id.split('.').next().unwrap_or_default();
     // Checks are sorted by id.
     for results in report.checks.chunk_by(|one, other| operation(one) == operation(other)) {
         let mut suite = TestSuite::new(results.first().map(operation).unwrap_or_default());
         suite.add_property(("target", &*plain(&report.target)));
-        suite.add_property(("suite", &*suite_and_contract(report)));
-        suite.add_property(("profile", &*profile_and_budget(report)));
+        let said = |label| line(report, label).unwrap_or_default();
+        suite.add_property(("suite", &*said("suite")));
+        suite.add_property(("profile", &*said("profile")));
         if let Some(implementation) = &report.implementation {
             suite.add_property(("implementation", &*plain(implementation)));
         }
         suite.add_property(("verdict", &*plain(&report.conclusion)));
         let Coverage { judged, clauses, .. } = &report.coverage;
         suite.add_property(("clauses", &*format!("{judged} of {clauses} judged")));
-        suite.add_property(("detection", &*detected(&report.detection, "would have noticed")));
-        if let Some(throttled) = throttled(report) {
+        suite.add_property(("detection", &*said("detection")));
+        if let Some(throttled) = line(report, "throttled") {
             suite.add_property(("throttled", &*throttled));
         }
         for line in report.diagnosis.iter().flat_map(headlines) {

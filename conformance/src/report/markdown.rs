@@ -16,18 +16,12 @@ const MAX_COMMENT_CHARACTERS: usize = 65_000;
 const MAX_COMMAND_BYTES: usize = 4_000;
 
 /// The report as a summary in Markdown, for instance for a pull request.
-///
-/// # Errors
-/// When it can't be rendered, which would be a bug of the suite.
-pub fn markdown(report: &Report) -> Result<String, Error> {
+pub(super) fn markdown(report: &Report) -> Result<String, Error> {
     Ok(within(&marked(report, usize::MAX)?, usize::MAX))
 }
 
 /// The same, cut to the length of a pull request comment.
-///
-/// # Errors
-/// As [`markdown`].
-pub fn comment(report: &Report) -> Result<String, Error> {
+pub(super) fn comment(report: &Report) -> Result<String, Error> {
     markdown_within(report, MAX_COMMENT_CHARACTERS)
 }
 
@@ -46,8 +40,8 @@ const END_OF_FOLD: char = '\u{4}';
 fn marked(report: &Report, max_command_bytes: usize) -> Result<String, Error> {
     let mark = |mark: char| Value::from_safe_string(mark.to_string());
     let broken: Vec<_> = report.clauses.iter().filter(|clause| clause.failures > 0).collect();
-    let lines = |label: &'static str, lines: &[String]| {
-        lines.iter().map(move |line| (label, line.clone())).collect::<Vec<_>>()
+    let lines = |label: &str, lines: &[String]| {
+        lines.iter().map(|line| (label.to_owned(), line.clone())).collect::<Vec<_>>()
     };
     let head = lines("tested", report.implementation.as_slice()).into_iter();
     let head =

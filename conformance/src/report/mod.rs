@@ -24,22 +24,19 @@ pub use crate::quantity::quantity;
 pub use curl::command as curl;
 pub use evidence::evidence;
 pub use format::Format;
-pub use github::{github, job_summary, without_commands};
+pub use github::{job_summary, without_commands};
+pub use har::CUT as HAR_CUT;
 pub(crate) use har::entry as har_entry;
-pub use har::{CUT as HAR_CUT, har};
-pub use html::html;
 pub(crate) use json::pretty as pretty_json;
-pub use json::{json, schema};
-pub use junit::junit;
+pub use json::schema;
 #[cfg(feature = "embedded")]
 pub(crate) use junit::{TestResult, document as junit_document};
-pub use markdown::{comment, markdown};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
-pub use prometheus::prometheus;
-pub use sarif::sarif;
 pub use screen::{Detail, Screen, Style};
+#[cfg(feature = "embedded")]
+pub(crate) use template::render_lines;
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;

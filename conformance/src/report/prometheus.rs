@@ -14,10 +14,7 @@ use super::words::seconds;
 use crate::run::{Expectation, FindingChange, Report, Totals, Verdict};
 
 /// The report as gauges: verdict, clauses, detection, cost and duration, and each clause by itself.
-///
-/// # Errors
-/// When they can't be rendered, which would be a bug of the suite.
-pub fn prometheus(report: &Report) -> Result<String, Error> {
+pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
     let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = report.totals;
     let outcomes = [
         ("passed", passed),

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use super::cause::{CheckFinding, consequences, groups, headlines};
 use super::curl;
 use super::json::pretty;
-use super::words::{inference, throttled};
+use super::words::{inference, line};
 use crate::check::{Finding, Outcome, Severity};
 use crate::run::{FindingChange, Report, Unresolved};
 
@@ -12,10 +12,7 @@ const DOCUMENT: &str = "openapi/openapi.yaml";
 
 /// The report as SARIF 2.1.0: each clause is a rule, each finding a result that points at the clause's line in the OpenAPI
 /// document.
-///
-/// # Errors
-/// When it can't be serialised, which would be a bug of the suite.
-pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
+pub(super) fn sarif(report: &Report) -> Result<String, serde_json::Error> {
     let rules: Vec<Value> = report
         .clauses
         .iter()
@@ -64,7 +61,7 @@ pub fn sarif(report: &Report) -> Result<String, serde_json::Error> {
                 "budget": report.budget,
                 "discovered": report.discovered,
                 "explored": report.explored,
-                "throttled": throttled(report),
+                "throttled": line(report, "throttled"),
                 "unmet": report.unmet,
                 "since": report.since,
             },

@@ -2,14 +2,10 @@ use std::fmt::Write as _;
 
 use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
-use super::words::{
-    accepted, changes, cost, coverage, detected, discovered, evidence_command, explored, id, inferred_from,
-    not_as_expected, not_noticed, profile_and_budget, reason_text, rests_on, run_again, seconds,
-    suite_and_contract, throttled, to_judge_more, violated,
-};
+use super::words::{evidence_command, id, inferred_from, lines, rests_on, seconds};
 use super::{Detail, Screen, curl, plain, quantity};
-use crate::check::{Evidence, Observation, Outcome};
-use crate::run::{CheckResult, FindingChange, NotJudged, Report, Unresolved, Verdict};
+use crate::check::{Evidence, Outcome};
+use crate::run::{CheckResult, Report, Verdict};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -70,70 +66,38 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     let verdict = screen.paint(verdict_tone(report), &report.conclusion);
     let tested = report.implementation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&format!("{}{tested}", report.target)));
-    let stopped: Vec<String> = report.stopped.iter().cloned().collect();
-    let deciding = [
-        (Tone::Doubtful, "stopped", &stopped),
-        (Tone::Doubtful, "gate not met", &report.unmet),
-        (Tone::Bad, "violated", &violated(report)),
-    ];
-    // These decide the exit code, so none is folded.
-    for (tone, label, lines) in deciding {
-        lines.iter().for_each(|line| text.push_str(&screen.labelled(tone, label, line)));
+    let busy = is_verbose.then(|| seconds(report.busy_ms));
+    for lines in lines(report, busy).chunk_by(|(one, _), (other, _)| one == other) {
+        let label = lines.first().map_or("", |(label, _)| label.as_str());
+        let (tone, is_shown) = match label {
+            "violated" => (Tone::Bad, true),
+            "stopped" | "gate not met" | "accepted" | "expected" | "changed" | "without result"
+            | "throttled" | "run again" => (Tone::Doubtful, true),
+            "not judged" | "not noticed" | "open" | "suite" => (Tone::Faint, is_verbose),
+            "to judge more" => (Tone::Faint, screen.detail == Detail::Normal),
+            "begun" => (Tone::Faint, false),
+            _ => (Tone::Faint, screen.detail > Detail::Quiet),
+        };
+        // These decide the exit code, so none is folded.
+        let decides = matches!(label, "stopped" | "gate not met" | "violated");
+        let shown = if is_verbose || decides { lines.len() } else { MAX_REASONS };
+        for (_, line) in lines.iter().take(shown).filter(|_| is_shown) {
+            text.push_str(&screen.labelled(tone, label, line));
+        }
+        let more = lines.len().saturating_sub(shown);
+        if more > 0 && is_shown {
+            text.push_str(&screen.labelled(
+                tone,
+                label,
+                &format!("and {more} more; see the report or --verbose"),
+            ));
+        }
     }
-    let max = if is_verbose { usize::MAX } else { MAX_REASONS };
-    let mut add = |tone, label: &str, lines: Vec<String>| {
-        folded_lines(lines, max).iter().for_each(|line| text.push_str(&screen.labelled(tone, label, line)));
-    };
-    add(Tone::Doubtful, "accepted", accepted(report).collect());
-    add(Tone::Doubtful, "expected", not_as_expected(report));
-    add(Tone::Doubtful, "changed", changes(report, &[FindingChange::New, FindingChange::Fixed]));
-    let inconclusive = Unresolved::inconclusive(&report.checks);
-    add(Tone::Doubtful, "without result", inconclusive.iter().map(Unresolved::line).collect());
-    add(Tone::Doubtful, "throttled", throttled(report).into_iter().collect());
-    add(Tone::Doubtful, "run again", run_again(report).into_iter().collect());
-    if screen.detail == Detail::Quiet {
-        return text;
-    }
-    add(Tone::Faint, "coverage", vec![coverage(report)]);
-    add(Tone::Faint, "detection", vec![detected(&report.detection, "would have noticed")]);
-    if is_verbose {
-        // Reasons that leave no clause open stand among what was skipped.
-        let open = |reason: &&NotJudged| !reason.clauses.is_empty();
-        add(
-            Tone::Faint,
-            "not judged",
-            report.coverage.not_judged.iter().filter(open).map(reason_text).collect(),
-        );
-        add(Tone::Faint, "not noticed", not_noticed(report).collect());
-        let observations = report.checks.iter().flat_map(|result| {
-            let line = |seen: &Observation| format!("{}: {} ({})", seen.unspecified, seen.text, result.id);
-            result.observations.iter().map(line)
-        });
-        add(Tone::Faint, "open", observations.collect());
-        add(Tone::Faint, "suite", vec![suite_and_contract(report)]);
-    } else {
-        add(Tone::Faint, "to judge more", to_judge_more(report).into_iter().collect());
-    }
-    add(Tone::Faint, "discovered", discovered(report).collect());
-    add(Tone::Faint, "explored", explored(report).into_iter().collect());
-    add(Tone::Faint, "profile", vec![profile_and_budget(report)]);
-    let busy =
-        if is_verbose { format!(" ({:.2} s in checks)", seconds(report.busy_ms)) } else { String::new() };
-    add(Tone::Faint, "cost", vec![format!("{}{busy}", cost(report))]);
     text
 }
 
 /// Maximum number of lines of one kind, before the rest is counted.
 const MAX_REASONS: usize = 8;
-
-fn folded_lines(mut lines: Vec<String>, max: usize) -> Vec<String> {
-    let more = lines.len().saturating_sub(max);
-    if more > 0 {
-        lines.truncate(max);
-        lines.push(format!("and {more} more; see the report or --verbose"));
-    }
-    lines
-}
 
 fn verdict_tone(report: &Report) -> Tone {
     match report.verdict {

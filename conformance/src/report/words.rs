@@ -1,19 +1,17 @@
 //! The words that several formats share.
 
-use std::borrow::Cow;
+use minijinja::value::Serde;
+use minijinja::{Value, context};
 
 use super::cause::groups;
 use super::curl;
 use super::quantity;
-use crate::check::{Finding, Outcome};
+use super::template::render_lines;
+use crate::check::{Finding, Observation, Outcome};
 use crate::detection::{Detection, Unlock};
-use crate::explore::ExplorationResult;
 use crate::run::{
-    ChangedFinding, CheckResult, Coverage, Expectation, ExpectationState, FindingChange, NotJudged, Report,
-    Rerun, Totals, Unresolved, finding_id,
+    ChangedFinding, CheckResult, FindingChange, NotJudged, Report, Totals, Unresolved, finding_id,
 };
-use crate::target::DiscoveredFact;
-use crate::wire::{Budget, Throttling, Usage};
 
 /// Outcomes counted, in words.
 pub(crate) fn counted(totals: Totals) -> String {
@@ -36,16 +34,9 @@ pub(crate) fn counted(totals: Totals) -> String {
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
 }
 
-/// How much of the contract was judged, by how many checks.
-pub(super) fn coverage(report: &Report) -> String {
-    let Coverage { judged, clauses, .. } = report.coverage;
-    let checks = quantity(report.totals.all(), "check");
-    format!("{judged} of {} judged; {checks}: {}", quantity(clauses, "clause"), counted(report.totals))
-}
-
 /// What would raise coverage most: the reason for which most clauses were not judged and about which a tester can do something, or
 /// else the one for which most known faults would not have been noticed.
-pub(super) fn to_judge_more(report: &Report) -> Option<String> {
+fn to_judge_more(report: &Report) -> Option<String> {
     // What is said above is not said twice.
     let inconclusive = Unresolved::inconclusive(&report.checks);
     let is_new = |reason: &str| {
@@ -56,35 +47,6 @@ pub(super) fn to_judge_more(report: &Report) -> Option<String> {
     let most = reasons().find(|reason| reason.checks > 0 && !reason.clauses.is_empty());
     let unnoticed = || report.detection.unlocks.iter().find(|unlock| is_new(&unlock.reason)).map(unlock_text);
     most.map(reason_text).or_else(unnoticed).or_else(|| reasons().next().map(reason_text))
-}
-
-/// The violated clauses with the number of their findings.
-pub(super) fn violated(report: &Report) -> Vec<String> {
-    let violated = report.clauses.iter().filter(|clause| clause.failures > 0);
-    violated.map(|clause| format!("{}: {}", clause.id, quantity(clause.failures, "finding"))).collect()
-}
-
-/// The expected failures that no longer are what the configuration says.
-pub(super) fn not_as_expected(report: &Report) -> Vec<String> {
-    let line = |Expectation { clause, state, .. }: &Expectation| {
-        let state = match state {
-            ExpectationState::Fails => return None,
-            ExpectationState::NoLongerFails => "no longer fails; remove its entry from the configuration",
-            ExpectationState::Expired => {
-                "is still violated, and the last day of the expected failure has passed"
-            }
-            ExpectationState::NotChecked => "was expected to fail, but none of its checks has a result",
-        };
-        Some(format!("{clause} {state}"))
-    };
-    report.expectations.iter().filter_map(line).collect()
-}
-
-/// The accepted violations, in words.
-pub(super) fn accepted(report: &Report) -> impl Iterator<Item = String> {
-    report.accepted().map(|Expectation { clause, until, reason, .. }| {
-        format!("{clause} is violated, which is accepted until {until}: {reason}")
-    })
 }
 
 /// The facts that a finding rests on, in words.
@@ -113,25 +75,73 @@ pub(super) fn inference(finding: &Finding) -> String {
     inferred_from(finding).map(|from| format!(" ({from})")).unwrap_or_default()
 }
 
-/// What was run, and how much it shows: a label and a text for each line.
-pub(super) fn run_lines(report: &Report) -> Vec<(&'static str, String)> {
-    let labelled = |label: &'static str| move |text: String| (label, text);
-    let lines = [
-        ("coverage", coverage(report)),
-        ("detection", detected(&report.detection, "would have noticed")),
-        ("cost", cost(report)),
+/// What a report says beside its findings: a label and a text for each line, in the order of a terminal. What is left out on some
+/// screens is among them, and `busy` is the time in checks where it is to be shown.
+pub(super) fn lines(report: &Report, busy: Option<f64>) -> Vec<(String, String)> {
+    let observations = report.checks.iter().flat_map(|result| {
+        let line = |seen: &Observation| format!("{}: {} ({})", seen.unspecified, seen.text, result.id);
+        result.observations.iter().map(line)
+    });
+    // Reasons that leave no clause open stand among what was skipped.
+    let open = report.coverage.not_judged.iter().filter(|reason| !reason.clauses.is_empty());
+    let violated: Vec<_> = report.clauses.iter().filter(|clause| clause.failures > 0).collect();
+    let view = context! {
+        stopped => report.stopped.iter().cloned().collect::<Vec<_>>(),
+        unmet => &report.unmet,
+        violated => Value::from(Serde(violated)),
+        expectations => Value::from(Serde(&report.expectations)),
+        changed => changes(report, &[FindingChange::New, FindingChange::Fixed]),
+        without_result => Unresolved::inconclusive(&report.checks).iter().map(Unresolved::line).collect::<Vec<_>>(),
+        throttling => Value::from(Serde(report.throttling)),
+        run_again => Value::from(Serde(report.run_again)),
+        judged => report.coverage.judged,
+        clauses => report.coverage.clauses,
+        checks => report.totals.all(),
+        outcomes => counted(report.totals),
+        detection => detected(&report.detection, "would have noticed"),
+        not_judged => open.map(reason_text).collect::<Vec<_>>(),
+        not_noticed => not_noticed(report).collect::<Vec<_>>(),
+        observations => observations.collect::<Vec<_>>(),
+        suite => &report.suite,
+        contract => &report.contract,
+        sha256 => &report.contract_sha256,
+        to_judge_more => to_judge_more(report).into_iter().collect::<Vec<_>>(),
+        discovered => Value::from(Serde(&report.discovered)),
+        explored => Value::from(Serde(report.explored)),
+        is_recorded => report.profile == Report::RECORDED,
+        profile => report.profile,
+        budget => Value::from(Serde(&report.budget)),
+        usage => Value::from(Serde(report.usage)),
+        elapsed => format!("{:.2}", seconds(report.elapsed_ms)),
+        renewals => report.token_renewals,
+        busy => busy.map(|busy| format!("{busy:.2}")),
+        begun => &report.begun,
+    };
+    render_lines("summary.txt", include_str!("html/summary.txt"), view)
+}
+
+/// The text of the only line with this label.
+pub(super) fn line(report: &Report, wanted: &str) -> Option<String> {
+    lines(report, None).into_iter().find(|(label, _)| label == wanted).map(|(_, text)| text)
+}
+
+/// What was run, and how much it shows.
+pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
+    const LABELS: [&str; 10] = [
+        "coverage",
+        "detection",
+        "cost",
+        "discovered",
+        "explored",
+        "throttled",
+        "run again",
+        "profile",
+        "begun",
+        "suite",
     ];
-    let optional = discovered(report)
-        .map(labelled("discovered"))
-        .chain(explored(report).map(labelled("explored")))
-        .chain(throttled(report).map(labelled("throttled")))
-        .chain(run_again(report).map(labelled("run again")));
-    let rest = [
-        ("profile", profile_and_budget(report)),
-        ("begun", report.begun.clone()),
-        ("suite", suite_and_contract(report)),
-    ];
-    lines.into_iter().chain(optional).chain(rest).collect()
+    let lines = lines(report, None);
+    let of = |label: &&str| lines.iter().filter(|(known, _)| known == label).cloned().collect::<Vec<_>>();
+    LABELS.iter().flat_map(of).collect()
 }
 
 /// What became of the findings of an earlier report, a line for each of these changes.
@@ -163,90 +173,6 @@ pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
     Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
 }
 
-/// What a run took.
-pub(super) fn cost(report: &Report) -> String {
-    let Usage { requests, gateways, .. } = report.usage;
-    let (requests, gateways) = (quantity(requests, "request"), quantity(gateways, "gateway"));
-    let renewed = match report.token_renewals {
-        0 => String::new(),
-        count => format!(", {}", quantity(count, "token renewal")),
-    };
-    format!("{requests}, {gateways}, {:.2} s{renewed}", seconds(report.elapsed_ms))
-}
-
-/// Suite and contract, with their versions.
-pub(super) fn suite_and_contract(report: &Report) -> String {
-    format!("{}, contract {}, SHA-256 {}", report.suite, report.contract, report.contract_sha256)
-}
-
-/// The profile and its ceilings.
-pub(super) fn profile_and_budget(report: &Report) -> String {
-    let Budget { requests, gateways, bytes: _, wall, rate, concurrency } = &report.budget;
-    if report.profile == Report::RECORDED {
-        return "recorded: nothing was sent".to_owned();
-    }
-    let rate = rate.map(|rate| format!("{rate} requests/s, ")).unwrap_or_default();
-    format!(
-        "{}: at most {}, {}, {rate}{} s, {concurrency} at a time",
-        report.profile,
-        quantity(*requests, "request"),
-        quantity(*gateways, "gateway"),
-        wall.as_secs()
-    )
-}
-
-/// How often the target throttled, and what the suite did about it.
-pub(super) fn throttled(report: &Report) -> Option<String> {
-    let Throttling { responses, lowest_rate } = report.throttling;
-    let requests = quantity(responses, "request");
-    match lowest_rate {
-        _ if responses == 0 => None,
-        Some(rate) => Some(format!(
-            "the service throttled {requests}; the rate was lowered to {}/s",
-            quantity(u64::from(rate), "request")
-        )),
-        None => Some(format!("the service throttled {requests}")),
-    }
-}
-
-/// Facts that the run found out by itself, in words.
-pub(super) fn discovered(report: &Report) -> impl Iterator<Item = String> {
-    report.discovered.iter().map(|DiscoveredFact { variable, description, value }| {
-        format!("{description}: {}; if this is wrong or incomplete, supply {variable}", beginning(value))
-    })
-}
-
-/// A value as the configuration writes it, of a long list the first items. The JSON report has them all.
-fn beginning(value: &str) -> Cow<'_, str> {
-    const SHOWN: usize = 4;
-    let items: Vec<&str> = value.split(", ").collect();
-    match items.get(..SHOWN) {
-        Some(first) if items.len() > 2 * SHOWN => {
-            let end = if value.ends_with(']') { "]" } else { "" };
-            format!("{}, …{end} ({} in all)", first.join(", "), items.len()).into()
-        }
-        _ => value.into(),
-    }
-}
-
-/// What was explored, in words.
-pub(super) fn explored(report: &Report) -> Option<String> {
-    report.explored.map(|ExplorationResult { seed, seconds, requests, sent, steps }| {
-        let steps = quantity(steps, "step");
-        let requests = quantity(requests, "request");
-        format!("{steps}, {sent} of at most {requests} in at most {seconds} s, seed {seed}")
-    })
-}
-
-/// The results of the checks that were run again at the end.
-pub(super) fn run_again(report: &Report) -> Option<String> {
-    let Rerun { checks, concluded } = report.run_again;
-    (checks > 0).then(|| {
-        let checks = quantity(checks, "inconclusive check");
-        format!("{checks} run again at the end; {concluded} of them with a result now")
-    })
-}
-
 /// Why the run would have missed known faults: the most frequent reasons.
 pub(super) fn not_noticed(report: &Report) -> impl Iterator<Item = String> {
     const MAX_REASONS: usize = 5;
@@ -262,7 +188,7 @@ pub(super) fn not_judged(report: &Report) -> impl Iterator<Item = String> {
     report.coverage.not_judged.iter().map(reason_text)
 }
 
-pub(super) fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
+fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
     match checks {
         0 => format!("{}: {reason}", quantity(clauses.len(), "clause")),
         _ => format!("{} and {}: {reason}", quantity(clauses.len(), "clause"), quantity(*checks, "check")),

@@ -209,7 +209,9 @@ pub(crate) fn describe(response: &Response, code: Option<&Value>, redactor: &Red
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::response::gateways;
     use crate::target::Secret;
+    use crate::wire::GatewayCount;
 
     fn judged(id: OperationId, form: Form, result: &Result<Response, WireFailure>) -> ResponseClass {
         let contract = Contract::embedded().expect("contract");
@@ -223,54 +225,37 @@ mod tests {
     }
 
     #[test]
-    fn a_success_is_status_and_code_together() {
-        assert_eq!(judge(200, r#"{"code": 0}"#, Form::Json), ResponseClass::Accepted);
-        assert_eq!(judge(200, r#"{"code": 0.0}"#, Form::Json), ResponseClass::Accepted);
-        let rejections = [
-            (200, r#"{"code": 7}"#),
-            (200, r#"{"code": 7, "data": []}"#),
-            (200, r#"{"code": 7, "data": {"items": []}}"#),
-            (200, r#"{"code": 40001, "message": "x", "data": ["num is too large"]}"#),
-            (200, r#"{"code": "E1", "data": [1]}"#),
-            (200, r#"{"data": {"field": "ip", "reason": "malformed"}}"#),
-            (200, r#"{"code": 40001, "data": {"list": [{"ip": "203.0.113.7", "port": 80}]}}"#),
-            (400, r#"{"code": 0}"#),
-            (404, "nothing"),
-        ];
-        for (status, body) in rejections {
-            assert!(matches!(judge(status, body, Form::Json), ResponseClass::Rejected(_)), "{status} {body}");
-        }
-        let halves = [
-            (201, r#"{"code": 0}"#),
-            (200, r#"{"code": "0", "data": [1]}"#),
-            (200, r#"{"code": "0", "data": []}"#),
-            (200, r#"{"code": null, "data": [1]}"#),
-            (200, r#"{"data": [1]}"#),
-            (200, r#"{"data": {"ip": "203.0.113.7", "port": 80}}"#),
-            (200, r#"{"code": "0", "data": {"list": [{"ip": "203.0.113.7", "port": 80}]}}"#),
-        ];
-        for (status, body) in halves {
-            let class = judge(status, body, Form::Json);
-            assert!(matches!(class, ResponseClass::Ambiguous(_)), "{status} {body}");
+    fn responses_mean_what_the_table_says() {
+        let table = include_str!("responses.txt").replace("GW", r#"{"ip": "203.0.113.1", "port": 1}"#);
+        for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+            let row = row.replace('\u{23ce}', "\r\n");
+            let (given, expected) = row.split_once(" => ").expect("what it means");
+            let (status, given) = given.split_once(' ').expect("a status");
+            let (form, body) = given.split_once(' ').unwrap_or((given, ""));
+            let (form, status) =
+                (if form == "text" { Form::Text } else { Form::Json }, status.parse().expect("a status"));
+            let number =
+                expected.rsplit_once(' ').and_then(|(class, number)| Some((class, number.parse().ok()?)));
+            assert_eq!(
+                judge(status, body, form).name(),
+                number.map_or(expected, |(class, _)| class),
+                "{row}"
+            );
+            if let Some((_, number)) = number {
+                let contract = Contract::embedded().expect("contract");
+                let extract = &contract.extract;
+                let form = if form == Form::Text { &extract.text } else { &extract.json };
+                let request = Request::to(&extract.operation).query(&extract.num.name, 2);
+                let request = request.query(&extract.return_type.name, form);
+                let response = Ok(Response::new(status, Vec::new(), body.to_owned().into()));
+                let count = gateways::count(contract, &request, &response);
+                assert_eq!(count, GatewayCount::Counted(number), "{row}");
+            }
         }
     }
 
     #[test]
-    fn text_is_a_success_unless_it_has_a_code() {
-        let rejection = r#"{"code": 7, "message": "x"}"#;
-        assert_eq!(judge(200, "gw.invalid:1", Form::Text), ResponseClass::Accepted);
-        for (status, body) in [(200, rejection), (400, "gw.invalid:1")] {
-            assert!(matches!(judge(status, body, Form::Text), ResponseClass::Rejected(_)), "{status} {body}");
-        }
-    }
-
-    #[test]
-    fn throttling_server_errors_and_timeouts_are_not_rejections() {
-        assert!(matches!(judge(429, "", Form::Json), ResponseClass::Throttled(_)));
-        assert!(matches!(judge(503, "", Form::Json), ResponseClass::Throttled(_)));
-        for body in ["", r#"{"code": 7, "message": "x"}"#] {
-            assert!(matches!(judge(500, body, Form::Json), ResponseClass::ServerError(_)), "{body}");
-        }
+    fn a_failure_is_no_rejection() {
         let class =
             |kind| judged(OperationId::Groups, Form::Json, &Err(WireFailure { kind, detail: String::new() }));
         assert!(matches!(class(FailureKind::Broken), ResponseClass::ServerError(_)));

@@ -11,11 +11,11 @@ use crate::detection::Matrix;
 use crate::wire::{Budget, Usage};
 
 /// Value of a clause that no chosen case judges yet: more than any number of faults.
-const CLAUSE: u64 = 1 << 20;
+const CLAUSE: u64 = 1 << 36;
 
 /// Value of a known fault that no chosen case notices yet, and that few cases notice. It has a multiple of this value if many
 /// do: such a fault shows in ordinary requests, and is a more likely mistake than one that shows beside one other parameter.
-const FAULT: u64 = 16;
+const FAULT: u64 = 1 << 20;
 
 /// Numbers of cases from which on a fault has a multiple of that value.
 const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
@@ -24,7 +24,7 @@ const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
 /// nothing that other checks notice.
 const CHECK: u64 = 4 * FAULT;
 
-/// Value of noticing a fault a second and a third time, when nothing new can be noticed: unknown faults are likely to resemble
+/// Value of noticing a fault a second and a third time, for a case that notices nothing new: unknown faults are likely to resemble
 /// known ones.
 const AGAIN: [u64; 2] = [4, 1];
 
@@ -176,17 +176,10 @@ struct Choice<'a> {
     noticed: Vec<u8>,
     /// Price of a gateway in requests.
     gateway: u64,
+    /// Value of noticing a fault a second and a third time; nothing where a number of faults is enough.
+    again: [u64; 2],
     /// One of [`SHARERS`].
     sharers: u64,
-}
-
-/// What counts towards the value of a candidate, beside the clauses that no chosen case judges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Gain {
-    /// Faults that no chosen case notices.
-    New,
-    /// Also faults that one or two chosen cases notice.
-    Again,
 }
 
 /// A candidate in the queue: its value for its price when last computed, and its number. Among equals the earlier one comes first.
@@ -246,14 +239,12 @@ impl<'a> Candidates<'a> {
 
     /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
     fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
-        let choices = SHARERS.map(|sharers| self.take(max, enough, sharers));
-        let best = choices
-            .into_iter()
-            .max_by_key(|choice| (choice.judged.len(), choice.detected, choice.left.requests));
+        let choices = SHARERS.map(|sharers| self.take(max, enough, sharers)).into_iter();
+        let best = choices.max_by_key(|choice| (choice.judged.len(), choice.detected, choice.left.requests));
         best.map(|choice| choice.taken).unwrap_or_default()
     }
 
-    /// Chooses what notices new faults, then what notices faults again, then whatever fits.
+    /// Chooses the candidate with the highest value for its price, and again, until nothing more fits.
     fn take(&self, max: Cost, enough: Option<usize>, sharers: u64) -> Choice<'_> {
         let mut chosen = Choice {
             taken: BTreeSet::new(),
@@ -265,32 +256,22 @@ impl<'a> Candidates<'a> {
             detected: 0,
             noticed: vec![0; self.values.len()],
             gateway: u64::from(max.requests / max.gateways.max(1)).max(1),
+            again: if enough.is_some() { [0, 0] } else { AGAIN },
             sharers,
         };
         self.ran.iter().for_each(|ran| chosen.add_result(ran));
-        self.by_value(&mut chosen, enough, Gain::New);
-        if enough.is_none() {
-            self.by_value(&mut chosen, enough, Gain::Again);
-            self.in_turn(&mut chosen);
-        }
-        chosen
-    }
-
-    /// Takes the candidate with the highest value for its price, until nothing that fits has any value.
-    fn by_value(&self, chosen: &mut Choice<'_>, enough: Option<usize>, gain: Gain) {
-        let offer = |chosen: &Choice<'_>, number: usize| -> Offer {
-            (chosen.worth(&self.all[number], gain), Reverse(number))
-        };
-        let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(chosen, number)).collect();
+        let offer = |chosen: &Choice<'_>, number: usize| (chosen.worth(&self.all[number]), Reverse(number));
+        let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(&chosen, number)).collect();
         while let Some((worth, Reverse(number))) = queue.pop() {
-            if enough.is_some_and(|enough| chosen.detected >= enough) {
-                return;
+            if enough.is_some_and(|enough| chosen.detected >= enough || worth == 0) {
+                break;
             }
             let candidate = &self.all[number];
-            if worth == 0 || chosen.taken.contains(&number) {
+            if chosen.taken.contains(&number) {
                 continue;
             }
-            let now = offer(chosen, number);
+            // What was chosen since may notice what it notices.
+            let now = offer(&chosen, number);
             if queue.peek().is_some_and(|next| *next > now) {
                 queue.push(now);
             } else if chosen.try_take(number, candidate) {
@@ -298,20 +279,11 @@ impl<'a> Candidates<'a> {
                 let others =
                     (0..self.all.len()).filter(|other| self.all[*other].check.id == candidate.check.id);
                 queue.extend(
-                    others.filter(|other| !chosen.taken.contains(other)).map(|other| offer(chosen, other)),
+                    others.filter(|other| !chosen.taken.contains(other)).map(|other| offer(&chosen, other)),
                 );
             }
         }
-    }
-
-    /// Takes what else fits: the first case of each check, then the second of each, so that most checks run at least in part.
-    fn in_turn(&self, chosen: &mut Choice<'_>) {
-        let mut rest: Vec<usize> =
-            (0..self.all.len()).filter(|number| !chosen.taken.contains(number)).collect();
-        rest.sort_by_key(|number| self.all[*number].at.1);
-        for number in rest {
-            chosen.try_take(number, &self.all[number]);
-        }
+        chosen
     }
 }
 
@@ -325,18 +297,18 @@ impl Choice<'_> {
     }
 
     /// The value that a candidate adds, for each 1/1024 of a request that it costs.
-    fn worth(&self, candidate: &Candidate<'_>, gain: Gain) -> u64 {
+    fn worth(&self, candidate: &Candidate<'_>) -> u64 {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.clauses.difference(&self.judged).count();
-        let of_fault = |fault: &usize| match (gain, usize::from(self.noticed[*fault])) {
-            (_, 0) => self.values[*fault],
-            (Gain::New, _) => 0,
-            (Gain::Again, times) => AGAIN.get(times - 1).copied().unwrap_or_default(),
-        };
-        let faults = self.notices(candidate).iter().map(of_fault);
-        let is_new_subject = gain == Gain::New && !self.subjects.contains(&candidate.subject());
-        let of_check = if is_new_subject { CHECK } else { 0 };
-        let gain = CLAUSE.saturating_mul(clauses as u64).saturating_add(faults.chain([of_check]).sum());
+        let of_check = if self.subjects.contains(&candidate.subject()) { 0 } else { CHECK };
+        let (mut new, mut again) = (CLAUSE.saturating_mul(clauses as u64).saturating_add(of_check), 0);
+        for fault in self.notices(candidate) {
+            match usize::from(self.noticed[*fault]) {
+                0 => new = new.saturating_add(self.values[*fault]),
+                times => again += self.again.get(times - 1).copied().unwrap_or_default(),
+            }
+        }
+        let gain = if new > 0 { new } else { again };
         let in_requests = |Cost { requests, gateways }: Cost| {
             u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway))
         };

@@ -132,41 +132,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_are_hidden_and_their_names_stay() {
-        let cases = [
-            (
-                "Set-Cookie",
-                "sid=s3cret; Path=/; Max-Age=60; Secure",
-                "sid=$HIDDEN; Path=/; Max-Age=60; Secure",
-            ),
-            ("set-cookie", "s3cret", "$HIDDEN"),
-            (
-                "set-cookie",
-                "path=s3cret; extra=s3cret; SameSite=Lax",
-                "path=$HIDDEN; extra=$HIDDEN; SameSite=Lax",
-            ),
-            ("Cookie", "a=s3cret; b=s3=cret", "a=$HIDDEN; b=$HIDDEN"),
-            ("Authorization", "Bearer s3cret", "Bearer $HIDDEN"),
-            ("Authorization", "s3cret", "$HIDDEN"),
-            ("Proxy-Authenticate", "Digest realm=\"r\", nonce=\"s3cret\"", "Digest $HIDDEN"),
-            ("X-API-Key", "s3cret", "$HIDDEN"),
-            ("X_Auth_Token", "s3cret", "$HIDDEN"),
-            ("X-CSRF-Token", "", ""),
-            ("X-CSRFToken", "s3cret", "$HIDDEN"),
-            ("ApiKey2", "s3cret", "$HIDDEN"),
-            ("Location", "https://u:s3cret@host/a?b=s3cret&s3cret#s3cret", "https://$HIDDEN@host/a?$HIDDEN"),
-            ("Location", "/a/b", "/a/b"),
-            (
-                "Link",
-                "<https://host/a?k=s3cret>; rel=next, </b?c>; rel=prev",
-                "<https://host/a?$HIDDEN>; rel=next, </b?$HIDDEN>; rel=prev",
-            ),
-            ("Refresh", "0; url=/a?token=s3cret", "0; url=/a?$HIDDEN"),
-            ("Cache-Control", "no-store", "no-store"),
-            ("X-Request-Id", "r-1", "r-1"),
-        ];
-        for (name, value, expected) in cases {
-            assert_eq!(masked(name, value), expected, "{name}: {value}");
+    fn reports_show_what_the_table_says() {
+        let table = include_str!("masked.txt").replace("\n    =>", " =>");
+        for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
+            let row = row.replace('\u{23ce}', "\r\n");
+            let (given, expected) = row.split_once(" => ").expect("what is shown");
+            let shown = match given.strip_prefix("body ") {
+                Some(body) => {
+                    password::masked(body.as_bytes()).map(|shown| String::from_utf8(shown).expect("text"))
+                }
+                None => {
+                    let (name, value) = given.split_once(':').expect("a header");
+                    let value = value.trim_start();
+                    Some(masked(name, value)).filter(|shown| shown != value)
+                }
+            };
+            assert_eq!(shown.as_deref().unwrap_or("unchanged"), expected, "{given}");
         }
     }
 

@@ -7,9 +7,10 @@ use sallyport_conformance::check::{InferredClauses, Outcome, Severity};
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::detection::Matrix;
 use sallyport_conformance::observe::{Archive, Traffic, observe};
+use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
-    Contract, Facts, Options, Report, Selection, SilentObserver, Suite, Target, registry, report,
+    Contract, Facts, Options, Report, Selection, SilentObserver, Suite, Target, registry,
 };
 use tokio::runtime::Runtime;
 
@@ -230,7 +231,7 @@ fn problems(report: &Report, name: &str) -> Vec<String> {
 fn observed(report: &Report) -> Result<Vec<String>, Failed> {
     let contract = Contract::embedded().expect("the embedded contract is complete");
     let mut har = Vec::new();
-    report::har(report, &mut har)?;
+    Format::Har.write(report, &mut har)?;
     let archive = Archive::read(har.as_slice(), u64::MAX)?;
     let traffic = Traffic::from_archive(contract, archive, None)?;
     let observed = observe(contract, &traffic, InferredClauses::Fail);

@@ -116,7 +116,7 @@ async fn a_password_in_a_header_is_a_finding_that_does_not_show_it() {
         findings.iter().any(|finding| finding.actual.starts_with("a header x-proxy-password")),
         "{findings:?}"
     );
-    let json = report::json(&report).expect("JSON");
+    let json = Format::Json.render(&report).expect("JSON");
     assert!(!json.contains("pAss-9911") && !json.contains("pAss-7788"), "{json}");
 }
 

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sallyport_conformance::Secret;
-use sallyport_conformance::report::{self, Screen};
+use sallyport_conformance::report::{self, Format, Screen};
 use sallyport_conformance::wire::{Redactor, WireOptions};
 
 use super::canned::{CannedServer, Reply};
@@ -23,7 +23,7 @@ async fn passwords_in_responses_are_found_and_not_kept() {
     let artefacts = [
         report::failures(&report, &Screen::PLAIN),
         report::summary(&report, &Screen::PLAIN),
-        report::json(&report).expect("JSON"),
+        Format::Json.render(&report).expect("JSON"),
     ];
     for artefact in artefacts {
         for password in PASSWORDS {

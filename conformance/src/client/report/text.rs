@@ -3,10 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+
 use super::ClientReport;
 use crate::check::Outcome;
 use crate::client::result::ClientCaseResult;
-use crate::report::{TestResult, plain, quantity};
+use crate::report::{TestResult, plain, quantity, render_lines};
 use crate::run::Verdict;
 
 /// Maximum number of lines of a command's output on a terminal and in JUnit.
@@ -136,57 +139,20 @@ impl ClientCaseResult {
         }
     }
 
-    /// What was expected and found; nothing for a case that passed.
+    /// What was expected and found; nothing for a case that passed, or that was not reached, which the sum counts.
     pub(super) fn details(&self) -> String {
-        let mut text = String::new();
-        let reason = match &self.outcome {
-            Outcome::Passed => return text,
-            outcome => outcome.reason(),
+        if self.outcome == Outcome::Passed || self.is_interrupted() {
+            return String::new();
+        }
+        let input = self.ending.as_ref().and_then(|_| serde_json::to_string(&self.input).ok());
+        let view = context! {
+            case => Value::from(Serde(self)),
+            reason => self.outcome.reason(),
+            is_known => self.is_known(),
+            input => input,
+            shown => SHOWN_LINES,
         };
-        if matches!(self.outcome, Outcome::Error(_)) && self.ending.is_none() {
-            // It was not reached; the sum counts it.
-            return text;
-        }
-        text.push_str(&self.line());
-        if let Some(same) = &self.same_error_as {
-            let _ = writeln!(text, "{:>16} {same}", "as in");
-            return text;
-        }
-        if let Some(reason) = reason {
-            let _ = writeln!(text, "{:>16} {}", "", plain(reason));
-        }
-        for finding in &self.findings {
-            if let Some(same) = &finding.same_as {
-                let _ = writeln!(text, "{:>16} {same}: {}", "as in", plain(&finding.actual));
-                continue;
-            }
-            let from =
-                finding.inferred_from.map(|from| format!(" (inferred from {from})")).unwrap_or_default();
-            let _ = writeln!(text, "{:>16} {}: {}{from}", "", finding.duty, finding.requirement);
-            let _ = writeln!(text, "{:>16} {}", "expected", plain(&finding.expected));
-            let _ = writeln!(text, "{:>16} {}", "found", plain(&finding.actual));
-        }
-        if self.is_known() {
-            return text;
-        }
-        for request in &self.requests {
-            let _ = writeln!(text, "{:>16} {request}", "");
-        }
-        let mut labelled = |label: &str, value: &str| {
-            for (number, line) in value.lines().take(SHOWN_LINES).enumerate() {
-                let _ = writeln!(text, "{:>16} {}", if number == 0 { label } else { "" }, plain(line));
-            }
-            let more = value.lines().count().saturating_sub(SHOWN_LINES);
-            if more > 0 {
-                let _ = writeln!(text, "{:>16} and {}", "", quantity(more, "more line"));
-            }
-        };
-        if self.ending.is_some() {
-            labelled("input", &serde_json::to_string(&self.input).unwrap_or_default());
-        }
-        labelled("ended with", self.ending.as_deref().unwrap_or_default());
-        labelled("standard output", self.standard_output.as_deref().unwrap_or_default());
-        labelled("standard error", self.standard_error.as_deref().unwrap_or_default());
-        text
+        let lines = render_lines("details.txt", include_str!("details.txt"), view).into_iter();
+        lines.fold(self.line(), |text, (label, line)| format!("{text}{label:>16} {line}\n"))
     }
 }

@@ -2,8 +2,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
+use sallyport_conformance::config::Connection;
 
-use super::{ConnectionArguments, ListFormat, integer, loopback};
+use super::{ListFormat, integer, loopback};
 
 #[cfg(feature = "embedded")]
 pub(crate) use sallyport_conformance::lab::SandboxTokens;
@@ -56,5 +57,5 @@ pub(crate) struct ProxyArguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = loopback)]
     pub(crate) control: SocketAddr,
     #[command(flatten)]
-    pub(crate) connection: ConnectionArguments,
+    pub(crate) connection: Connection,
 }

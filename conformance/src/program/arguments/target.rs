@@ -1,42 +1,12 @@
-use std::convert::Infallible;
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sallyport_conformance::Secret;
-use sallyport_conformance::config::{Ceilings, time};
+use sallyport_conformance::config::{Ceilings, Connection, secret, time};
 use sallyport_conformance::report::quantity;
 use sallyport_conformance::run::Profile;
-
-use super::integer;
-
-/// The way to a service.
-#[derive(Debug, Default, Args)]
-#[group(id = "connection", multiple = true)]
-pub(crate) struct ConnectionArguments {
-    /// Allow plain HTTP to another machine; the token is then sent unencrypted.
-    #[arg(long)]
-    pub(crate) allow_http: bool,
-    /// Let a request time out after this time, in seconds, for example 120 [default: 20].
-    #[arg(long, value_name = "SECONDS", value_parser = integer::<NonZeroU32>(1..=u32::MAX.into()))]
-    pub(crate) timeout: Option<NonZeroU32>,
-    /// Also trust the PEM certificates in this file, for example those of a company's authority.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) ca_file: Option<PathBuf>,
-    /// Show this PEM certificate, with its intermediate ones behind it, to a service that requires one.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) client_certificate: Option<PathBuf>,
-    /// Read the private key of the client certificate, PEM without a passphrase, from this file [default: that of
-    /// --client-certificate].
-    #[arg(long, value_name = "FILE", requires = "client_certificate")]
-    pub(crate) client_key: Option<PathBuf>,
-    /// Send requests through this proxy (http, https, socks4, socks4a, socks5, socks5h) [default: that of HTTPS_PROXY, HTTP_PROXY or
-    /// ALL_PROXY, apart from hosts in NO_PROXY]. Set a proxy URL with a password in the configuration.
-    #[arg(long, value_name = "URL", value_parser = secret("PROXY"))]
-    pub(crate) proxy: Option<Secret>,
-}
 
 /// The target, the way to it, and the limits of the load on it.
 #[derive(Debug, Default, Args)]
@@ -64,7 +34,7 @@ pub(crate) struct TargetArguments {
     #[arg(long, value_name = "TOKEN", group = "token", value_parser = secret("API_KEY"))]
     pub(crate) api_key: Option<Secret>,
     #[command(flatten)]
-    pub(crate) connection: ConnectionArguments,
+    pub(crate) connection: Connection,
     /// Wait up to this time, for example 60s or 5m, until the service responds at all; then run [default: do not wait].
     #[arg(long, value_name = "TIME", value_parser = time(1, 60 * 60))]
     pub(crate) wait: Option<Duration>,
@@ -76,11 +46,6 @@ pub(crate) struct TargetArguments {
     pub(crate) public_header: Vec<Secret>,
     #[command(flatten)]
     pub(crate) ceilings: Ceilings,
-}
-
-/// Parses an argument as a secret, so that no message shows it.
-fn secret(name: &'static str) -> impl Fn(&str) -> Result<Secret, Infallible> + Clone + Send + Sync + 'static {
-    move |text| Ok(Secret::new(name, text))
 }
 
 fn profile() -> impl TypedValueParser<Value = Profile> {
