@@ -177,8 +177,10 @@ mod tests {
     fn each_text_is_an_address_or_an_error() {
         for row in include_str!("addresses.txt").lines().skip(1) {
             let (text, expected) = row.split_once(" → ").unwrap();
-            // A control character is written as its escape.
-            let found = match parse(&text.replace("\\n", "\n")) {
+            let text = [("\\n", "\n"), ("\\s", " "), ("\\e", "")]
+                .iter()
+                .fold(text.to_owned(), |text, (shown, sent)| text.replace(shown, sent));
+            let found = match parse(&text) {
                 Ok(address) => address.to_string(),
                 Err(error) => format!("{error:?}").split(' ').next().unwrap().to_owned(),
             };
