@@ -24,7 +24,7 @@ pub(crate) fn lower(document: &Document, contract: &Contract) -> Value {
     let mut paths = Map::new();
     let mut add = |path: &str, id: &str, operation: &Operation, is_text: bool| {
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[operation.method.key()] = lowering.operation(id, operation, is_text);
+        item[operation.method.to_lowercase()] = lowering.operation(id, operation, is_text);
     };
     for operation in &contract.operations {
         add(&operation.path, &operation.id, operation, false);

@@ -67,12 +67,12 @@ impl Emitter<'_> {
         let methods = self.contract.operations.iter().filter(|other| other.path == *path);
         json!({
             "id": id,
-            "method": method.to_string(),
+            "method": method,
             "path": path,
             "fields": fields,
             "defaults": defaults,
             "headers": success.headers.iter().map(|header| self.header(header)).collect::<Vec<_>>(),
-            "allow": methods.map(|other| other.method.to_string()).collect::<Vec<_>>().join(", "),
+            "allow": methods.map(|other| other.method.as_str()).collect::<Vec<_>>().join(", "),
             "status": match success.status.as_str() {
                 "201" => Some("CREATED"),
                 "202" => Some("ACCEPTED"),

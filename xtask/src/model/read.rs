@@ -5,11 +5,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::{Citation, Contract, LIMITS, Method, Operation, Response, Schema};
+use super::{Citation, Contract, LIMITS, Operation, Response, Schema};
 use crate::{
     document::{Document, join},
     problem::{Problem, suggestion},
 };
+
+/// The methods that the generators can express.
+const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
 impl Contract {
     /// Reads the contract out of a document. Of each operation, schema and clause the first problem is reported, sorted by position.
@@ -18,8 +21,10 @@ impl Contract {
         let mut operations = Vec::new();
         for (path, at, _) in document.members("/paths") {
             for (key, pointer, _) in document.members(&at) {
-                let Ok(method) = key.parse() else { continue };
-                match operation(document, path, method, &pointer) {
+                if !METHODS.contains(&key) {
+                    continue;
+                }
+                match operation(document, path, key, &pointer) {
                     Ok(operation) => operations.push(operation),
                     Err(problem) => problems.push(problem),
                 }
@@ -41,9 +46,9 @@ impl Contract {
     }
 }
 
-fn operation(document: &Document, path: &str, method: Method, at: &str) -> Result<Operation, Problem> {
+fn operation(document: &Document, path: &str, method: &str, at: &str) -> Result<Operation, Problem> {
     let mut operation: Operation = part(document, at)?;
-    (operation.path, operation.method) = (path.to_owned(), method);
+    (operation.path, operation.method) = (path.to_owned(), method.to_uppercase());
     for (item, requirement) in document.items(&join(at, "security")) {
         for name in requirement.as_object().into_iter().flatten().map(|(name, _)| name) {
             operation.credentials.push(credential(

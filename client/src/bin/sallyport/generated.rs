@@ -3,7 +3,10 @@
 /// The commands of plain listings.
 #[derive(clap::Subcommand)]
 pub(crate) enum Listing {
-    #[command(about = "List static groups")]
+    #[command(
+        about = "List static groups",
+        long_about = "List static groups\n\nReturns the custom groups of the account that owns the token, ascending by id. Empty when there are none."
+    )]
     Groups(crate::args::ListingOptions),
 }
 impl Listing {
@@ -14,9 +17,10 @@ impl Listing {
     ) -> Result<(), crate::failure::Failure> {
         match self {
             Self::Groups(options) => {
+                let call = client.groups();
                 options
                     .write(
-                        &client.groups().await?,
+                        &call.await?,
                         &[
                             ("ID", "groupId"),
                             ("NAME", "name"),
