@@ -20,7 +20,8 @@ impl ListGroups {
     pub async fn with_response(
         self,
     ) -> Result<WithResponse<Vec<types::StaticGroup>>, Error> {
-        let call = self.client.generated_for(self.options).list_static_groups();
+        let client = self.client.generated_for(self.options);
+        let call = client.list_static_groups();
         Ok(call.send().await?.map(|success| success.data.items))
     }
 }
