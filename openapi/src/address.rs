@@ -71,19 +71,13 @@ impl Address {
     /// # Errors
     /// Says what is wrong with the text, without quoting it.
     pub fn parse(text: &str, ports: &RangeInclusive<u16>) -> Result<Self, AddressError> {
-        let (mut colons, mut network, mut zone) = (0_usize, false, false);
-        for byte in text.bytes() {
-            colons += usize::from(byte == b':');
-            network |= byte == b'/';
-            zone |= byte == b'%';
-        }
         if text.is_empty() {
             return Err(AddressError::Empty);
         }
-        if network {
+        if text.contains('/') {
             return Err(AddressError::Network);
         }
-        if zone {
+        if text.contains('%') {
             return Err(AddressError::Zone);
         }
         if let Some(rest) = text.strip_prefix('[') {
@@ -95,7 +89,7 @@ impl Address {
             let port = parse_port(port.strip_prefix(':').ok_or(AddressError::Form)?, ports)?;
             return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
         }
-        let (ip, port) = match colons {
+        let (ip, port) = match text.matches(':').count() {
             0 => (text, None),
             1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
             _ => {

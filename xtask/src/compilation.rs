@@ -115,7 +115,7 @@ fn what_is_generated_from_the_library_compiles() {
         let said = compile(&folder.path().join(name), &crates);
         assert!(said.is_ok(), "the generated code of {name}: {}", said.unwrap_err());
         if name == "client" {
-            let client = folder.path().join("client/liblib.rmeta");
+            let client = folder.path().join("client/libclient.rmeta");
             crates.insert("sallyport_client".to_owned(), client.display().to_string());
         }
     }
@@ -160,6 +160,7 @@ fn built_crates(root: &Path) -> BTreeMap<String, String> {
 fn compile(folder: &Path, crates: &BTreeMap<String, String>) -> Result<(), String> {
     let mut command = Command::new("rustc");
     command.args(["--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "--cap-lints", "allow"]);
+    command.arg("--crate-name").arg(folder.file_name().unwrap());
     command.arg("--out-dir").arg(folder).arg(folder.join("lib.rs"));
     let used = [
         "clap",

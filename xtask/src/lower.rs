@@ -246,34 +246,3 @@ impl Lowering<'_> {
         schema.name.is_some() && successes.any(|success| success.pointer == schema.pointer)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        fixture::{CONTRACT, LIBRARY},
-        model::LIMITS,
-    };
-
-    #[test]
-    fn tokens_aliases_fallback_headers_and_bounds_are_no_business_of_progenitor() {
-        let extract = ["num", "regions", "protocol", "return_type", "lb", "sb", "request_id"];
-        for (text, path, expected) in [
-            (CONTRACT, "/paths/~1openapi~1v1~1proxy~1extract/get", &extract[..]),
-            (
-                LIBRARY,
-                "/paths/~1openapi~1v1~1books~1{bookId}~1loans~1{loanId}/put",
-                &["bookId", "loanId", "request_id"],
-            ),
-        ] {
-            let document = Document::parse(text).unwrap();
-            let root = lower(&document, &Contract::read(&document).unwrap());
-            let parameters = root.pointer(&format!("{path}/parameters")).and_then(Value::as_array).unwrap();
-            let names: Vec<_> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
-            assert_eq!(names, expected);
-            for word in LIMITS.into_iter().chain(["default", "security", "x-clause"]) {
-                assert!(!root.to_string().contains(&format!("\"{word}\":")), "{word}");
-            }
-        }
-    }
-}

@@ -83,22 +83,19 @@ fn operation(document: &Document, path: &str, method: &str, at: &str) -> Result<
     Ok(operation)
 }
 
+/// The transport of a scheme, which the schema of the subset allows to be an apiKey or http bearer.
 fn credential(document: &Document, at: &str, scheme: &str) -> Result<Transport, Problem> {
     let field = |key| document.text(scheme, key).map(str::to_owned);
-    match (field("type").as_deref(), field("in").as_deref(), field("scheme").as_deref(), field("name")) {
-        (Some("apiKey"), Some("query"), _, Some(name)) => Ok(Transport::Query(name)),
-        (Some("apiKey"), Some("header"), _, Some(name)) => Ok(Transport::Header(name)),
-        (Some("http"), _, Some("bearer"), _) => Ok(Transport::Bearer),
-        _ if document.get(scheme).is_none() => {
+    match (field("in").as_deref(), field("name")) {
+        (Some("query"), Some(name)) => Ok(Transport::Query(name)),
+        (Some(_), Some(name)) => Ok(Transport::Header(name)),
+        _ if document.get(scheme).is_some() => Ok(Transport::Bearer),
+        _ => {
             let name = scheme.rsplit('/').next().unwrap_or_default();
             let known = document.members("/components/securitySchemes");
             let known = known.iter().map(|(name, ..)| *name);
             let help = suggestion(name, known, "define it under components/securitySchemes");
             Err(document.problem(at, format!("unknown security scheme `{name}`"), help))
-        }
-        _ => {
-            let help = "use an apiKey in query or header, or http bearer, under components/securitySchemes";
-            Err(document.problem(at, format!("unsupported security scheme {scheme}"), help))
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Schemas, with every constraint that the document can put on a value.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
 use super::{Citation, Kind, LIMITS};
 
-/// What a value must be. The schema of the subset has no keyword beyond these.
+/// What a value must be. A keyword that is not a field is a problem, so that none is dropped.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Schema {
     /// Pointer of the definition, after following `$ref`.
     #[serde(rename = "$at")]
@@ -43,6 +43,15 @@ pub(crate) struct Schema {
     items: Option<Box<Schema>>,
     #[serde(default)]
     properties: Vec<Property>,
+    /// Read by the lint, or said of each property.
+    #[serde(rename = "x-format")]
+    _format: Option<IgnoredAny>,
+    #[serde(rename = "additionalProperties")]
+    _additional: Option<IgnoredAny>,
+    #[serde(rename = "required")]
+    _required: Option<IgnoredAny>,
+    #[serde(rename = "pattern")]
+    _pattern: Option<IgnoredAny>,
 }
 
 /// A form of a value that has its own reader.

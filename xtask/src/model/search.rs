@@ -19,7 +19,7 @@ pub(crate) struct Filter {
 }
 
 /// How a value is compared with the field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Match {
     Equal,
