@@ -26,7 +26,7 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub change_ip: ::std::option::Option<bool>,
-        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
+        ///Which terms are permitted, in days. Clause: `search.capabilities`.
         #[serde(
             rename = "convertTrial",
             skip_serializing_if = "::std::option::Option::is_none"
@@ -46,7 +46,7 @@ pub mod types {
         #[serde(deserialize_with = "crate::lenient::optional_integer")]
         #[serde(default)]
         pub max_batch_size: ::std::option::Option<i64>,
-        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
+        ///Which terms are permitted, in days. Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub purchase: ::std::option::Option<TermRule>,
         ///Credentials can be generated at random. Clause: `search.capabilities`.
@@ -55,7 +55,7 @@ pub mod types {
             skip_serializing_if = "::std::option::Option::is_none"
         )]
         pub random_credentials: ::std::option::Option<bool>,
-        ///Which terms, in days, may be bought. Clause: `search.capabilities`.
+        ///Which terms are permitted, in days. Clause: `search.capabilities`.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub renew: ::std::option::Option<TermRule>,
         ///The replacement node can be chosen. Clause: `search.capabilities`.
@@ -568,7 +568,7 @@ pub mod types {
         ///State of a static instance. `enum: ["provisioning","active","expired","cancelled","failed"]`. Clause: `search.status`.
         pub status: crate::contract::InstanceStatus,
     }
-    ///Which terms, in days, may be bought.
+    ///Which terms are permitted, in days.
     #[derive(
         ::serde::Deserialize,
         ::serde::Serialize,
@@ -956,7 +956,7 @@ let response = client.extract_proxies()
     }
     /**List static groups
 
-Returns the custom groups of the account that owns the token, ascending by id.
+Returns the custom groups of the account that owns the token, ascending by id. Empty when there are none.
 
 Sends a `GET` request to `/openapi/v1/static/groups`
 

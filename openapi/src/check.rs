@@ -9,7 +9,7 @@ use crate::{
     address::{Address, AddressError},
     date_time,
     request::Request,
-    table::{Constraint, Location, Part, Row, Rule, Schema, Type},
+    table::{Condition, Constraint, Location, Part, Row, Rule, Schema, Type},
 };
 
 /// Maximum number of characters of a text that a message repeats.
@@ -78,30 +78,30 @@ impl<'o> Request<'o> {
     fn check_rule(&self, rule: &'o Rule) -> Check<'o> {
         let operation = self.operation();
         match rule {
-            Rule::Same { alias, parameter, clauses } => match (self.get(alias), self.get(parameter)) {
+            Rule::Same { alias, parameter, clause } => match (self.get(alias), self.get(parameter)) {
                 (Some(one), Some(other)) if one != other => Err(Violation {
                     problem: Problem::Conflict,
-                    ..Violation::new(format!("the same value as `{parameter}`"), shown(one), clauses)
+                    ..Violation::new(format!("the same value as `{parameter}`"), shown(one), clause)
                 }
                 .of(operation.part(alias))),
                 _ => Ok(()),
             },
-            Rule::RequiredWhen { parameter, condition, equals, clauses } => {
+            Rule::RequiredWhen { parameter, when: Condition { parameter: condition, equals }, clause } => {
                 let default = || operation.part(condition)?.schema.default.as_ref();
                 let cause = self.get(condition).or_else(default);
                 if self.get(parameter).is_some() || cause.and_then(Value::as_str) != Some(equals) {
                     return Ok(());
                 }
                 let when = format!("`{condition}` is `{equals}`");
-                let error = Violation::new(format!("a value when {when}"), "none", clauses);
+                let error = Violation::new(format!("a value when {when}"), "none", clause);
                 Err(Violation { problem: Problem::MissingWhen(when), ..error }.of(operation.part(parameter)))
             }
-            Rule::NotBefore { property, bound, clauses } => {
+            Rule::NotBefore { property, bound, clause } => {
                 let instant = |name| date_time::parse(self.get("body")?.get(name)?.as_str()?);
                 match (instant(property), instant(bound)) {
                     (Some(value), Some(earliest)) if value < earliest => {
                         let expected = format!("`{bound}`, {earliest}, or later");
-                        let error = Violation::new(expected, value.to_string(), clauses);
+                        let error = Violation::new(expected, value.to_string(), clause);
                         Err(Violation { location: Location::Body, path: property.clone(), ..error })
                     }
                     _ => Ok(()),
@@ -168,22 +168,11 @@ impl Row {
                 return Err(Violation { problem: Problem::Empty, ..self.violation(shown(value)) });
             }
             (Constraint::Enum(values), Value::String(text)) => (!values.contains(text)).then(|| shown(value)),
-            (Constraint::Minimum(least), Value::Number(number)) => {
-                number.as_i64().is_some_and(|number| number < *least).then(|| shown(value))
-            }
-            (Constraint::Maximum(most), Value::Number(number)) => {
-                number.as_i64().is_some_and(|number| number > *most).then(|| shown(value))
-            }
-            (Constraint::MaxUtf8Bytes(most), Value::String(text)) => {
-                (text.len() > *most).then(|| format!("{} bytes", text.len()).into())
-            }
-            (Constraint::MinLength(least), Value::String(text)) => {
-                let length = text.chars().count();
-                (length < *least).then(|| counted(length, "character"))
-            }
-            (Constraint::MaxLength(most), Value::String(text)) => {
-                let length = text.chars().count();
-                (length > *most).then(|| counted(length, "character"))
+            (Constraint::Limit(keyword, bound), _) => {
+                measured(keyword, *bound, value).and_then(|(size, noun)| {
+                    let is_broken = if keyword.contains("min") { size < *bound } else { size > *bound };
+                    is_broken.then(|| if noun.is_empty() { shown(value) } else { counted(size, noun) })
+                })
             }
             (Constraint::DateTime, Value::String(text)) => {
                 date_time::parse(text).is_none().then(|| shown(value))
@@ -194,16 +183,6 @@ impl Row {
                     let clauses = if is_port { port_clauses } else { &self.clauses };
                     Violation::new(error.expected(), shown(value), clauses)
                 });
-            }
-            (Constraint::MinItems(least), Value::Array(items)) => {
-                (items.len() < *least).then(|| counted(items.len(), "item"))
-            }
-            (Constraint::MaxItems(most), Value::Array(items)) => {
-                (items.len() > *most).then(|| counted(items.len(), "item"))
-            }
-            (Constraint::MaxDistinct(most), Value::Array(items)) if items.len() > *most => {
-                let distinct = distinct(items);
-                (distinct > *most).then(|| format!("{distinct} distinct ones").into())
             }
             (Constraint::Items(schema), Value::Array(items)) => {
                 for (index, item) in items.iter().enumerate() {
@@ -246,6 +225,23 @@ impl Type {
     }
 }
 
+/// What a keyword limits of a value, with the noun of what is counted: a number itself, a length, or how many items there are. `None`
+/// where it limits nothing.
+fn measured(keyword: &str, bound: i64, value: &Value) -> Option<(i64, &'static str)> {
+    let size = |count: usize, noun| Some((i64::try_from(count).unwrap_or(i64::MAX), noun));
+    match (keyword, value) {
+        ("minimum" | "maximum", Value::Number(number)) => Some((number.as_i64()?, "")),
+        ("minLength" | "maxLength", Value::String(text)) => size(text.chars().count(), "character"),
+        ("x-max-utf8-bytes", Value::String(text)) => size(text.len(), "byte"),
+        ("minItems" | "maxItems", Value::Array(items)) => size(items.len(), "item"),
+        // Fewer items cannot have more distinct ones.
+        ("x-max-distinct", Value::Array(items)) if size(items.len(), "")?.0 > bound => {
+            size(distinct(items), "distinct one")
+        }
+        _ => None,
+    }
+}
+
 /// How many items differ. Addresses are equal in every spelling.
 fn distinct(items: &[Value]) -> usize {
     let mut addresses = HashSet::new();
@@ -275,7 +271,7 @@ fn shown(value: &Value) -> Cow<'static, str> {
 #[must_use]
 pub fn quoted(text: &str) -> String {
     if resembles_a_token(text) {
-        return format!("a text of {}", counted(text.chars().count(), "character"));
+        return format!("a text of {} characters", text.chars().count());
     }
     let mut shown: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_debug).collect();
     if text.chars().nth(MAX_SHOWN).is_some() {
@@ -296,7 +292,7 @@ fn resembles_a_token(text: &str) -> bool {
 
 /// A number with its noun, such as "1 item" and "2 items".
 #[must_use]
-pub fn counted(count: usize, noun: &str) -> Cow<'static, str> {
+pub fn counted(count: i64, noun: &str) -> Cow<'static, str> {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" }).into()
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The clauses that one part of the document cites, by keyword.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Source")]
+#[serde(try_from = "Value")]
 pub struct Citation {
     /// Clauses for every keyword that `by_keyword` does not name.
     pub any: Vec<String>,
@@ -16,39 +16,18 @@ pub struct Citation {
 }
 
 /// One id, a list of ids, or a map from keyword to either, with `any` for the rest.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Source {
-    Whole(Ids),
-    ByKeyword(BTreeMap<String, Ids>),
-}
+impl TryFrom<Value> for Citation {
+    type Error = serde_json::Error;
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Ids {
-    One(String),
-    Several(Vec<String>),
-}
-
-impl From<Ids> for Vec<String> {
-    fn from(ids: Ids) -> Self {
-        match ids {
-            Ids::One(id) => vec![id],
-            Ids::Several(ids) => ids,
-        }
-    }
-}
-
-impl From<Source> for Citation {
-    fn from(source: Source) -> Self {
-        match source {
-            Source::Whole(ids) => Self { any: ids.into(), by_keyword: BTreeMap::new() },
-            Source::ByKeyword(map) => {
-                let mut by_keyword: BTreeMap<String, Vec<String>> =
-                    map.into_iter().map(|(keyword, ids)| (keyword, ids.into())).collect();
-                Self { any: by_keyword.remove("any").unwrap_or_default(), by_keyword }
-            }
-        }
+    fn try_from(source: Value) -> Result<Self, Self::Error> {
+        let ids = |cited: Value| match cited {
+            Value::String(id) => Ok(vec![id]),
+            list => Vec::<String>::deserialize(list),
+        };
+        let Value::Object(map) = source else { return Ok(Self { any: ids(source)?, ..Self::default() }) };
+        let by_keyword = map.into_iter().map(|(keyword, cited)| Ok((keyword, ids(cited)?)));
+        let mut by_keyword = by_keyword.collect::<Result<BTreeMap<_, _>, Self::Error>>()?;
+        Ok(Self { any: by_keyword.remove("any").unwrap_or_default(), by_keyword })
     }
 }
 

@@ -79,28 +79,14 @@ mod tests {
     use super::{parse as read, *};
 
     #[test]
-    fn every_spelling_of_an_instant_is_that_instant() {
-        let instant = read("2026-01-31T08:00:00Z").unwrap();
-        for same in [
-            "2026-01-31t08:00:00z",
-            "2026-01-31T10:30:00+02:30",
-            "2026-01-31T08:00:00.000-00:00",
-            "2026-01-31T07:59:00-00:01",
-        ] {
-            assert_eq!(read(same), Some(instant), "{same}");
+    fn each_text_is_an_instant_or_none() {
+        for row in include_str!("date_times.txt").lines().filter(|row| !row.starts_with('#')) {
+            let (text, expected) = row.split_once(" → ").unwrap();
+            let found = read(text.trim_matches('"'));
+            let last = found == Some(Timestamp::MAX);
+            let found = found.map_or("none".to_owned(), |instant| instant.to_string());
+            assert_eq!(if last { "last" } else { &found }, expected, "{text}");
         }
-        let nano = read("2026-01-31T08:00:00.000000001Z").unwrap();
-        assert_eq!((nano - instant).as_nanos(), 1);
-        assert_eq!(read("2026-01-31T08:00:00.0000000019999999999Z"), Some(nano));
-    }
-
-    #[test]
-    fn the_end_of_year_9999_is_the_last_instant() {
-        for late in ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999-23:59", "9999-12-31t00:00:00z"] {
-            assert_eq!(read(late), Some(Timestamp::MAX), "{late}");
-        }
-        assert_eq!(read("9999-12-32T00:00:00Z"), None);
-        assert!(read("0000-01-01T00:00:00+23:59").is_some());
     }
 
     proptest! {
@@ -114,16 +100,6 @@ mod tests {
             // An offset has whole minutes.
             let offset = jiff::tz::Offset::from_seconds(offset / 60 * 60).unwrap();
             prop_assert_eq!(read(&instant.display_with_offset(offset).to_string()), Some(instant));
-        }
-    }
-
-    #[test]
-    fn what_is_not_rfc_3339_is_rejected() {
-        let texts = "¦2026-01-31¦2026-01-31T08:00:00¦2026-01-31T08:00Z¦2026-01-31 08:00:00Z¦2026-01-31T08:00:00+02¦\
-            2026-01-31T08:00:00+0200¦2026-01-31T08:00:00.Z¦2026-02-30T08:00:00Z¦2026-01-31T24:00:00Z¦2026-01-31T08:00:00+24:00¦\
-            2026-01-31T08:00:00+02:60¦2026-01-31T08:00:00Z[UTC]¦+002026-01-31T08:00:00Z¦1769846400¦ 2026-01-31T08:00:00Z";
-        for bad in texts.split('¦') {
-            assert_eq!(read(bad), None, "{bad}");
         }
     }
 }

@@ -118,19 +118,13 @@ pub enum Constraint {
     /// A text that is not empty: this repository's decision wherever the document says nothing else.
     NotEmpty,
     Enum(Vec<String>),
-    Minimum(i64),
-    Maximum(i64),
-    MinLength(usize),
-    MaxLength(usize),
-    MaxUtf8Bytes(usize),
+    /// The bound of a keyword such as `maximum` or `x-max-distinct`.
+    Limit(String, i64),
     DateTime,
     IpEndpoint {
         ports: RangeInclusive<u16>,
         port_clauses: String,
     },
-    MinItems(usize),
-    MaxItems(usize),
-    MaxDistinct(usize),
     /// Every item of a list.
     Items(Box<Schema>),
     /// The members of an object, which has no others.
@@ -150,8 +144,9 @@ pub enum Type {
     Object,
 }
 
-/// A rule between two parts of a request. Members of the body are named as such.
+/// A rule between two parts of a request, in the form of the document's `x-rules`. Members of the body are named as such.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", rename_all = "kebab-case")]
 pub enum Rule {
     /// Another name of a parameter must have the same value if both are sent.
     Same {
@@ -159,19 +154,17 @@ pub enum Rule {
         alias: String,
         /// The parameter.
         parameter: String,
-        /// The clauses behind the rule.
-        clauses: String,
+        /// The clause behind the rule.
+        clause: String,
     },
     /// A parameter is required when another one has a value.
     RequiredWhen {
         /// The parameter that is required.
         parameter: String,
-        /// The parameter that decides.
-        condition: String,
-        /// The value, which may be its default.
-        equals: String,
-        /// The clauses behind the rule.
-        clauses: String,
+        /// The value of the other one, which may be its default.
+        when: Condition,
+        /// The clause behind the rule.
+        clause: String,
     },
     /// A member of the body must not be before another one.
     NotBefore {
@@ -179,9 +172,18 @@ pub enum Rule {
         property: String,
         /// The earlier member.
         bound: String,
-        /// The clauses behind the rule.
-        clauses: String,
+        /// The clause behind the rule.
+        clause: String,
     },
+}
+
+/// The value of a parameter that makes another one required.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The parameter.
+    pub parameter: String,
+    /// Its value.
+    pub equals: String,
 }
 
 /// A parameter whose value counts for another parameter that is absent.
@@ -254,8 +256,10 @@ impl Schema {
     /// The number of a keyword such as `maximum` or `x-max-distinct`.
     #[must_use]
     pub fn limit(&self, keyword: &str) -> Option<i64> {
-        let limit = |row: &Row| row.constraint.limit().filter(|(name, _)| *name == keyword);
-        self.rows.iter().find_map(limit).map(|(_, limit)| limit)
+        self.rows.iter().find_map(|row| match &row.constraint {
+            Constraint::Limit(name, bound) if name == keyword => Some(*bound),
+            _ => None,
+        })
     }
 
     /// The ids of the clauses behind every row, those of items included.
@@ -289,24 +293,6 @@ impl Schema {
             Type::Array | Type::String | Type::Object => None,
         };
         value.unwrap_or_else(|| Value::String(text.into()))
-    }
-}
-
-impl Constraint {
-    /// The keyword and its number, for a constraint with a single one.
-    fn limit(&self) -> Option<(&'static str, i64)> {
-        let size = |size: usize| i64::try_from(size).unwrap_or(i64::MAX);
-        Some(match *self {
-            Self::Minimum(least) => ("minimum", least),
-            Self::Maximum(most) => ("maximum", most),
-            Self::MinLength(least) => ("minLength", size(least)),
-            Self::MaxLength(most) => ("maxLength", size(most)),
-            Self::MaxUtf8Bytes(most) => ("x-max-utf8-bytes", size(most)),
-            Self::MinItems(least) => ("minItems", size(least)),
-            Self::MaxItems(most) => ("maxItems", size(most)),
-            Self::MaxDistinct(most) => ("x-max-distinct", size(most)),
-            _ => return None,
-        })
     }
 }
 

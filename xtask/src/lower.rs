@@ -24,7 +24,7 @@ pub(crate) fn lower(document: &Document, contract: &Contract) -> Value {
     let mut paths = Map::new();
     let mut add = |path: &str, id: &str, operation: &Operation, is_text: bool| {
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[operation.method.key()] = lowering.operation(id, operation, is_text);
+        item[operation.method.to_lowercase()] = lowering.operation(id, operation, is_text);
     };
     for operation in &contract.operations {
         add(&operation.path, &operation.id, operation, false);
@@ -244,36 +244,5 @@ impl Lowering<'_> {
     fn is_envelope(&self, schema: &Schema) -> bool {
         let mut successes = self.contract.operations.iter().filter_map(|operation| operation.success.json());
         schema.name.is_some() && successes.any(|success| success.pointer == schema.pointer)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        fixture::{CONTRACT, LIBRARY},
-        model::LIMITS,
-    };
-
-    #[test]
-    fn tokens_aliases_fallback_headers_and_bounds_are_no_business_of_progenitor() {
-        let extract = ["num", "regions", "protocol", "return_type", "lb", "sb", "request_id"];
-        for (text, path, expected) in [
-            (CONTRACT, "/paths/~1openapi~1v1~1proxy~1extract/get", &extract[..]),
-            (
-                LIBRARY,
-                "/paths/~1openapi~1v1~1books~1{bookId}~1loans~1{loanId}/put",
-                &["bookId", "loanId", "request_id"],
-            ),
-        ] {
-            let document = Document::parse(text).unwrap();
-            let root = lower(&document, &Contract::read(&document).unwrap());
-            let parameters = root.pointer(&format!("{path}/parameters")).and_then(Value::as_array).unwrap();
-            let names: Vec<_> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
-            assert_eq!(names, expected);
-            for word in LIMITS.into_iter().chain(["default", "security", "x-clause"]) {
-                assert!(!root.to_string().contains(&format!("\"{word}\":")), "{word}");
-            }
-        }
     }
 }

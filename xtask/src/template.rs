@@ -16,6 +16,7 @@ pub(crate) fn fill(template: &str, known: &Value) -> String {
     environment.add_filter("pascal", |text: &str| name::pascal(text).to_string());
     environment.add_filter("snake", |text: &str| name::snake(text).to_string());
     environment.add_filter("constant", |text: &str| name::constant(text).to_string());
+    environment.add_filter("separator", |text: &str| name::separator(text).to_string());
     // A text of Rust, and a text as it is in one.
     environment.add_filter("lit", |text: &str| format!("{text:?}"));
     environment.add_filter("escaped", |text: &str| text.escape_debug().to_string());

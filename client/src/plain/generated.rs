@@ -20,13 +20,9 @@ impl ListGroups {
     pub async fn with_response(
         self,
     ) -> Result<WithResponse<Vec<types::StaticGroup>>, Error> {
-        let response = self
-            .client
-            .generated_for(self.options)
-            .list_static_groups()
-            .send()
-            .await?;
-        Ok(response.map(|success| success.data.items))
+        let client = self.client.generated_for(self.options);
+        let call = client.list_static_groups();
+        Ok(call.send().await?.map(|success| success.data.items))
     }
 }
 impl IntoFuture for ListGroups {
@@ -37,7 +33,7 @@ impl IntoFuture for ListGroups {
     }
 }
 impl Client {
-    /// Returns the custom groups of the account that owns the token, ascending by id. Await the result to send the request.
+    /// Returns the custom groups of the account that owns the token, ascending by id. Empty when there are none. Await the result to send the request.
     ///
     /// # Errors
     /// When awaited: [`Error::Configuration`] for a token of a [`TokenSource`](crate::TokenSource) that cannot be sent,

@@ -655,17 +655,17 @@ pub struct StaticInstance {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Capabilities {
-    /// Which terms, in days, may be bought.
+    /// Which terms are permitted, in days.
     ///
     /// Clause: `search.capabilities`.
     #[serde(rename = "purchase", skip_serializing_if = "Option::is_none")]
     pub purchase: Option<TermRule>,
-    /// Which terms, in days, may be bought.
+    /// Which terms are permitted, in days.
     ///
     /// Clause: `search.capabilities`.
     #[serde(rename = "renew", skip_serializing_if = "Option::is_none")]
     pub renew: Option<TermRule>,
-    /// Which terms, in days, may be bought.
+    /// Which terms are permitted, in days.
     ///
     /// Clause: `search.capabilities`.
     #[serde(rename = "convertTrial", skip_serializing_if = "Option::is_none")]
@@ -701,7 +701,7 @@ pub struct Capabilities {
     #[serde(rename = "maxBatchSize", skip_serializing_if = "Option::is_none")]
     pub max_batch_size: Option<u32>,
 }
-/// Which terms, in days, may be bought.
+/// Which terms are permitted, in days.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TermRule {

@@ -25,32 +25,31 @@ pub(crate) fn read(text: &str) -> Result<Vec<AcceptedChange>, String> {
 }
 
 /// Why an entry of the file accepts nothing.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Note {
-    #[error("no change has the fingerprint `{fingerprint}`; remove the entry")]
-    Unused { fingerprint: String },
-    #[error("the change `{fingerprint}` needs no acceptance; remove the entry")]
-    Needless { fingerprint: String },
-    #[error("the acceptance of `{fingerprint}` expired on {expires}")]
-    Expired { fingerprint: String, expires: Date },
+#[derive(Debug)]
+pub(crate) struct Note {
+    pub(crate) is_expired: bool,
+    pub(crate) text: String,
 }
 
 /// Marks the accepted changes, and returns a note for each entry that accepts nothing.
 pub(crate) fn apply(diff: &mut Diff, entries: &[AcceptedChange], today: Date) -> Vec<Note> {
     let mut notes = Vec::new();
     for AcceptedChange { fingerprint, reason, expires } in entries {
-        let fingerprint = fingerprint.clone();
-        let mut matching: Vec<_> =
-            diff.changes.iter_mut().filter(|change| change.fingerprint() == fingerprint).collect();
-        if matching.is_empty() {
-            notes.push(Note::Unused { fingerprint });
-        } else if matching.iter().all(|change| change.rule.verdict < Verdict::Decision) {
-            notes.push(Note::Needless { fingerprint });
-        } else if *expires < today {
-            notes.push(Note::Expired { fingerprint, expires: *expires });
-        } else {
-            matching.iter_mut().for_each(|change| change.accepted = Some(reason.clone()));
-        }
+        let matching = diff.changes.iter_mut().filter(|change| change.fingerprint() == *fingerprint);
+        let mut matching: Vec<_> = matching.collect();
+        let is_needless = matching.iter().all(|change| change.rule.verdict < Verdict::Decision);
+        let (is_expired, text) = match (matching.is_empty(), is_needless) {
+            (true, _) => (false, format!("no change has the fingerprint `{fingerprint}`; remove the entry")),
+            (_, true) => (false, format!("the change `{fingerprint}` needs no acceptance; remove the entry")),
+            _ if *expires < today => {
+                (true, format!("the acceptance of `{fingerprint}` expired on {expires}"))
+            }
+            _ => {
+                matching.iter_mut().for_each(|change| change.accepted = Some(reason.clone()));
+                continue;
+            }
+        };
+        notes.push(Note { is_expired, text });
     }
     notes
 }

@@ -7,6 +7,7 @@ use minijinja::{Environment, Expression, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
+use super::change::shown;
 use crate::table::{Direction, path_template};
 
 /// What a change means for callers that follow the older document, from harmless to serious.
@@ -72,6 +73,7 @@ struct Table {
     rules: BTreeMap<String, Judgement>,
     without_effect: BTreeMap<String, Json>,
     differences: Vec<Difference>,
+    witnesses: Vec<Difference>,
 }
 
 /// A verdict, whether conforming services may fail, what it means and what to do.
@@ -93,6 +95,7 @@ static TABLE: LazyLock<Table> =
 static WORDS: LazyLock<Environment<'_>> = LazyLock::new(|| {
     let mut words = Environment::new();
     words.add_filter("template", path_template);
+    words.add_filter("shown", |one: Value| shown(&Json::deserialize(one).unwrap_or_default()));
     words.add_test("reordered", |one: Value, other: Value| {
         let sorted = |list: Value| {
             let mut texts: Vec<_> =
@@ -112,20 +115,33 @@ static WORDS: LazyLock<Environment<'_>> = LazyLock::new(|| {
     words
 });
 
+/// Rows whose expressions are compiled.
+type Rows = Vec<(Expression<'static, 'static>, &'static Difference)>;
+
 #[expect(clippy::expect_used, reason = "a part of this program, which every comparison reads")]
-static DIFFERENCES: LazyLock<Vec<(Expression<'_, '_>, &Difference)>> = LazyLock::new(|| {
-    let compiled =
-        |one: &'static Difference| (WORDS.compile_expression(&one.when).expect("an expression"), one);
-    TABLE.differences.iter().map(compiled).collect()
-});
+fn compiled(rows: &'static [Difference]) -> Rows {
+    rows.iter().map(|one| (WORDS.compile_expression(&one.when).expect("an expression"), one)).collect()
+}
+
+static DIFFERENCES: LazyLock<Rows> = LazyLock::new(|| compiled(&TABLE.differences));
+
+static WITNESSES: LazyLock<Rows> = LazyLock::new(|| compiled(&TABLE.witnesses));
 
 /// What a row that differs is: the id of a rule, or another word, with its effect. `known` is what the expressions may name.
-#[expect(clippy::expect_used, reason = "expressions of this program, whose last one always holds")]
 pub(super) fn difference(known: &BTreeMap<&str, Value>) -> (String, Option<Effect>) {
+    first(&DIFFERENCES, known)
+}
+
+/// The witness of a breaking change; empty without one.
+pub(super) fn witness(known: &BTreeMap<&str, Value>) -> String {
+    first(&WITNESSES, known).0
+}
+
+#[expect(clippy::expect_used, reason = "expressions of this program, whose last one always holds")]
+fn first(rows: &Rows, known: &BTreeMap<&str, Value>) -> (String, Option<Effect>) {
     let holds = |when: &Expression<'_, '_>| when.eval(known).expect("the value of an expression").is_true();
-    let found = DIFFERENCES.iter().find(|(when, _)| holds(when));
-    let (_, Difference { is, effect, .. }) = found.expect("the last one");
-    (WORDS.render_str(is, known).expect("an id"), *effect)
+    let (_, Difference { is, effect, .. }) = rows.iter().find(|(when, _)| holds(when)).expect("the last one");
+    (WORDS.render_str(is, known).expect("a text"), *effect)
 }
 
 /// Whether a value says what its absence says.

@@ -26,14 +26,9 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
 /// A file of Rust.
 ///
 /// Fails where the document has made it invalid, for example by a name that is none in Rust.
-fn rust(document: &Document, path: &'static str, tokens: TokenStream) -> Result<Artifact, Vec<Problem>> {
-    formatted(document, path, &parsed(document, path, tokens)?)
-}
-
-/// The same of a text.
 fn rust_text(document: &Document, path: &'static str, text: &str) -> Result<Artifact, Vec<Problem>> {
     match text.parse() {
-        Ok(tokens) => rust(document, path, tokens),
+        Ok(tokens) => formatted(document, path, &parsed(document, path, tokens)?),
         Err(error) => Err(invalid_name(document, "", format!("{path} is not valid Rust: {error}"))),
     }
 }

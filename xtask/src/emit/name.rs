@@ -37,7 +37,7 @@ pub(super) fn noun(property: &str) -> Ident {
 }
 
 /// A name for a separator: control characters by their names, other text by its letters and digits.
-pub(super) fn separator(text: &str) -> Ident {
+pub(crate) fn separator(text: &str) -> Ident {
     let mut words = String::new();
     for character in text.chars() {
         match character {

@@ -11,7 +11,9 @@ use super::{name, rust_text};
 use crate::{
     artifact::Artifact,
     document::Document,
-    model::{Contract, Filter, Format, Header, Kind, Match, Operation, Response, Schema, Side, field},
+    model::{
+        Contract, Filter, Format, Header, Kind, Match, Operation, Property, Response, Schema, Side, field,
+    },
     problem::Problem,
     template::fill,
 };
@@ -67,18 +69,13 @@ impl Emitter<'_> {
         let methods = self.contract.operations.iter().filter(|other| other.path == *path);
         json!({
             "id": id,
-            "method": method.to_string(),
+            "method": method,
             "path": path,
             "fields": fields,
             "defaults": defaults,
             "headers": success.headers.iter().map(|header| self.header(header)).collect::<Vec<_>>(),
-            "allow": methods.map(|other| other.method.to_string()).collect::<Vec<_>>().join(", "),
-            "status": match success.status.as_str() {
-                "201" => Some("CREATED"),
-                "202" => Some("ACCEPTED"),
-                "204" => Some("NO_CONTENT"),
-                _ => None,
-            },
+            "allow": methods.map(|other| other.method.as_str()).collect::<Vec<_>>().join(", "),
+            "status": success.status,
             "has_text": success.content.iter().any(|media| media.name == "text/plain"),
             "success": success.json().map_or("NoContent".to_owned(), |schema| self.rust_type(schema, Side::Response)),
             "error": error.map(|schema| self.rust_type(schema, Side::Response)).unwrap_or_default(),
@@ -190,34 +187,20 @@ impl Emitter<'_> {
         ty.to_owned()
     }
 
-    /// The filters of the operation whose body has this schema, with how the value of each is taken out of a request; none of addresses,
-    /// which are no conditions on a single field.
+    /// The filters of the operation whose body has this schema; none of addresses, which are no conditions on a single field.
     fn filters(&self, body: &Schema) -> Vec<Value> {
         let is_body =
             |one: &&Operation| one.body.as_ref().is_some_and(|it| it.schema.pointer == body.pointer);
         let filters = self.contract.operations.iter().find(is_body).into_iter().flat_map(|one| &one.filters);
-        let filters = filters.filter_map(|Filter { name, field, r#match, finds_null, .. }| {
-            let condition = match (r#match, finds_null) {
-                (Match::Address, _) => return None,
-                (Match::Equal, Some(null)) => format!("EqualOrNull({null})"),
-                (Match::Equal, None) => "Equal".to_owned(),
-                (Match::Contains, _) => "Contains".to_owned(),
-                (Match::AtLeast, _) => "AtLeast".to_owned(),
-                (Match::AtMost, _) => "AtMost".to_owned(),
-            };
-            let property = body.properties().iter().find(|property| property.name == *name)?;
-            let schema = &property.schema;
-            let (before, take) = match (property.required || schema.default.is_some(), schema.nullable) {
-                (true, false) => ("Some(", ".clone())"),
-                (true, true) | (false, false) => ("", ".take()"),
-                (false, true) => ("", ".take().flatten()"),
-            };
-            let is_enum = schema.kind == Kind::String && schema.variants.is_some();
-            let into = if is_enum { ".map(|value| value.name().into())" } else { ".map(Into::into)" };
+        let filters = filters.filter(|filter| filter.r#match != Match::Address).filter_map(|filter| {
+            let Filter { name, field, r#match, finds_null, .. } = filter;
+            let Property { required, schema, .. } = body.properties().iter().find(|one| one.name == *name)?;
             // What items do not show is stored under the name of the property.
-            let field = field.as_ref().unwrap_or(name);
-            let place = format!("{before}self.{}{take}{into}", name::snake(name));
-            Some(json!({ "property": name, "field": field, "condition": condition, "value": place }))
+            Some(json!({
+                "property": name, "field": field.as_ref().unwrap_or(name), "condition": <&str>::from(r#match), "null": finds_null,
+                "is_present": *required || schema.default.is_some(), "is_nullable": schema.nullable,
+                "is_enum": schema.kind == Kind::String && schema.variants.is_some(),
+            }))
         });
         filters.collect()
     }

@@ -48,18 +48,11 @@ fn operation(operation: &model::Operation) -> Result<Operation, Unsupported> {
         }
         if let Some(original) = alias_of {
             replace(original, name);
-            let (parameter, clauses) = (original.clone(), aliases_agree.clone().unwrap_or_default());
-            rules.push(Rule::Same { alias: name.clone(), parameter, clauses });
+            let (parameter, clause) = (original.clone(), aliases_agree.clone().unwrap_or_default());
+            rules.push(Rule::Same { alias: name.clone(), parameter, clause });
         }
     }
-    rules.extend(operation.rules.iter().cloned().map(|rule| match rule {
-        model::Rule::RequiredWhen { parameter, when, clause, .. } => {
-            Rule::RequiredWhen { parameter, condition: when.parameter, equals: when.equals, clauses: clause }
-        }
-        model::Rule::NotBefore { property, bound, clause, .. } => {
-            Rule::NotBefore { property, bound, clauses: clause }
-        }
-    }));
+    rules.extend(operation.rules.iter().cloned());
     let part = |parameter: &model::Parameter| {
         let model::Parameter { name, location, required, citation, .. } = parameter;
         part(name, *location, *required, citation, &parameter.schema)
@@ -70,7 +63,7 @@ fn operation(operation: &model::Operation) -> Result<Operation, Unsupported> {
         .map(|body| self::part("body", Location::Body, body.required, &body.citation, &body.schema));
     Ok(Operation {
         id: operation.id.clone(),
-        method: operation.method.to_string(),
+        method: operation.method.clone(),
         path: operation.path.clone(),
         status: operation
             .success
@@ -163,24 +156,6 @@ fn schema(schema: &model::Schema, location: Location) -> Result<Schema, Unsuppor
         let (ports, port_clauses) = (least..=most, citation.clauses("x-port"));
         row("x-format", Constraint::IpEndpoint { ports, port_clauses }, expected);
     }
-    let limit = |keyword: &str| -> Result<Option<(Constraint, String)>, Unsupported> {
-        let Some(limit) = schema.limit(keyword) else { return Ok(None) };
-        let size = || usize::try_from(limit).map_err(|_| unsupported(keyword));
-        Ok(Some(match keyword {
-            "minimum" => (Constraint::Minimum(limit), range.clone()),
-            "maximum" => (Constraint::Maximum(limit), range.clone()),
-            "x-max-utf8-bytes" => {
-                (Constraint::MaxUtf8Bytes(size()?), format!("at most {limit} bytes in UTF-8"))
-            }
-            // No text is empty.
-            "minLength" if size()? <= 1 => return Ok(None),
-            "minLength" => (Constraint::MinLength(size()?), format!("at least {limit} characters")),
-            "maxLength" => (Constraint::MaxLength(size()?), format!("at most {limit} characters")),
-            "minItems" => (Constraint::MinItems(size()?), format!("at least {}", counted(size()?, "item"))),
-            "maxItems" => (Constraint::MaxItems(size()?), format!("at most {}", counted(size()?, "item"))),
-            _ => (Constraint::MaxDistinct(size()?), format!("at most {limit} distinct items")),
-        }))
-    };
     for keyword in [
         "minimum",
         "maximum",
@@ -192,12 +167,22 @@ fn schema(schema: &model::Schema, location: Location) -> Result<Schema, Unsuppor
         "items",
         "x-max-distinct",
     ] {
-        if let Some((constraint, expected)) = limit(keyword)? {
-            row(keyword, constraint, expected);
-        }
         if let ("items", Some(items)) = (keyword, schema.items()) {
             row(keyword, Constraint::Items(Box::new(self::schema(items, location)?)), String::new());
         }
+        let Some(bound) = schema.limit(keyword) else { continue };
+        let expected = match keyword {
+            "minimum" | "maximum" => range.clone(),
+            // No text is empty.
+            "minLength" if bound <= 1 => continue,
+            "minLength" => format!("at least {bound} characters"),
+            "maxLength" => format!("at most {bound} characters"),
+            "x-max-utf8-bytes" => format!("at most {bound} bytes in UTF-8"),
+            "minItems" => format!("at least {}", counted(bound, "item")),
+            "maxItems" => format!("at most {}", counted(bound, "item")),
+            _ => format!("at most {bound} distinct items"),
+        };
+        row(keyword, Constraint::Limit(keyword.to_owned(), bound), expected);
     }
     let member = |Property { name, required, schema }: &Property| {
         part(name, location, *required, &schema.citation, schema)

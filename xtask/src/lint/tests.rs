@@ -3,12 +3,18 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::fixture::{CONTRACT, contract, edited, edited_text};
+use crate::fixture::{CONTRACT, edited, edited_text};
 
 #[test]
 fn the_document_is_clean() {
-    let problems = run(&contract());
-    assert!(problems.is_empty(), "{}", Problem::list(&problems));
+    let groups = "  /openapi/v1/static/groups:";
+    assert!(CONTRACT.contains(groups));
+    let paths = ["/openapi/v1/a-b_c.d~e", "/openapi/v1/groups/{groupId}/members/{memberId}", "/a/.b/..c"];
+    for path in paths.into_iter().chain([groups.trim_matches([' ', ':'])]) {
+        let text = CONTRACT.replacen(groups, &format!("  {path:?}:"), 1);
+        let problems = run(&Document::parse(&text).unwrap());
+        assert!(problems.is_empty(), "{path}: {}", Problem::list(&problems));
+    }
 }
 
 /// Edits, the rules that reject the result, and the pointer of the problem. Every rule and each of its rows has one.
@@ -87,33 +93,10 @@ fn the_pattern_of_an_address_says_what_its_format_says() {
     let document = Document::parse(include_str!("../../../openapi/openapi.yaml")).unwrap();
     let pattern = document.text("/components/schemas/AddressItem", "pattern").unwrap();
     let pattern = regex::Regex::new(pattern).unwrap();
-    let texts = "0.0.0.0 9.10.99.100 199.200.249.255 :: ::1 1:: 2001:db8::7 2001:DB8:0:0:0:0:0:7 1:2:3:4:5:6:7:: \
-        ::2:3:4:5:6:7:8 1:2:3:4:5::8 1::6:7:8 64:ff9b::203.0.113.7 1:2:3:4:5:6:203.0.113.7 203.0.113 203.0.113.256 \
-        203.0.113.7.1 203.0.113.0/24 203.0.113.7: 203.0.113.7:http 2001:db8 2001:db8::7::1 2001:db8::12345 2001:db8::g \
-        1:2:3:4:5:6:7:8:9 fe80::1%eth0 2001:db8::/32 [2001:db8::7 2001:db8::7]:80 [203.0.113.7]:80 example.com \
-        203.0.113.7:0 203.0.113.7:1 203.0.113.7:080 203.0.113.7:59999 203.0.113.7:65535 203.0.113.7:65536 [::1]:0 [::1]:1 \
-        [::1]:64999 [::1]:65535 [::1]:65536 [::1]";
-    for text in texts.split(' ') {
+    for row in include_str!("../../../openapi/src/addresses.txt").lines().skip(1) {
+        let text = row.split(" → ").next().unwrap();
         let is_valid = sallyport_contract::address::Address::parse(text, &(1..=u16::MAX)).is_ok();
         assert_eq!(pattern.is_match(text), is_valid, "{text}");
-    }
-}
-
-#[test]
-fn a_path_has_plain_segments_and_each_parameter_once() {
-    let is_valid = |path: &str| {
-        let text = CONTRACT.replacen("  /openapi/v1/static/groups:", &format!("  {path:?}:"), 1);
-        let found = run(&Document::parse(&text).unwrap());
-        !found.iter().any(|problem| problem.message.starts_with("invalid path"))
-    };
-    for path in ["/openapi/v1/a-b_c.d~e", "/openapi/v1/groups/{groupId}/members/{memberId}", "/a/.b/..c"] {
-        assert!(is_valid(path), "{path}");
-    }
-    for path in
-        "/a/{}¦/a/x{id}¦/a/{id}/{id}¦/a/{{id}}¦/a/{id¦openapi¦/a//b¦/a/¦/¦/a?b=c¦/a#b¦/a/../b¦/a/.¦/a b¦/ä"
-            .split('¦')
-    {
-        assert!(!is_valid(path), "{path}");
     }
 }
 

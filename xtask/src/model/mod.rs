@@ -11,7 +11,7 @@ mod search;
 
 use serde::Deserialize;
 
-pub(crate) use operation::{Body, Header, Media, Method, Operation, Parameter, Response, Retry, Rule};
+pub(crate) use operation::{Body, Header, Media, Operation, Parameter, Response};
 pub(crate) use sallyport_contract::{citation::Citation, table::Type as Kind};
 pub(crate) use schema::{Format, Property, Schema};
 pub(crate) use search::{Filter, Match, Page};

@@ -1,24 +1,19 @@
 //! Operations: requests and responses.
 
-use std::fmt;
+use serde::{Deserialize, Deserializer, de::Error as _};
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error as _, IgnoredAny},
-};
-
-use sallyport_contract::table::{Location, Transport};
+use sallyport_contract::table::{Location, Rule, Transport};
 
 use super::{Citation, Filter, Page, Schema};
 
 /// One method on one path.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Operation {
     #[serde(rename = "operationId")]
     pub(crate) id: String,
+    /// As HTTP spells it.
     #[serde(skip)]
-    pub(crate) method: Method,
+    pub(crate) method: String,
     /// Path as the document has it, each parameter as `{name}`.
     #[serde(skip)]
     pub(crate) path: String,
@@ -51,9 +46,6 @@ pub(crate) struct Operation {
     /// Responses with another status than 2xx, in the document's order.
     #[serde(rename = "responses")]
     pub(crate) errors: Vec<Response>,
-    /// Becomes `credentials`.
-    #[serde(rename = "security")]
-    _security: Option<IgnoredAny>,
     /// What the properties of a search find, in the document's order.
     #[serde(rename = "x-filter", default)]
     pub(crate) filters: Vec<Filter>,
@@ -62,8 +54,9 @@ pub(crate) struct Operation {
 }
 
 /// Whether an operation may be repeated when its outcome is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub(crate) enum Retry {
     /// Repeating it changes nothing.
     Safe,
@@ -73,50 +66,8 @@ pub(crate) enum Retry {
     Never,
 }
 
-/// Methods that the generators can express. Parsed from their keys in the document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub(crate) enum Method {
-    #[default]
-    Get,
-    Put,
-    Post,
-    Delete,
-    Patch,
-}
-
-/// A rule between two fields (`x-rules`).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(tag = "rule", rename_all = "kebab-case")]
-pub(crate) enum Rule {
-    /// `parameter` must be sent and not be empty when that of the condition has its value.
-    RequiredWhen {
-        #[serde(rename = "$at")]
-        pointer: String,
-        parameter: String,
-        when: Condition,
-        clause: String,
-    },
-    /// The body's `property` must not be earlier than its `bound`.
-    NotBefore {
-        #[serde(rename = "$at")]
-        pointer: String,
-        property: String,
-        bound: String,
-        clause: String,
-    },
-}
-
-/// A value of a parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Condition {
-    pub(crate) parameter: String,
-    pub(crate) equals: String,
-}
-
 /// A parameter of the path or of the query, or a request header.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     #[serde(rename = "in")]
@@ -140,8 +91,6 @@ pub(crate) struct Parameter {
     #[serde(rename = "x-falls-back-to")]
     pub(crate) falls_back_to: Option<String>,
     pub(crate) schema: Schema,
-    #[serde(rename = "example")]
-    _example: Option<IgnoredAny>,
     #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
 }
@@ -246,19 +195,5 @@ impl Response {
     /// The schema of the JSON body, if there is one.
     pub(crate) fn json(&self) -> Option<&Schema> {
         self.content.iter().find(|media| media.name == "application/json").map(|media| &media.schema)
-    }
-}
-
-impl Method {
-    /// As the document spells it.
-    pub(crate) fn key(self) -> &'static str {
-        self.into()
-    }
-}
-
-impl fmt::Display for Method {
-    /// As HTTP spells it.
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.key().to_ascii_uppercase())
     }
 }

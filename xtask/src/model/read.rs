@@ -5,11 +5,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::{Citation, Contract, LIMITS, Method, Operation, Response, Schema};
+use super::{Citation, Contract, LIMITS, Operation, Response, Schema};
 use crate::{
     document::{Document, join},
     problem::{Problem, suggestion},
 };
+
+/// The methods that the generators can express.
+const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
 impl Contract {
     /// Reads the contract out of a document. Of each operation, schema and clause the first problem is reported, sorted by position.
@@ -18,8 +21,10 @@ impl Contract {
         let mut operations = Vec::new();
         for (path, at, _) in document.members("/paths") {
             for (key, pointer, _) in document.members(&at) {
-                let Ok(method) = key.parse() else { continue };
-                match operation(document, path, method, &pointer) {
+                if !METHODS.contains(&key) {
+                    continue;
+                }
+                match operation(document, path, key, &pointer) {
                     Ok(operation) => operations.push(operation),
                     Err(problem) => problems.push(problem),
                 }
@@ -41,9 +46,9 @@ impl Contract {
     }
 }
 
-fn operation(document: &Document, path: &str, method: Method, at: &str) -> Result<Operation, Problem> {
+fn operation(document: &Document, path: &str, method: &str, at: &str) -> Result<Operation, Problem> {
     let mut operation: Operation = part(document, at)?;
-    (operation.path, operation.method) = (path.to_owned(), method);
+    (operation.path, operation.method) = (path.to_owned(), method.to_uppercase());
     for (item, requirement) in document.items(&join(at, "security")) {
         for name in requirement.as_object().into_iter().flatten().map(|(name, _)| name) {
             operation.credentials.push(credential(
@@ -78,22 +83,19 @@ fn operation(document: &Document, path: &str, method: Method, at: &str) -> Resul
     Ok(operation)
 }
 
+/// The transport of a scheme, which the schema of the subset allows to be an apiKey or http bearer.
 fn credential(document: &Document, at: &str, scheme: &str) -> Result<Transport, Problem> {
     let field = |key| document.text(scheme, key).map(str::to_owned);
-    match (field("type").as_deref(), field("in").as_deref(), field("scheme").as_deref(), field("name")) {
-        (Some("apiKey"), Some("query"), _, Some(name)) => Ok(Transport::Query(name)),
-        (Some("apiKey"), Some("header"), _, Some(name)) => Ok(Transport::Header(name)),
-        (Some("http"), _, Some("bearer"), _) => Ok(Transport::Bearer),
-        _ if document.get(scheme).is_none() => {
+    match (field("in").as_deref(), field("name")) {
+        (Some("query"), Some(name)) => Ok(Transport::Query(name)),
+        (Some(_), Some(name)) => Ok(Transport::Header(name)),
+        _ if document.get(scheme).is_some() => Ok(Transport::Bearer),
+        _ => {
             let name = scheme.rsplit('/').next().unwrap_or_default();
             let known = document.members("/components/securitySchemes");
             let known = known.iter().map(|(name, ..)| *name);
             let help = suggestion(name, known, "define it under components/securitySchemes");
             Err(document.problem(at, format!("unknown security scheme `{name}`"), help))
-        }
-        _ => {
-            let help = "use an apiKey in query or header, or http bearer, under components/securitySchemes";
-            Err(document.problem(at, format!("unsupported security scheme {scheme}"), help))
         }
     }
 }

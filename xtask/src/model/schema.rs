@@ -31,8 +31,7 @@ pub(crate) struct Schema {
     #[serde(rename = "x-clause", default)]
     pub(crate) citation: Citation,
     pub(crate) format: Option<Format>,
-    #[serde(rename = "x-format")]
-    extension: Option<Extension>,
+    /// Those of an address (`x-format: ip-endpoint`).
     #[serde(rename = "x-port")]
     ports: Option<Ports>,
     /// What the document says of a value, without what is inside of it.
@@ -44,13 +43,13 @@ pub(crate) struct Schema {
     items: Option<Box<Schema>>,
     #[serde(default)]
     properties: Vec<Property>,
-    /// Whether the object has no other properties, as in every request.
+    /// Read by the lint, or said of each property.
+    #[serde(rename = "x-format")]
+    _format: Option<IgnoredAny>,
     #[serde(rename = "additionalProperties")]
     _additional: Option<IgnoredAny>,
-    /// Each property says whether it is required.
     #[serde(rename = "required")]
     _required: Option<IgnoredAny>,
-    /// Repeats an `x-format` for tools of others; the lint compares them.
     #[serde(rename = "pattern")]
     _pattern: Option<IgnoredAny>,
 }
@@ -65,12 +64,6 @@ pub(crate) enum Format {
     /// Dotted quad.
     Ipv4,
     Int64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Extension {
-    IpEndpoint,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -121,12 +114,7 @@ impl Schema {
 
     /// Lowest and highest port of an address (`x-format: ip-endpoint`): `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`.
     pub(crate) fn endpoint_ports(&self) -> Option<(u16, u16)> {
-        self.extension.and(self.ports).map(|Ports { minimum, maximum }| (minimum, maximum))
-    }
-
-    /// The text of the separator that a value of the enum stands for.
-    pub(crate) fn separator(&self, value: &str) -> Option<&str> {
-        self.separators.as_ref()?.get(value)?.as_str()
+        self.ports.map(|Ports { minimum, maximum }| (minimum, maximum))
     }
 
     /// The bounds of a value, of its length or of its number of items, by keyword.

@@ -5,7 +5,6 @@ use std::{path::Path, process::Command};
 use super::releases;
 use crate::{
     diff::{
-        accepted::Note,
         render::{self, RenderInput},
         version,
     },
@@ -34,8 +33,8 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
     let (diff, notes) = releases::compare(root, (&old, &of_old), &of_new)?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none();
-    let shown = notes.iter().filter(|note| is_since_release || matches!(note, Note::Expired { .. }));
-    let notes: Vec<_> = shown.map(ToString::to_string).collect();
+    let shown = notes.iter().filter(|note| is_since_release || note.is_expired);
+    let notes: Vec<_> = shown.map(|note| note.text.clone()).collect();
     let advice = version::advise(&diff);
     let input = RenderInput { diff: &diff, advice: &advice, old: &old, new: DOCUMENT, notes: &notes };
     Ok(render::render(input, arguments.changelog))

@@ -84,7 +84,7 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
     let name = format!("{FOLDER}/{released}.yaml");
     let old = read(&name, &path)?;
     let (diff, notes) = compare(root, (&name, &old), document)?;
-    let mut report: String = notes.iter().map(|note| format!("error: {ACCEPTED}: {note}\n")).collect();
+    let mut report: String = notes.iter().map(|note| format!("error: {ACCEPTED}: {}\n", note.text)).collect();
     let (of_old, found) = &diff.versions;
     if version::parse(of_old).as_ref() != Some(&released) {
         report

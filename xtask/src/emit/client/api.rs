@@ -19,7 +19,9 @@ pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
         vec![document.problem("/paths", format!("progenitor cannot generate the client: {failure}"), help)]
     })?;
     let mut file = super::parsed(document, super::API, tokens)?;
-    postprocess::postprocess(&mut file, &lower::reachable_from_responses(&contract));
+    let bodies =
+        contract.operations.iter().filter_map(|operation| operation.body.as_ref()?.schema.name.clone());
+    postprocess::postprocess(&mut file, &lower::reachable_from_responses(&contract), &bodies.collect());
     Ok(file)
 }
 

@@ -2,14 +2,11 @@
 //! that the hand-written code repeats no path, limit, name or rule.
 
 mod api;
-mod plain;
+mod calls;
+mod contract;
 mod postprocess;
-mod search;
-mod vocabulary;
 
-use quote::quote;
-
-use super::{formatted, parsed, rust};
+use super::{formatted, parsed};
 use crate::{artifact::Artifact, document::Document, lower, model::Contract, problem::Problem};
 
 const API: &str = "client/src/generated.rs";
@@ -24,16 +21,8 @@ pub(crate) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     {
         api.contents = api.contents.replace(&format!("#{id}"), "");
     }
-    let vocabulary = vocabulary::generate(document, &model)?;
-    let (calls, commands) = plain::emit(document, &model)?;
-    let (setters, flags) = search::emit(document, &model)?;
-    Ok(vec![
-        api,
-        rust(document, "client/src/contract/generated.rs", vocabulary)?,
-        rust(document, "client/src/plain/generated.rs", calls)?,
-        rust(document, "client/src/search/generated.rs", setters)?,
-        rust(document, "client/src/bin/sallyport/generated.rs", quote!(#commands #flags))?,
-    ])
+    let contract = contract::emit(document, &model)?;
+    Ok([api, contract].into_iter().chain(calls::emit(document, &model)?).collect())
 }
 
 #[cfg(test)]

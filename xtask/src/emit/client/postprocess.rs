@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprPath, Field, GenericArgument, ImplItem, ImplItemFn, Item, ItemMod, ItemStruct, Meta,
-    Pat, PathArguments, ReturnType, Stmt, Token, Type, UseGroup, UseTree, parse_quote,
+    Attribute, Expr, ExprPath, Field, GenericArgument, ImplItem, ImplItemFn, Item, ItemMod, Meta, Pat,
+    PathArguments, ReturnType, Stmt, Token, Type, UseGroup, UseTree, parse_quote,
     punctuated::Punctuated,
     visit_mut::{self, VisitMut},
 };
 
 use crate::emit::name;
 
-/// Changes `file`. `responses` are the names of the types that a response can hold.
+/// Changes `file`. `responses` are the names of the types that a response can hold, `bodies` those of the bodies of requests.
 ///
 /// - Requests are sent by `crate::Sender`, and their errors are those of the client: progenitor loses status and headers when it
 ///   cannot parse a body.
@@ -20,13 +20,12 @@ use crate::emit::name;
 /// - Structs of responses are `non_exhaustive`: a new field of the document is not a breaking change.
 /// - `Client::new` is removed: its HTTP client may panic, follows redirects and sends a `Referer`.
 /// - Builders of types are removed except those of request bodies: fields are public, and they are half of the file.
-pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
-    let bodies = body_types(file);
+pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
     // It asserts that there are hooks.
     file.items.retain(|item| !matches!(item, Item::Const(_)));
     for item in &mut file.items {
         match item {
-            Item::Mod(module) if module.ident == "types" => postprocess_types(module, responses, &bodies),
+            Item::Mod(module) if module.ident == "types" => postprocess_types(module, responses, bodies),
             Item::Impl(block) if block.trait_.is_none() && name_of(&block.self_ty) == "Client" => {
                 block
                     .items
@@ -36,24 +35,6 @@ pub(super) fn postprocess(file: &mut syn::File, responses: &BTreeSet<String>) {
         }
     }
     Senders::default().visit_file_mut(file);
-}
-
-/// The types that the builders of operations take as a body.
-fn body_types(file: &syn::File) -> BTreeSet<String> {
-    let builders = file.items.iter().find_map(|item| match item {
-        Item::Mod(module) if module.ident == "builder" => module.content.as_ref(),
-        _ => None,
-    });
-    let mut found = BTreeSet::new();
-    for item in builders.into_iter().flat_map(|(_, items)| items) {
-        let Item::Struct(ItemStruct { fields, .. }) = item else { continue };
-        for field in fields {
-            let path = field.ty.to_token_stream().to_string().replace(' ', "");
-            let body = path.split("types::builder::").nth(1).and_then(|rest| rest.split([',', '>']).next());
-            found.extend(body.map(str::to_owned));
-        }
-    }
-    found
 }
 
 fn postprocess_types(module: &mut ItemMod, responses: &BTreeSet<String>, bodies: &BTreeSet<String>) {
