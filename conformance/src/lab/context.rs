@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use super::backend::Backend;
 use super::exchange::{ProxiedRequest, Reply};
@@ -66,6 +67,8 @@ pub struct Memory {
     calls: AtomicU64,
     counts: Mutex<HashMap<String, u64>>,
     replies: Mutex<HashMap<String, Reply>>,
+    /// How many gateways were lent, and when.
+    pub(super) lent: Mutex<Vec<(Instant, i64)>>,
 }
 
 impl Memory {

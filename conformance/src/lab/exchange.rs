@@ -183,11 +183,6 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A header that is a text, the first of its name.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
     /// A response with a JSON body. A number that is no HTTP status becomes 500.
     #[must_use]
     pub fn json_with(status: u16, value: &Value) -> Self {

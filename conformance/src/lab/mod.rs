@@ -43,7 +43,6 @@ mod socket;
 mod stack;
 mod upstream;
 mod variation;
-mod variations;
 
 pub use backend::Backend;
 pub use call::Call;
@@ -74,5 +73,5 @@ pub fn faults() -> Vec<Fault> {
 /// Every conforming variation. Ids are unique.
 #[must_use]
 pub fn variations() -> Vec<Variation> {
-    variations::all()
+    rows::variations()
 }

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use super::call::{Call, Change};
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
-use super::faults::row::Act;
+use super::rows::row::Row;
 use super::upstream::Handler;
 use crate::contract::OperationId;
 
@@ -45,9 +45,15 @@ impl Variation {
         Self { id, decides, capitals: false, is_consistent: false, is_limited: false, change }
     }
 
-    /// A row of a table, which leaves requests alone that are not about its operations.
-    pub(super) fn row(id: &'static str, decides: &'static str, act: Act) -> Self {
-        Self { change: act.change, is_limited: true, ..Self::new(id, decides) }
+    /// What a row of a text says.
+    pub(super) fn of_row(row: &'static Row) -> Self {
+        Self {
+            capitals: row.has("capitals"),
+            is_consistent: row.has("consistent"),
+            is_limited: !row.has("everywhere"),
+            change: Change::Row(row),
+            ..Self::new(&row.id, &row.breaks)
+        }
     }
 
     /// Changes requests before they are forwarded.
@@ -89,23 +95,6 @@ impl Variation {
         serve: impl for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync + 'static,
     ) -> Self {
         Self { change: Change::Serve(Box::new(serve)), ..self }
-    }
-
-    /// Spells names of headers with capitals.
-    #[must_use]
-    pub fn with_capitals(self) -> Self {
-        Self { capitals: true, ..self }
-    }
-
-    /// Changes the responses of all operations.
-    pub(super) fn everywhere(self) -> Self {
-        Self { is_limited: false, ..self }
-    }
-
-    /// Says that a server has to decide so for all of its responses.
-    #[must_use]
-    pub fn consistent(self) -> Self {
-        Self { is_consistent: true, ..self }
     }
 }
 

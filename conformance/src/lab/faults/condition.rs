@@ -1,21 +1,11 @@
-//! When a fault shows, and what a request asks for.
+//! What a request asks for.
 
-use super::part::{LB, NUM, text};
+use super::part::{NUM, text};
 use crate::lab::Call;
-
-/// A separator of the caller's own is asked for.
-pub(crate) fn is_custom(call: &Call<'_>) -> bool {
-    text(call, LB).as_ref() == Some(&call.contract.extract.custom_separator)
-}
 
 /// `num` as it was sent, when it is a number.
 pub(crate) fn num(call: &Call<'_>) -> Option<i64> {
     text(call, NUM)?.parse().ok()
-}
-
-/// Plain text is asked for.
-pub(crate) fn in_text(call: &Call<'_>) -> bool {
-    call.wants_text()
 }
 
 /// The request id that counts.
@@ -28,4 +18,10 @@ pub(crate) fn region(call: &Call<'_>) -> String {
     let extract = &call.contract.extract;
     let sent = call.param(&extract.regions.name).or_else(|| call.param(&extract.country.name));
     sent.unwrap_or_else(|| extract.regions.default_text())
+}
+
+/// What separates the entries of a plain-text response.
+pub(crate) fn separator(call: &Call<'_>) -> String {
+    let extract = &call.contract.extract;
+    extract.separator(call.param(&extract.lb.name), call.param(&extract.sb.name))
 }

@@ -3,7 +3,6 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::row::OnRequest;
 use crate::contract::{Extract, Parameter, Property, Search};
 use crate::lab::Call;
 
@@ -124,13 +123,11 @@ pub(crate) fn put(call: &mut Call<'_>, part: Part, value: impl Into<Value>) {
 }
 
 /// Takes a part out of the request.
-pub(crate) fn ignore(part: Part) -> impl OnRequest {
-    move |call| {
-        let name = part.name(call);
-        match part {
-            Part::Query(_) => call.drop_param(name),
-            Part::Header(_) => drop(call.headers.remove(name)),
-            Part::Body(_) | Part::Property(_) => call.edit(|body| drop(body.shift_remove(name))),
-        }
+pub(crate) fn ignore(call: &mut Call<'_>, part: Part) {
+    let name = part.name(call);
+    match part {
+        Part::Query(_) => call.drop_param(name),
+        Part::Header(_) => drop(call.headers.remove(name)),
+        Part::Body(_) | Part::Property(_) => call.edit(|body| drop(body.shift_remove(name))),
     }
 }

@@ -6,7 +6,6 @@ use std::net::{IpAddr, SocketAddr};
 use super::part::{PAGE, Part, SIZE, integer, value};
 use serde_json::{Value, json};
 
-use super::row::OnRequest;
 use crate::lab::Call;
 use crate::lab::exchange::Reply;
 
@@ -27,22 +26,6 @@ pub(crate) fn edit_ips(call: &mut Call<'_>, how: impl FnOnce(&mut Vec<Value>)) {
             how(items);
         }
     });
-}
-
-/// Replaces each item that is a text by what `how` makes of it and its place.
-pub(crate) fn map_ips(call: &mut Call<'_>, how: impl Fn(usize, &str) -> String) {
-    edit_ips(call, |items| {
-        for (place, item) in items.iter_mut().enumerate() {
-            if let Some(text) = item.as_str() {
-                *item = how(place, text).into();
-            }
-        }
-    });
-}
-
-/// Replaces each item that is a text.
-pub(crate) fn each(how: impl Fn(&str) -> String + Send + Sync) -> impl OnRequest {
-    move |call| map_ips(call, |_, item| how(item))
 }
 
 /// How many items there are.

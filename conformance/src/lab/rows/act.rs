@@ -2,14 +2,14 @@
 
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use minijinja::{Error, Value};
+use minijinja::{Error, ErrorKind, Value};
 use serde_json::Value as Json;
 
 use super::filters::Text;
 use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
 use crate::lab::Call;
-use crate::lab::exchange::Reply;
+use crate::lab::exchange::{Framing, Reply};
 use crate::lab::faults::edit::visit;
 use crate::lab::faults::part::{FROM, Part, TO, ignore, put, text};
 use crate::lab::faults::search;
@@ -46,7 +46,25 @@ pub(super) enum Place {
     Keep,
     /// A further item, or several.
     Add,
+    /// Whether a parameter of the query stays, or its value.
+    Params {
+        keeps: bool,
+    },
+    /// Whether a member of the body stays, or its value.
+    Fields {
+        keeps: bool,
+    },
+    /// A response in place of that of the upstream, which gets no request.
+    Instead,
 }
+
+/// The times of groups and instances.
+const TIMES: [&str; 4] = [
+    "/data/items/*/createdAt",
+    "/data/items/*/updatedAt",
+    "/data/items/*/expiresAt",
+    "/data/items/*/activatedAt",
+];
 
 /// A place of a response.
 #[derive(Debug)]
@@ -55,9 +73,13 @@ pub(super) enum Spot {
     /// Headers by name, of which the last may end with a star.
     Header(&'static str),
     Pointer(&'static str),
+    /// Each of the times.
+    Times,
     /// Another name for the member at a pointer.
     Rename(&'static str),
     Text,
+    /// Each entry of a text.
+    Entry,
     /// What separates the entries of a text.
     Separator,
     /// The gateways, groups or instances.
@@ -65,12 +87,16 @@ pub(super) enum Spot {
     /// Whether an instance is lost, and not counted either.
     Lose,
     Total,
-    /// Status and body of another response.
+    /// Status, body and headers of another response.
     Respond,
     /// The key of a response that is repeated, whole or its body.
     First {
         is_whole: bool,
     },
+    /// The length of the pieces that it is sent in.
+    Pieces,
+    /// The same with pauses.
+    Drip,
 }
 
 /// The responses that an act changes.
@@ -81,6 +107,8 @@ pub(super) enum Scope {
     /// Successes without groups or instances.
     Empty,
     Error,
+    /// Errors that are not the server's own.
+    Rejection,
 }
 
 impl Act {
@@ -96,6 +124,7 @@ impl Act {
             Some(("success", spot)) => (Some(Scope::Success), spot),
             Some(("empty", spot)) => (Some(Scope::Empty), spot),
             Some(("error", spot)) => (Some(Scope::Error), spot),
+            Some(("rejection", spot)) => (Some(Scope::Rejection), spot),
             _ => (None, place),
         };
         let spot = Spot::parse(spot)?;
@@ -123,6 +152,11 @@ impl Place {
             "any_item" => Self::Item { is_text: false },
             "keep" => Self::Keep,
             "add" => Self::Add,
+            "keep_param" => Self::Params { keeps: true },
+            "each_param" => Self::Params { keeps: false },
+            "keep_field" => Self::Fields { keeps: true },
+            "each_field" => Self::Fields { keeps: false },
+            "instead" => Self::Instead,
             _ => match place.strip_prefix("let ") {
                 Some(word) => Self::Let(word),
                 None => Self::Part(Part::named(place)?),
@@ -198,6 +232,28 @@ impl Place {
                     as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
                 search::edit_ips(call, |items| items.extend(more));
             }
+            Self::Params { keeps } => {
+                let (sent, mut changed) = (call.params(), Vec::new());
+                let known = known.anew();
+                for (name, sent) in &sent {
+                    if let Some(value) = of_member(text, &known, name, &sent.as_str().into(), *keeps)? {
+                        changed.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
+                    }
+                }
+                if changed != sent {
+                    call.set_params(&changed);
+                }
+            }
+            Self::Fields { keeps } => {
+                let (sent, mut changed) = (call.json(), serde_json::Map::new());
+                for (name, sent) in sent.as_object().into_iter().flatten() {
+                    if let Some(value) = of_member(text, &known, name, sent, *keeps)? {
+                        changed.insert(name.clone(), value);
+                    }
+                }
+                call.edit(|body| *body = changed);
+            }
+            Self::Instead => {}
         }
         Ok(known)
     }
@@ -207,10 +263,43 @@ fn of_item(known: &Known, place: usize, item: &Json) -> Known {
     known.with("place", place.into()).with("item", value(item))
 }
 
+/// The value of a member that stays; where an expression has none, it stays as it is.
+fn of_member(
+    text: &Text,
+    known: &Known,
+    name: &str,
+    sent: &Json,
+    keeps: bool,
+) -> Result<Option<Json>, Error> {
+    let found = text.value(&known.with("name", name.into()).with("value", value(sent)))?;
+    Ok(match found {
+        _ if keeps => found.is_true().then(|| sent.clone()),
+        _ if found.is_undefined() || found.is_none() => Some(sent.clone()),
+        _ => Some(json(&found)),
+    })
+}
+
+/// The response of `[STATUS, BODY]` or `[STATUS, BODY, HEADERS]`. A body that is a text is sent as it is.
+pub(super) fn response(value: &Value) -> Result<Reply, Error> {
+    let parts = json(value);
+    let status = parts[0].as_u64().and_then(|status| u16::try_from(status).ok());
+    let Some(status) = status.filter(|_| parts.get(1).is_some()) else {
+        return Err(Error::new(ErrorKind::InvalidOperation, format!("no response: {value}")));
+    };
+    let mut reply = Reply::json_with(status, &parts[1]);
+    if let Some(text) = parts[1].as_str() {
+        reply.body = text.to_owned().into();
+    }
+    for (name, header) in parts[2].as_object().into_iter().flatten() {
+        set_header(&mut reply, name, &self::value(header));
+    }
+    Ok(reply)
+}
+
 /// Gives a part a value, or takes it out; nothing leaves it as it is.
 fn set(call: &mut Call<'_>, part: Part, value: &Value) {
     if is_dropped(value) {
-        ignore(part)(call);
+        ignore(call, part);
     } else if !value.is_undefined() && !value.is_none() {
         put(call, part, json(value));
     }
@@ -235,6 +324,7 @@ impl Scope {
             Self::Success => call.accepted(reply),
             Self::Empty => search::finds_nothing(call, reply),
             Self::Error => reply.status.as_u16() >= 400,
+            Self::Rejection => reply.status.is_client_error(),
         }
     }
 }
@@ -244,6 +334,10 @@ impl Spot {
         Some(match spot {
             "http" => Self::Http,
             "text" => Self::Text,
+            "entry" => Self::Entry,
+            "times" => Self::Times,
+            "pieces" => Self::Pieces,
+            "drip" => Self::Drip,
             "separator" => Self::Separator,
             "items" => Self::Items,
             "lose" => Self::Lose,
@@ -268,10 +362,25 @@ impl Spot {
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let known = known.with_reply(reply);
-        if let Self::Pointer(pointer) = self {
+        let pointers = match self {
+            Self::Pointer(pointer) => std::slice::from_ref(pointer),
+            Self::Times => &TIMES,
+            _ => &[],
+        };
+        for pointer in pointers {
             let mut changed = Ok(());
             reply.edit(|body| changed = change_at(body, pointer, text, &known));
-            return changed;
+            changed?;
+        }
+        if !pointers.is_empty() {
+            return Ok(());
+        }
+        if let Self::Entry = self {
+            let (whole, separator) = (reply.text(), super::separator(call));
+            let changed = whole.split(&separator).map(|entry| text.value(&known.with("value", entry.into())));
+            let changed = changed.map(|entry| Ok(entry?.to_string())).collect::<Result<Vec<_>, Error>>()?;
+            reply.body = changed.join(&separator).into();
+            return Ok(());
         }
         if let Self::Lose = self {
             let mut lost = Vec::new();
@@ -310,20 +419,15 @@ impl Spot {
                 }
             }),
             Self::Rename(pointer) => reply.edit(|body| rename(body, pointer, &value.to_string())),
-            Self::Respond => {
-                let (status, body) = match json(&value) {
-                    Json::Array(parts) if parts.len() == 2 => (parts[0].as_u64(), parts[1].clone()),
-                    _ => (None, Json::Null),
-                };
-                *reply =
-                    Reply::json_with(status.and_then(|status| status.try_into().ok()).unwrap_or(0), &body);
-            }
+            Self::Respond => *reply = response(&value)?,
+            Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
+            Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
             Self::First { is_whole: true } => call.memory.repeat_first(&value.to_string(), reply),
             Self::First { is_whole: false } => match call.memory.recall(&value.to_string()) {
                 Some(first) => reply.edit(|body| *body = first.json()),
                 None => call.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
             },
-            Self::Pointer(_) | Self::Lose => {}
+            Self::Pointer(_) | Self::Times | Self::Entry | Self::Lose => {}
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, LazyLock, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -150,8 +151,13 @@ fn of_texts(words: &mut Environment<'_>) {
         };
         decoded text => percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
         escaped text => text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+        escaped_wide text => text.encode_utf16().map(escaped_wide).collect::<String>();
         base64 text => BASE64_STANDARD.encode(text);
     }
+    // JSON with line breaks.
+    words.add_filter("pretty", |text: &str| {
+        serde_json::from_str(text).ok().map(|body: serde_json::Value| format!("{body:#}"))
+    });
     words.add_filter("bytes", |text: &Value| text.as_str().map_or(0, str::len));
     words.add_filter("times", |text: &str, part: &str| text.matches(part).count());
     words.add_filter("beginning", |text: &str, most: usize| text.chars().take(most).collect::<String>());
@@ -175,6 +181,9 @@ fn of_addresses(words: &mut Environment<'_>) {
     perhaps! { words:
         address item => bare(item).parse::<IpAddr>().ok().map(|address| address.to_string());
         port item => item.parse::<SocketAddr>().ok().map(|socket| socket.port());
+        in_full item => item.parse().ok().map(|ip: Ipv6Addr| ip.segments().map(|part| format!("{part:04x}")).join(":"));
+        unmapped item => item.parse().ok().and_then(|ip: Ipv6Addr| ip.to_ipv4_mapped()).map(|ip| ip.to_string());
+        without_zeros item => without_zeros(item);
         next_address item => item.parse::<Ipv4Addr>().ok().map(|ip| Ipv4Addr::from_bits(ip.to_bits().wrapping_add(1)).to_string());
     }
     words.add_filter("with_port", |item: &str, port: u16| {
@@ -228,6 +237,11 @@ fn of_times(words: &mut Environment<'_>) {
         nanoseconds text => text.parse::<Timestamp>().ok().map(|time| time.as_nanosecond());
         offset text => offset(text).map(|seconds| seconds * SECOND);
         offset_minutes text => offset(text).map(|seconds| seconds % 3_600 * SECOND);
+        zoned text => {
+            let time = text.parse::<Timestamp>().ok();
+            time.map(|time| time.display_with_offset(jiff::tz::offset(-9)).to_string())
+        };
+        nine_digits text => text.parse::<Timestamp>().ok().map(|time| format!("{time:.9}"));
         milliseconds time => {
             time.split_once('.').and_then(|(seconds, fraction)| {
                 let digits = fraction.strip_suffix('Z').filter(|digits| digits.len() < 3)?;
@@ -237,6 +251,10 @@ fn of_times(words: &mut Environment<'_>) {
     }
     words.add_filter("time", |nanoseconds: i128| {
         Timestamp::from_nanosecond(nanoseconds).ok().map(|time| time.to_string())
+    });
+    // The date so many seconds from now.
+    words.add_filter("http_date", |seconds: u64| {
+        httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds))
     });
     words.add_filter("day", |number: u64| format!("2031-01-{:02}T00:00:00Z", number % 28 + 1));
 }
@@ -250,6 +268,11 @@ fn of_values(words: &mut Environment<'_>) {
         json(number).as_f64().is_some_and(|number| number == 0.0 && number.is_sign_negative())
     });
     words.add_filter("integer", |value: &Value| value.as_i64().filter(|_| value.is_integer()));
+    // The integer of a number with nothing behind its point.
+    words.add_filter("whole", |value: &Value| {
+        let number = f64::try_from(value.clone()).ok().filter(|_| value.is_number() && !value.is_integer());
+        number.filter(|number| number.fract() == 0.0 && number.abs() < 1e15).map(|number| number as i64)
+    });
     words.add_filter("plus", |value: &Value, more: i64| {
         value.as_i64().map(|number| number.saturating_add(more))
     });
@@ -308,6 +331,27 @@ fn offset(text: &str) -> Option<i64> {
 fn has_encoded_letter(text: &str) -> bool {
     let mut codes = text.split('%').skip(1).filter_map(|rest| u8::from_str_radix(rest.get(..2)?, 16).ok());
     codes.any(|code| code.is_ascii_alphabetic())
+}
+
+fn escaped_wide(unit: u16) -> String {
+    match u8::try_from(unit) {
+        Ok(ascii) if ascii.is_ascii() => char::from(ascii).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    }
+}
+
+/// An IPv4 address, with its port, without leading zeros.
+fn without_zeros(text: &str) -> Option<String> {
+    let (address, port) = text.split_once(':').map_or((text, None), |(address, port)| (address, Some(port)));
+    let octet =
+        |part: &str| part.parse::<u8>().ok().filter(|_| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let parts = address.split('.').map(octet).collect::<Option<Vec<u8>>>()?;
+    let [a, b, c, d] = parts.try_into().ok()?;
+    let port = port.map(|port| match port.trim_start_matches('0') {
+        "" => ":0".to_owned(),
+        digits => format!(":{digits}"),
+    });
+    Some(format!("{a}.{b}.{c}.{d}{}", port.unwrap_or_default()))
 }
 
 fn narrow(character: char) -> char {

@@ -2,17 +2,20 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use hyper::header::USER_AGENT;
 use minijinja::value::{Object, Serde};
 use minijinja::{Error, ErrorKind, Value};
 use serde::Serialize;
 use serde_json::json;
 
 use super::filters::{self, Text};
+use crate::contract::Extract;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::faults::part::{self, Part};
-use crate::lab::faults::{condition, search, separator, token};
+use crate::lab::faults::{condition, search, token};
 use crate::lab::{Call, Memory};
 use crate::target::{Fact, Facts, Secret};
 
@@ -150,6 +153,10 @@ impl Known {
                 let memory = Arc::clone(&seen.context.memory);
                 Value::from_function(move || memory.calls())
             }
+            "elapsed" => {
+                static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
+                Value::from_function(|| BEGUN.elapsed().as_millis())
+            }
             "seen" => memory(Memory::calls_of),
             "counted" => memory(Memory::count),
             "nth" => {
@@ -219,6 +226,7 @@ fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
         "query" => Value::from(call.query.clone().unwrap_or_default()),
         "operation" => Value::from(call.operation().map(|operation| operation.id())),
         "body" => value(call.json()),
+        "same_request" => Value::from(same_request(call)),
         "body_text" => Value::from(body()),
         "body_length" => Value::from(call.body.len()),
         "is_json" => Value::from(serde_json::from_slice::<serde_json::Value>(&call.body).is_ok()),
@@ -226,7 +234,7 @@ fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
         "query_tokens" => texts(token::query_tokens(call)),
         "id" => Value::from(condition::request_id(call)),
         "region" => Value::from(condition::region(call)),
-        "separator" => Value::from(separator(call)),
+        "separator" => Value::from(condition::separator(call)),
         "number" => Value::from(condition::num(call)),
         "ips" => texts(search::ips(call)),
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
@@ -257,6 +265,20 @@ fn of_contract(call: &Call<'_>, word: &str) -> Option<Value> {
         "json_form" => Value::from(&*extract.json),
         "text_form" => Value::from(&*extract.text),
         "custom" => Value::from(&*extract.custom_separator),
+        "extract_names" => {
+            let Extract {
+                num, regions, country, protocol, return_type, lb, sb, request_id, operation, ..
+            } = extract;
+            let parameters =
+                [num, regions, country, protocol, return_type, lb, sb, request_id, &operation.api_key];
+            Value::from_iter(parameters.map(|parameter| &*parameter.name))
+        }
+        "region_names" => Value::from_iter([&*extract.regions.name, &*extract.country.name]),
+        "num_name" => Value::from(&*extract.num.name),
+        "api_key_name" => Value::from(&*extract.operation.api_key.name),
+        "field_names" => Value::from_iter(search.operation.body.iter().map(|known| &*known.name)),
+        "page_names" => Value::from_iter([&*search.page.name, &*search.page_size.name]),
+        "ips_name" => Value::from(&*search.ips.name),
         "separator_bytes" => Value::from(extract.separator_bytes),
         "separator_codes" => Value::from_iter(extract.separators.iter().map(|separator| &*separator.code)),
         "lb_codes" => {
@@ -324,6 +346,15 @@ pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
     Some((fact, value))
 }
 
+/// What requests have in common that differ in nothing but the request id, and in the agent, which numbers the requests of a run.
+fn same_request(call: &Call<'_>) -> String {
+    let mut same = call.clone();
+    same.drop_param(&call.contract.extract.request_id.name);
+    same.headers.remove(USER_AGENT);
+    let ProxiedRequest { method, path, query, headers, body } = &*same;
+    format!("{method} {path} {query:?} {headers:?} {body:?}")
+}
+
 /// A parameter as it stands in the query.
 fn raw(call: &Call<'_>, name: &str) -> Option<String> {
     let query = call.query.clone().unwrap_or_default();
@@ -353,9 +384,10 @@ fn is_unlisted(call: &Call<'_>, part: Part) -> bool {
 /// Whether an expression may use a word, with what is taken from it.
 #[cfg(test)]
 pub(super) fn is_known(word: &str) -> bool {
-    const OF_PLACES: [&str; 17] = [
+    const OF_PLACES: [&str; 18] = [
         "item",
         "place",
+        "name",
         "value",
         "items",
         "bound",

@@ -1,4 +1,4 @@
-//! Faults as rows of texts.
+//! Faults and variations as rows of texts.
 
 mod act;
 mod filters;
@@ -6,11 +6,15 @@ mod known;
 mod own;
 pub(crate) mod row;
 
-use crate::lab::Fault;
-use crate::lab::faults::separator;
+use crate::lab::faults::condition::separator;
+use crate::lab::{Fault, Variation};
 
 pub(crate) fn faults() -> Vec<Fault> {
-    row::rows().iter().map(Fault::of_row).collect()
+    row::faults().iter().map(Fault::of_row).collect()
+}
+
+pub(crate) fn variations() -> Vec<Variation> {
+    row::variations().iter().map(Variation::of_row).collect()
 }
 
 #[cfg(test)]

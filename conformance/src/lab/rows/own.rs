@@ -1,24 +1,32 @@
-//! What no row can say: faults that need several requests at a time, or another request because of a response.
+//! What no row can say: several requests at a time, another request because of a response, and what changes the form of a response.
 
+use std::io::Write as _;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use futures::future::BoxFuture;
-use serde_json::json;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method};
+use serde_json::{Value, json};
 
 use crate::contract::OperationId;
 use crate::lab::Call;
-use crate::lab::exchange::Reply;
-use crate::lab::faults::condition::request_id;
-use crate::lab::faults::part::{REQUEST_ID, REQUEST_ID_HEADER, ignore, put};
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::faults::condition::{num, request_id};
+use crate::lab::faults::part::{GROUP, PAGE, REQUEST_ID, REQUEST_ID_HEADER, SIZE, ignore, integer, put};
 use crate::lab::faults::search::cut_to_limit;
-use crate::lab::faults::token::query_tokens;
+use crate::lab::faults::token::{credentials, query_tokens};
 
 /// A function that a row names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Own {
     /// Changes the request.
     Request(fn(&mut Call<'_>)),
+    /// Changes the response.
+    Reply(fn(&Call<'_>, &mut Reply)),
     /// Responds by itself.
     Serve(for<'a> fn(Call<'a>) -> BoxFuture<'a, Reply>),
 }
@@ -33,6 +41,25 @@ pub(super) fn named(name: &str) -> Option<Own> {
         "shared_listing" => Own::Serve(|call| Box::pin(shared_listing(call))),
         "raced" => Own::Serve(|call| Box::pin(raced(call))),
         "raised" => Own::Serve(|call| Box::pin(raised(call))),
+        "unchanged" => Own::Request(|_| {}),
+        "declare_json" => Own::Request(|call| {
+            call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }),
+        "gzip" => Own::Reply(|_, reply| reply.body = gzip(&reply.body).into()),
+        "reverse_members" => Own::Reply(|call, reply| {
+            if call.accepted(reply) {
+                reply.edit(reverse_members);
+            }
+        }),
+        "wait_20_ms" => Own::Serve(|call| {
+            Box::pin(async move {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                call.send().await
+            })
+        }),
+        "lend_gateways" => Own::Serve(|call| Box::pin(lend_gateways(call))),
+        "descending" => Own::Serve(|call| Box::pin(descending(call))),
+        "reject_other_groups" => Own::Serve(|call| Box::pin(reject_other_groups(call))),
         _ => return None,
     })
 }
@@ -41,7 +68,7 @@ pub(super) fn named(name: &str) -> Option<Own> {
 fn forget(call: &mut Call<'_>) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(call).is_some() {
-        ignore(REQUEST_ID_HEADER)(call);
+        ignore(call, REQUEST_ID_HEADER);
         put(call, REQUEST_ID, format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed)));
     }
 }
@@ -132,4 +159,98 @@ async fn raised(call: Call<'_>) -> Reply {
     let mut declared = items.filter_map(|item| item["capabilities"]["maxBatchSize"].as_u64());
     let limit = u64::try_from(call.contract.search.distinct_items).unwrap_or(u64::MAX);
     if declared.any(|declared| declared > limit) { other } else { reply }
+}
+
+/// Lends at most twice as many gateways as one extraction may ask for, each for a little over a second.
+async fn lend_gateways(call: Call<'_>) -> Reply {
+    const LENT_FOR: Duration = Duration::from_millis(1_200);
+    let reply = call.send().await;
+    let id = request_id(&call).map(|id| format!("{id} {:?}", credentials(&call)));
+    let repeated = id.as_ref().is_some_and(|id| call.memory.recall(id).is_some());
+    if call.operation() != Some(OperationId::Extract) || !call.accepted(&reply) || repeated {
+        return reply;
+    }
+    let asked = num(&call).unwrap_or_default();
+    let mut lent = call.memory.lent.lock().unwrap_or_else(PoisonError::into_inner);
+    lent.retain(|(since, _)| since.elapsed() < LENT_FOR);
+    let pool = 2 * call.contract.extract.num_range.end();
+    if lent.iter().map(|(_, gateways)| gateways).sum::<i64>() + asked > pool {
+        let mut shortage = Reply::json_with(503, &json!({"code": 50301, "message": "too few gateways"}));
+        shortage.set_header("retry-after", "1");
+        return shortage;
+    }
+    lent.push((Instant::now(), asked));
+    if let Some(id) = id {
+        call.memory.keep(&id, &reply);
+    }
+    reply
+}
+
+/// Responses with the instances in the opposite order, page by page.
+async fn descending(call: Call<'_>) -> Reply {
+    let mut reply = call.send().await;
+    if !call.accepted(&reply) {
+        return reply;
+    }
+    let search = &call.contract.search;
+    let (mut all, size) = (Vec::new(), *search.page_sizes.end());
+    for page in *search.pages.start().. {
+        let mut next = call.clone();
+        put(&mut next, PAGE, page);
+        put(&mut next, SIZE, size);
+        let items = next.send().await.json()["data"]["items"].take();
+        let items = items.as_array().cloned().unwrap_or_default();
+        let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
+        all.extend(items);
+        if last {
+            break;
+        }
+    }
+    all.reverse();
+    reply.edit(|body| {
+        let number = |name: &str| body["data"][name].as_u64().and_then(|number| usize::try_from(number).ok());
+        let (page, size) = (number("page").unwrap_or(1), number("pageSize").unwrap_or(1));
+        let items: Vec<_> = all.into_iter().skip((page - 1) * size).take(size).collect();
+        body["data"]["items"] = json!(items);
+    });
+    reply
+}
+
+/// Rejects a search by a group that the listing does not have.
+async fn reject_other_groups(mut call: Call<'_>) -> Reply {
+    if let Some(group) = integer(&call, GROUP).filter(|group| *group > 0) {
+        let mut listing = call.clone();
+        *listing = ProxiedRequest {
+            method: Method::GET,
+            path: call.contract.groups().path.clone(),
+            query: call.query.clone(),
+            headers: HeaderMap::new(),
+            body: bytes::Bytes::new(),
+        };
+        let listing = listing.send().await.json();
+        let mut held = listing["data"]["items"].as_array().into_iter().flatten();
+        if !held.any(|held| held["groupId"] == json!(group)) {
+            call.reject();
+        }
+    }
+    call.send().await
+}
+
+fn reverse_members(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            let mut reversed: Vec<_> = std::mem::take(members).into_iter().collect();
+            reversed.reverse();
+            reversed.iter_mut().for_each(|(_, member)| reverse_members(member));
+            members.extend(reversed);
+        }
+        Value::Array(items) => items.iter_mut().for_each(reverse_members),
+        _ => {}
+    }
+}
+
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    // A vector takes everything.
+    encoder.write_all(body).and_then(|()| encoder.finish()).unwrap_or_default()
 }

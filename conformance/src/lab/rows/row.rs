@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use minijinja::{Error, Value};
 
-use super::act::{Act, Scope};
+use super::act::{self, Act, Place, Scope};
 use super::filters::Text;
 use super::known::{Known, defined, fact, value};
 use super::own::Own;
@@ -13,9 +13,8 @@ use crate::contract::{Clause, Contract, OperationId};
 use crate::lab::Call;
 use crate::lab::exchange::Reply;
 use crate::lab::faults::part::{FROM, TO, text};
-use crate::lab::faults::row::Need;
 use crate::lab::faults::search;
-use crate::target::Facts;
+use crate::target::{Fact, Facts};
 
 /// The texts, in the order of the faults.
 macro_rules! texts {
@@ -44,12 +43,28 @@ const TEXTS: [(&str, &str); 19] = texts![
     "search_time.txt",
 ];
 
-/// A fault as its row says it.
+/// The text of the variations.
+const VARIATIONS: [(&str, &str); 1] = texts!["variations.txt"];
+
+/// What may stand behind the id of a variation.
+const FLAGS: [&str; 3] = ["consistent", "everywhere", "capitals"];
+
+/// What a fault must know of the service, since it changes nothing without it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Need {
+    /// The token of the main account.
+    Token,
+    /// A fact.
+    Fact(Fact),
+}
+
+/// A fault or a variation as its row says it.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) id: String,
-    /// What the server does wrong, in a sentence.
+    /// What the server does wrong, or decides otherwise, in a sentence.
     pub(crate) breaks: String,
+    flags: Vec<&'static str>,
     /// The operation that it is limited to.
     pub(crate) only: Option<OperationId>,
     /// Whether it changes the requests of all operations, whatever its clause.
@@ -95,10 +110,16 @@ const CONTEXTS: [(&str, &str, &str, &str); 8] = [
     ("ports", "with-ports", " when all items have ports.", "all_with_ports"),
 ];
 
-/// Every fault that the texts have, and the lines that cannot be read.
-static ROWS: LazyLock<(Vec<Row>, Vec<String>)> = LazyLock::new(|| {
+/// The rows of texts, and the lines that cannot be read.
+type Rows = LazyLock<(Vec<Row>, Vec<String>)>;
+
+static FAULTS: Rows = LazyLock::new(|| rows_of(&TEXTS));
+
+static VARIED: Rows = LazyLock::new(|| rows_of(&VARIATIONS));
+
+fn rows_of(texts: &[(&str, &'static str)]) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
-    for (file, text) in TEXTS {
+    for (file, text) in texts {
         let mut prefix = "";
         let mut head = None;
         for (number, line) in text.lines().enumerate() {
@@ -120,7 +141,7 @@ static ROWS: LazyLock<(Vec<Row>, Vec<String>)> = LazyLock::new(|| {
         }
     }
     (rows, mistakes)
-});
+}
 
 /// The clauses of the rows below a line: in one text, that of each plain operation which has such a clause of its own.
 fn prefixes(file: &str, prefix: &'static str) -> Vec<String> {
@@ -135,8 +156,8 @@ fn prefixes(file: &str, prefix: &'static str) -> Vec<String> {
 /// The lines that cannot be read, and the words, filters and tests that nobody knows, by file and line.
 #[cfg(test)]
 pub(crate) fn mistakes() -> Vec<String> {
-    let mut mistakes = ROWS.1.clone();
-    for row in rows() {
+    let mut mistakes = [&*FAULTS.1, &*VARIED.1].concat();
+    for row in faults().iter().chain(variations()) {
         let of_texts = row.texts().flat_map(super::known::mistakes_of);
         mistakes.extend(of_texts.map(|mistake| format!("{}: {mistake}", row.at)));
     }
@@ -150,20 +171,28 @@ pub(super) fn of_body(body: &'static str) -> Option<Row> {
     Row::read("a.txt:1", "extract.num/of-test".to_owned(), "A row of a test.".to_owned(), body)
 }
 
-pub(crate) fn rows() -> &'static [Row] {
-    &ROWS.0
+pub(crate) fn faults() -> &'static [Row] {
+    &FAULTS.0
+}
+
+pub(crate) fn variations() -> &'static [Row] {
+    &VARIED.0
 }
 
 /// The faults of a head line, one for each context, and the line that says when they show and what they do.
 fn read(at: &str, prefix: &str, head: &'static str, body: &'static str) -> Option<Vec<Row>> {
     let (id, breaks) = head.split_once(": ")?;
-    let mut words = id.split(' ');
+    let is_variation = VARIATIONS.iter().any(|(file, _)| at.starts_with(file));
+    let (flags, words): (Vec<&str>, Vec<&str>) =
+        id.split(' ').partition(|word| is_variation && FLAGS.contains(word));
+    let mut words = words.into_iter();
     let (id, kind) = (words.next()?, words.next());
     let contexts = words.map(|word| CONTEXTS.iter().find(|(name, ..)| *name == word));
     let contexts = contexts.collect::<Option<Vec<_>>>()?;
     let mut rows = Vec::new();
     if kind != Some("in") {
-        rows.push(Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?);
+        let row = Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?;
+        rows.push(Row { flags, ..row });
     }
     for (_, end, says, when) in contexts {
         let hyphen = if kind == Some("in") { "" } else { "-" };
@@ -201,6 +230,7 @@ impl Row {
         Some(Self {
             id,
             breaks,
+            flags: Vec::new(),
             only,
             is_everywhere,
             when,
@@ -214,6 +244,11 @@ impl Row {
     fn texts(&self) -> impl Iterator<Item = &Text> {
         let when = self.when.iter().map(When::text);
         when.chain(self.acts.iter().chain(&self.asking).filter_map(Act::text))
+    }
+
+    /// Whether a flag stands behind its id.
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        self.flags.contains(&flag)
     }
 
     /// What it must know of the service, since it changes nothing without it: the facts that its words use.
@@ -237,7 +272,7 @@ impl Row {
         Ok(true)
     }
 
-    /// The response of a server with this fault.
+    /// The response of a server that does so.
     pub(crate) async fn response(&self, call: Call<'_>) -> Reply {
         let failed = |error: Error| {
             let message = self.failed.get_or_init(|| format!("{}: {error:#}", self.at));
@@ -256,12 +291,18 @@ impl Row {
             match act {
                 Act::Own(Own::Serve(serve)) => return Ok(serve(call).await),
                 Act::Own(Own::Request(change)) => change(&mut call),
+                Act::Request(Place::Instead, text) => {
+                    let instead = text.value(&known)?;
+                    if !instead.is_undefined() {
+                        return act::response(&instead);
+                    }
+                }
                 Act::Request(place, text) => known = place.change(text, known, &mut call)?,
-                Act::Reply(..) => {}
+                Act::Reply(..) | Act::Own(Own::Reply(_)) => {}
             }
         }
         let mut reply = call.send().await;
-        let scopes = [Scope::Any, Scope::Success, Scope::Empty, Scope::Error];
+        let scopes = [Scope::Any, Scope::Success, Scope::Empty, Scope::Error, Scope::Rejection];
         let used =
             |scope: &Scope| self.acts.iter().any(|act| matches!(act, Act::Reply(of, ..) if of == scope));
         let fitting = scopes.into_iter().filter(used).filter(|scope| scope.fits(&call, &reply));
@@ -270,10 +311,12 @@ impl Row {
             known = self.asked(known, sent, &reply).await?;
         }
         for act in &self.acts {
-            if let Act::Reply(scope, spot, text) = act
-                && fitting.contains(scope)
-            {
-                spot.change(text, &known, &call, &mut reply)?;
+            match act {
+                Act::Reply(scope, spot, text) if fitting.contains(scope) => {
+                    spot.change(text, &known, &call, &mut reply)?;
+                }
+                Act::Own(Own::Reply(change)) => change(&call, &mut reply),
+                _ => {}
             }
         }
         Ok(reply)
