@@ -36,6 +36,8 @@ pub enum Run {
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
+    /// Active like [`Run::Cases`], and made from the rows that the check states beside its rule.
+    Rows(fn(&Check, &Scope<'_>) -> Vec<Case>),
     /// Active like [`Run::Cases`], and made from the declaration of its operation.
     Declared(fn(&Operation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
@@ -179,6 +181,7 @@ impl Check {
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {
             Run::Cases(cases) | Run::FirstCases(cases) => cases(scope),
+            Run::Rows(cases) => cases(self, scope),
             Run::Declared(cases) => {
                 self.operation.map(|id| cases(scope.contract.operation(id))).unwrap_or_default()
             }

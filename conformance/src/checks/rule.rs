@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
+use super::row::{Row, cases, read};
 use super::{all, extract, groups, search};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, Contract, OperationId};
 use crate::target::Fact;
 
 /// A rule is its id with the clauses that it is about and the facts that it needs, what a conforming service does, and what goes wrong
-/// for users otherwise. README.md says more.
+/// for users otherwise. Below it may stand rows that test it. README.md says more.
 const TEXTS: [(Option<OperationId>, &str); 4] = [
     (None, include_str!("all/rules.txt")),
     (Some(OperationId::Extract), include_str!("extract/rules.txt")),
@@ -16,13 +17,13 @@ const TEXTS: [(Option<OperationId>, &str); 4] = [
     (Some(OperationId::Search), include_str!("search/rules.txt")),
 ];
 
-/// How the rule with this id is tested.
+/// How the rule with this id is tested, where its rows alone do not say it.
 pub(super) struct Program {
     id: &'static str,
     run: Run,
 }
 
-/// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or has no program, and a program without
+/// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested, and a program without
 /// rule.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let rules = TEXTS
@@ -44,7 +45,7 @@ fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.split("\n\n").map(str::trim_end).filter(is_rule)
 }
 
-/// None when it has a mistake, or no program.
+/// None when it or one of its rows has a mistake, or nothing tests it.
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let mut lines = block.lines();
     let (id, rest) = lines.next()?.split_once(" [")?;
@@ -53,9 +54,29 @@ fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let needs = needs.strip_prefix(" needs ").unwrap_or(needs).split_terminator(' ');
     let needs: Vec<Fact> = needs.map(fact).collect::<Option<_>>()?;
     let (title, why) = (lines.next()?.trim_start(), lines.next()?.trim_start());
-    let run = programs().find(|program| program.id == id).filter(|_| lines.next().is_none())?.run;
+    let program = programs().find(|program| program.id == id).map(|program| program.run);
+    let rows = rows(operation, block, Contract::embedded().ok()?)?;
+    let run = program.or_else(|| (!rows.is_empty()).then_some(Run::Rows(stated_cases)))?;
     let (clauses, needs) = (clauses.leak(), needs.leak());
     Some(Check { id, title, why, operation, clauses, needs, run })
+}
+
+/// The rows of the text of a rule; none when one of them has a mistake. Each row is a line, and others are comments.
+fn rows(operation: Option<OperationId>, block: &'static str, contract: &Contract) -> Option<Vec<Row>> {
+    let lines = block.lines().skip(3).filter(|line| !line.trim_start().starts_with('#'));
+    let rows: Option<Vec<_>> = lines.map(|line| read(operation?, line, contract)).collect();
+    rows.map(|rows| rows.concat())
+}
+
+/// The rows below the rule with this id.
+pub(super) fn stated(id: &str, scope: &Scope<'_>) -> Vec<Row> {
+    let blocks = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
+    let mut of_rule = blocks.filter(|(_, block)| block.split(' ').next() == Some(id));
+    of_rule.next().and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+}
+
+fn stated_cases(check: &Check, scope: &Scope<'_>) -> Vec<Case> {
+    check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope))).unwrap_or_default()
 }
 
 /// The fact with this key in the configuration.
@@ -84,18 +105,25 @@ pub(super) const fn passive(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn each_rule_has_one_program() {
+    fn each_rule_is_tested_and_each_program_has_one() {
         let ids =
             TEXTS.into_iter().flat_map(|(_, text)| blocks(text)).filter_map(|block| block.split(' ').next());
-        let mut ids: Vec<_> = ids.collect();
-        let mut programs: Vec<_> = programs().map(|program| program.id).collect();
+        let ids: Vec<_> = ids.collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "the rules are not sorted by id");
-        programs.sort_unstable();
-        ids.sort_unstable();
-        assert_eq!(ids, programs);
-        assert_eq!(CHECKS.len(), ids.len(), "a rule can't be read");
+        let mut known = BTreeSet::new();
+        for program in programs() {
+            assert!(
+                ids.contains(&program.id) && known.insert(program.id),
+                "{} has no rule of its own",
+                program.id
+            );
+        }
+        let read = CHECKS.iter().map(|check| check.id);
+        assert!(read.eq(ids), "a rule can't be read, or nothing tests it");
     }
 }

@@ -2,7 +2,6 @@
 //! gateways, so any rejection other than the shortage shows that it does not accept one of them. These requests take no
 //! gateway, where other extractions take one each.
 
-use super::separator_input::of_bytes;
 use super::*;
 use crate::checks::extraction::by_country;
 use crate::checks::extraction::link::request_by;

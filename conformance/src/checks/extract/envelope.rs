@@ -5,7 +5,6 @@ use std::net::Ipv4Addr;
 use serde_json::Value;
 
 use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
-use super::supply::UNKNOWN_REGION;
 use super::*;
 use crate::check::Form;
 use crate::checks::extraction::says_error;
@@ -136,25 +135,11 @@ fn fault_of_address(address: &str) -> Option<&'static str> {
 }
 
 fn open(scope: &Scope<'_>) -> Vec<Case> {
-    use Unspecified::{
-        ExtractEmptyParameter, ExtractRepeatedParameter, ExtractRequestIdOtherParameters,
-        ExtractUnknownRegion, ExtractUnusedSeparator,
-    };
-    let custom = &scope.contract.extract.custom_separator;
-    let twice = "num is sent twice with one value";
-    let nowhere = "the region QQQ, which no directory has";
-    let unused = "lb=6 without sb, for a JSON response";
-    let known = "a known request id with another num";
     let id = || Edit::Id(Place::Query, 0);
-    let rows = [
-        either(ExtractRepeatedParameter, "repeated parameter", twice, [Edit::Add(NUM, Min(0))]),
-        either(ExtractEmptyParameter, "empty parameter", "protocol is empty", [set(PROTOCOL, "")]),
-        either(ExtractUnknownRegion, "unknown region", nowhere, [set(REGIONS, UNKNOWN_REGION)]),
-        either(ExtractUnusedSeparator, "unused separator", unused, [set(LB, custom)]),
-        either(ExtractRequestIdOtherParameters, "known request id", known, [id(), set(NUM, Min(1))])
-            .after([id()])
-            .costing(Cost::extraction(2, 3)),
-    ];
+    let why = "a known request id with another num";
+    let unspecified = Unspecified::ExtractRequestIdOtherParameters;
+    let known = either(unspecified, "known request id", why, [id(), set(NUM, Min(1))]);
+    let known = known.after([id()]).costing(Cost::extraction(2, 3));
     // The contract allows a service to accept or reject these. Passive checks judge the response in either case.
     let odd = |label, change| {
         accept("", "", [Edit::Change(change)]).labelled(label).giving(1, Unless::Nothing, &[])
@@ -167,7 +152,8 @@ fn open(scope: &Scope<'_>) -> Vec<Case> {
         }),
         odd("a query that is not UTF-8", |_, request| Ok(request.raw_query("request_id=%FF"))),
     ];
-    cases(ExtractEnvelope, rows.into_iter().chain(others))
+    let rows = stated("extract.envelope.open", scope).into_iter().chain([known]);
+    cases(ExtractEnvelope, rows.chain(others))
 }
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are

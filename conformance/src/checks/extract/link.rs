@@ -1,6 +1,5 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
-use super::separator_input::of_bytes;
 use super::text::{FEW, separated};
 use super::*;
 use crate::checks::extraction::link::{find_transport, request_by};

@@ -29,9 +29,9 @@ use crate::checks::extraction::{Asked, Extraction, Place, Transport, named_regio
 use crate::checks::requests::protocol_to_name;
 use crate::checks::row::{
     self, Credential, Drop, Edit, Max, Min, Row, SEPARATOR, Then, Unless, accept, alike, cases, each, flow,
-    in_three, in_two, reject, set, values, with,
+    in_three, in_two, of_bytes, reject, set, values, with,
 };
-use crate::checks::rule::{Program, active, first, passive};
+use crate::checks::rule::{Program, active, first, passive, stated};
 use crate::checks::token::WrongToken;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;

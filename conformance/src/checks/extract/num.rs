@@ -51,9 +51,4 @@ pub(super) static PROGRAMS: &[Program] = &[
         let row = row.labelled("").changing("num=2", [set(NUM, Min(1))], 2);
         cases(ExtractNumRange, [row.costing(Cost::extraction(2, 3))])
     }),
-    active("extract.num-required.absent", |scope| {
-        let rows =
-            [reject("absent", "num is absent", [Drop(NUM)]), reject("empty", "num is empty", [set(NUM, "")])];
-        cases(ExtractNumRequired, each(&Extraction::all(&scope.contract.extract), rows))
-    }),
 ];

@@ -120,10 +120,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         let row = row.giving(6, Unless::Finding, &[Judge::Most(ExtractRequestIdSource)]);
         cases(ExtractRequestIdSource, [row])
     }),
-    active("extract.request-id-source.header", |scope| {
-        let row = accept("header", "a request id in the header", [HEADER]);
-        cases(ExtractRequestIdSource, each(&Extraction::all(&scope.contract.extract), [row]))
-    }),
     active("extract.request-id-source.precedence", |scope| {
         let other = Edit::Id(Place::Header, 2);
         let why = "the id of the query beside another header";

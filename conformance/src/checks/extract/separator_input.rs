@@ -85,13 +85,6 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
 /// Names and values of separators in other APIs.
 const NAMES: [&str; 8] = ["LF", "crlf", "\\n", "abc", "default", "99", ";", "|"];
 
-/// A text of this many bytes: one character repeated, and hyphens for the rest.
-pub(super) fn of_bytes(character: char, bytes: usize) -> String {
-    let mut text = character.to_string().repeat(bytes / character.len_utf8());
-    text.push_str(&"-".repeat(bytes % character.len_utf8()));
-    text
-}
-
 /// Texts of the maximum length in bytes and of one byte more, in characters of one to four bytes, and longer ones, each described.
 fn lengths(max: usize) -> Vec<(String, String)> {
     let alphabets = [

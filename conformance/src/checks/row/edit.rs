@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value as Json;
 
+use super::text::body;
 use crate::check::{Probe, Stop};
 use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::padded;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{IPS, PAGE, PAGE_SIZE, REQUEST_ID_HEADER};
-use crate::contract::{Contract, OperationId, Search};
+use crate::contract::{Contract, OperationId, Parameter, Search};
 use crate::response::operation_of;
 use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
 use crate::wire::Request;
@@ -38,8 +39,8 @@ pub(in crate::checks) enum Edit {
     Header(&'static str, String),
     /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
     Raw(&'static str, String),
-    /// The text of the body, made from that of the valid one.
-    Body(fn(&Search, &str) -> String),
+    /// The media type and the text of the body, in the notation of rows as text.
+    Body(&'static str, &'static str),
     /// What no other edit says.
     Change(fn(&Probe<'_>, Request) -> Result<Request, Stop>),
     /// The same with data.
@@ -60,6 +61,10 @@ pub(in crate::checks) enum Value {
     Max(i64),
     /// The first one that the document lists.
     Listed,
+    /// The one that a parameter of an extraction has without being sent.
+    Default,
+    /// This character as often as a separator may be long, and so many bytes more.
+    Filled(char, usize),
     /// An order of the account, or this number if none is known.
     Order(&'static str),
     /// Items, made for the maximum number of distinct ones.
@@ -157,9 +162,9 @@ impl Edit {
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
             Self::Raw(part, text) => raw_field(&request, part, text),
-            Self::Body(write) => {
+            Self::Body(media, text) => {
                 let bytes = request.body_bytes().unwrap_or_default();
-                request.body(JSON, write(&contract.search, &String::from_utf8_lossy(&bytes)))
+                request.body(media, body(text, &String::from_utf8_lossy(&bytes)))
             }
             Self::Change(change) => change(probe, request)?,
             Self::With(change) => change(probe, request)?,
@@ -232,6 +237,13 @@ fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
     }
 }
 
+/// A text of this many bytes: one character repeated, and hyphens for the rest.
+pub(in crate::checks) fn of_bytes(character: char, bytes: usize) -> String {
+    let mut text = character.to_string().repeat(bytes / character.len_utf8());
+    text.push_str(&"-".repeat(bytes % character.len_utf8()));
+    text
+}
+
 impl<T: ToString> From<T> for Value {
     fn from(value: T) -> Self {
         Self::Text(value.to_string())
@@ -247,6 +259,13 @@ impl Value {
             Self::Json(value) => value.clone(),
             Self::Min(by) => (range(contract, part).start() + by).into(),
             Self::Max(by) => (range(contract, part).end() + by).into(),
+            Self::Default => {
+                let mut parameters = contract.extract.operation.parameters.iter();
+                parameters.find(|known| known.name == part).map(Parameter::default_text).into()
+            }
+            Self::Filled(character, more) => {
+                of_bytes(*character, contract.extract.separator_bytes + more).into()
+            }
             Self::Listed => {
                 let property = contract.search.operation.body.iter().find(|property| property.name == part);
                 property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
@@ -264,7 +283,7 @@ impl Value {
     }
 }
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 fn raw_field(request: &Request, name: &str, value: &str) -> Request {
     let bytes = request.clone().without_field(name).body_bytes().unwrap_or_default();

@@ -3,6 +3,7 @@
 
 mod edit;
 mod engine;
+mod text;
 
 use super::extraction::content::Judge;
 use super::extraction::{Extraction, Place};
@@ -15,8 +16,9 @@ use crate::wire::Request;
 
 pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
-pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
+pub(super) use edit::{Credential, Edit, Value, field, of_bytes, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
+pub(super) use text::read;
 
 /// One case of a rule.
 #[derive(Clone)]
@@ -130,12 +132,6 @@ pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: im
 pub(super) fn alike(label: impl Into<String>, requests: [(String, Vec<Edit>); 2]) -> Row {
     let row = Row { must: Must::BeAlike, ..reject(label, "", []) };
     row.sending(requests).costing(Cost::extraction(2, 2))
-}
-
-/// A row whose label is also its description.
-pub(super) fn limit(clause: Clause, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let label = label.into();
-    reject(label.clone(), label, edits).citing(clause)
 }
 
 /// A row for each value of a parameter that must be rejected.

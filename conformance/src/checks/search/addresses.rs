@@ -27,11 +27,6 @@ pub(super) fn unused(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
 }
 
-/// Distinct addresses that no account is known to have.
-pub(super) fn several_unknown(count: u8) -> Vec<String> {
-    (0..count).map(|last| Ipv4Addr::new(203, 0, 113, u8::MAX - 1 - last).to_string()).collect()
-}
-
 /// One IPv4 and one IPv6 address with distinct ports, alternating.
 pub(super) fn ports(search: &Search, count: usize) -> Vec<String> {
     let item = |index: usize| {

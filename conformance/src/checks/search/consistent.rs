@@ -8,7 +8,7 @@ pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", 
     let ways: [(_, _, Way); 3] = [
         ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
         ("beside a filter", SOME, |account| {
-            let kinds = kinds_of(&[COUNTRY_CODE, STATUS, GROUP_ID, CITY_CODE]);
+            let kinds = shown_kinds().filter(|kind| !kind.is_bound());
             let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
             filters.map(|filter| account.survey.query().filtered(filter)).collect()
         }),

@@ -1,25 +1,15 @@
 //! The parts of every successful search: envelope, headers and instances.
 
 use super::*;
-use crate::checks::extraction::Place;
 
-pub(super) static PROGRAMS: &[Program] = &[
-    active("search.envelope.variety", |_| variety_cases()),
-    passive("search.instance.watched", judge_instances),
-];
+pub(super) static PROGRAMS: &[Program] =
+    &[active("search.envelope.variety", variety_cases), passive("search.instance.watched", judge_instances)];
 
 /// Successful searches of every kind, which passive checks judge.
-fn variety_cases() -> Vec<Case> {
-    let plain = [
-        valid("one address", []),
-        valid("with a request id of the caller", [Edit::Id(Place::Header, 0)]),
-        valid("an address that nobody has", [field(IPS, vec![UNKNOWN_ADDRESS])]),
-        valid("several addresses that nobody has", [field(IPS, addresses::several_unknown(3))]),
-        valid(
-            "as many addresses as there may be",
-            [Set(IPS, Value::Items(|_, max| addresses::distinct(max)))],
-        ),
-    ];
+fn variety_cases(scope: &Scope<'_>) -> Vec<Case> {
+    let many = Set(IPS, Value::Items(|_, max| addresses::distinct(max)));
+    let plain = stated("search.envelope.variety", scope).into_iter();
+    let plain = plain.chain([valid("as many addresses as there may be", [many])]);
     let pages = row(Relation::Page, "small pages", 4, |account, ()| {
         let query = account.survey.query();
         let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };

@@ -4,9 +4,6 @@ use super::*;
 use crate::grammar::{ip_endpoints, ip_ports};
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("search.ips-required.absent", |_| {
-        cases(SearchIpsRequired, ABSENT.map(|(label, edits)| invalid(label, edits)))
-    }),
     active("search.ips-item.forms", |scope| {
         let spellings = ip_endpoints(&scope.contract.search.ports);
         // Valid spellings of one kind share a request, which is far below the limit on items.
@@ -22,54 +19,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         let others = others.map(|(first, (reason, items))| (reason, first, items()));
         texts.chain(others).flat_map(|kind| malformed_cases(SearchIpsItem, kind)).collect()
     }),
-    active("search.ips-item.open", |_| {
-        let open = OPEN.map(|(label, unspecified, item)| {
-            either(unspecified, label, &format!("the item {item:?}"), [field(IPS, vec![item])])
-        });
-        cases(SearchIpsItem, open.map(|row| row.of(Base::SEARCH)))
-    }),
     active("search.ips-port.boundaries", port_cases),
-];
-
-const ABSENT: [(&str, &[Edit]); 16] = [
-    ("absent", &[Drop(IPS)]),
-    ("absent beside a status", &[Drop(IPS), Set(STATUS, Value::Listed)]),
-    ("absent beside an order number", &[Drop(IPS), Set(ORDER_NO, Value::Order("SO-1"))]),
-    ("absent beside a page", &[Drop(IPS), Set(PAGE, Min(0))]),
-    ("absent beside a group", &[Drop(IPS), Set(GROUP_ID, Value::Number(1))]),
-    ("absent beside the group of ungrouped instances", &[Drop(IPS), Set(GROUP_ID, Value::Number(0))]),
-    ("absent beside a country", &[Drop(IPS), Set(COUNTRY_CODE, Value::Word("USA"))]),
-    ("absent beside a city", &[Drop(IPS), Set(CITY_CODE, Value::Word("NYC"))]),
-    ("absent beside a page size", &[Drop(IPS), Set(PAGE_SIZE, Min(0))]),
-    (
-        "absent beside an activation time",
-        &[Drop(IPS), Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))],
-    ),
-    ("null beside a status", &[Set(IPS, Value::Json(Json::Null)), Set(STATUS, Value::Listed)]),
-    ("null", &[Set(IPS, Value::Json(Json::Null))]),
-    // RFC 8259 compares names by code units (section 8.3): `IPS` is a further field, which is open, and `ips` is absent, which is not.
-    ("under its name in capitals", &[Drop(IPS), Set("IPS", ONE_ITEM)]),
-    ("under the name of a single item", &[Drop(IPS), Set("ip", ONE_ITEM)]),
-    ("within another object", &[Edit::Body(|_, text| format!("{{\"data\":{text}}}"))]),
-    (
-        "in the query, without a body",
-        &[
-            Edit::Body(|_, _| String::new()),
-            Edit::Change(|_, request| Ok(request.query(IPS, UNKNOWN_ADDRESS))),
-        ],
-    ),
-];
-
-const ONE_ITEM: Value = Value::Items(|_, _| vec![UNKNOWN_ADDRESS.to_owned()]);
-
-const OPEN: [(&str, Unspecified, &str); 7] = [
-    ("brackets without a port", Unspecified::AddressesBracketsWithoutPort, "[2001:db8::250]"),
-    ("a mapped address", Unspecified::AddressesIpv4Mapped, "::ffff:203.0.113.250"),
-    ("a mapped address with a port", Unspecified::AddressesIpv4Mapped, "[::ffff:203.0.113.250]:8080"),
-    ("leading zeros", Unspecified::AddressesLeadingZeros, "203.000.113.250"),
-    ("leading zeros of a port", Unspecified::AddressesLeadingZeros, "203.0.113.250:08080"),
-    ("a space before", Unspecified::AddressesSpaces, " 203.0.113.250"),
-    ("a tab after", Unspecified::AddressesSpaces, "203.0.113.250\t"),
 ];
 
 type Items = fn() -> Vec<Json>;

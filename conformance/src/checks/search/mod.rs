@@ -36,11 +36,11 @@ use crate::checks::relation::{
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, either, field, with};
-use crate::checks::rule::{Program, active, first, passive};
+use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, field, with};
+use crate::checks::rule::{Program, active, first, passive, stated};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
-use crate::contract::{OperationId, Search, SearchFilter, Unspecified};
+use crate::contract::{OperationId, Search, SearchFilter};
 use crate::grammar::{Reason, by_reason};
 use crate::quantity::quantity;
 use crate::target::Fact;
