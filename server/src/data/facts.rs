@@ -1,16 +1,17 @@
 //! Writes what a tester may know of the sample data to a folder that the conformance suite reads.
 
 use std::{
-    fmt::Write as _,
+    collections::BTreeSet,
     fs::{DirBuilder, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
     path::Path,
 };
 
+use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use serde_json::json;
 
-use super::seed::{Sample, SampleToken};
+use super::seed::{Pool, Sample, SampleToken};
 use crate::domain::address::Address;
 
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
@@ -29,66 +30,42 @@ pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     write_file(&folder.join("canaries.txt"), &lines(sample.canaries.iter().cloned()))?;
     let instances = serde_json::to_string_pretty(&sample.instances).map_err(io::Error::other)?;
     write_file(&folder.join("instances.json"), &instances)?;
-    write_file(&folder.join(CONFIGURATION), &configuration(sample))
+    write_file(&folder.join(CONFIGURATION), &configuration(sample).map_err(io::Error::other)?)
 }
 
-/// The configuration as TOML. Strings are written as JSON, which is valid TOML as well.
-fn configuration(sample: &Sample) -> String {
-    let file = |name: &str| format!("{{ file = \"{name}.txt\" }}");
-    let mut text =
-        String::from("# What is known of the sample data: conformance run --config FILE --base-url URL\n");
-    let mut line = |key: &str, value: String| {
-        // Writing to a String does not fail.
-        let _ = writeln!(text, "{key} = {value}");
-    };
-    line("api-key", file("api-key"));
-    line("\n[facts]\negress-ip", json!("127.0.0.1").to_string());
-    let keys = sample.tokens.list().map(|token| token.key);
-    for key in keys.into_iter().filter(|key| !matches!(*key, "api-key" | "expired-api-key")) {
-        line(key, file(key));
-    }
-    let expired = file("expired-api-key");
-    line(
-        "rejected-tokens",
-        format!("[{{ reason = \"revoked\", token = {expired}, note = \"it has expired\" }}]"),
-    );
-    line("canaries", file("canaries"));
-    line("own-addresses", file("own-addresses"));
-    line("known-instances", "{ file = \"instances.json\" }".to_owned());
-    line("own-groups", json!(sample.groups).to_string());
-    let orders = sample.orders.iter().take(MAX_LISTED).map(|order| {
-        format!("  {{ number = {}, addresses = {} }},\n", json!(order.number), texts(&order.addresses))
+/// The configuration as TOML. Values are written as JSON, which is valid TOML as well.
+fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
+    let mut template = Environment::new();
+    template.set_syntax(SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build()?);
+    template.add_filter("json", |value: Value| json!(value).to_string());
+    let keys = sample.tokens.list().map(|token| token.key).into_iter();
+    let orders = sample.orders.iter().take(MAX_LISTED);
+    let protocols: BTreeSet<&str> = sample.gateways.iter().map(|pool| pool.protocol.as_str()).collect();
+    let pools = sample.gateways.iter().map(|Pool { region, protocol, gateways }| {
+        let gateways: Vec<String> = gateways.iter().map(|(host, port)| endpoint(host, *port)).collect();
+        json!({ "region": region, "protocol": protocol, "gateways": gateways })
     });
-    line("orders", format!("[\n{}]", orders.collect::<String>()));
-    let foreign = &sample.foreign_addresses;
-    line("foreign-addresses", texts(&foreign[..foreign.len().min(MAX_LISTED)]));
-    line("foreign-order", json!(sample.foreign_order).to_string());
-    line("foreign-group", json!(sample.foreign_group).to_string());
-    if let Some(shared) = sample.shared_addresses.first() {
-        line("shared-address", json!(shared.to_string()).to_string());
-    }
-    line("plentiful-region", json!(sample.plentiful_region).to_string());
-    line("scarce-region", json!(sample.scarce_region).to_string());
-    line("empty-region", json!(sample.empty_region).to_string());
-    let mut protocols: Vec<&str> = sample.gateways.iter().map(|pool| pool.protocol.as_str()).collect();
-    protocols.sort_unstable();
-    protocols.dedup();
-    line("entitled-protocols", json!(protocols).to_string());
-    let pools = sample.gateways.iter().map(|pool| {
-        let gateways: Vec<String> = pool.gateways.iter().map(|(host, port)| endpoint(host, *port)).collect();
-        let (region, protocol) = (json!(pool.region), json!(pool.protocol));
-        format!("  {{ region = {region}, protocol = {protocol}, gateways = {} }},\n", json!(gateways))
+    let facts = json!({
+        "keys": keys.filter(|key| !matches!(*key, "api-key" | "expired-api-key")).collect::<Vec<_>>(),
+        "groups": sample.groups,
+        "orders": orders.map(|order| json!({ "number": order.number, "addresses": texts(&order.addresses) })).collect::<Vec<_>>(),
+        "foreign_addresses": texts(&sample.foreign_addresses[..sample.foreign_addresses.len().min(MAX_LISTED)]),
+        "foreign_order": sample.foreign_order,
+        "foreign_group": sample.foreign_group,
+        "shared_addresses": texts(&sample.shared_addresses[..sample.shared_addresses.len().min(1)]),
+        "regions": [sample.plentiful_region, sample.scarce_region, sample.empty_region],
+        "protocols": protocols,
+        "pools": pools.collect::<Vec<_>>(),
     });
-    line("known-gateways", format!("[\n{}]", pools.collect::<String>()));
-    text
+    template.render_str(include_str!("facts.toml"), Value::from(Serde(facts)))
 }
 
 fn endpoint(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-fn texts(addresses: &[Address]) -> String {
-    json!(addresses.iter().map(ToString::to_string).collect::<Vec<_>>()).to_string()
+fn texts(addresses: &[Address]) -> Vec<String> {
+    addresses.iter().map(ToString::to_string).collect()
 }
 
 fn lines(items: impl Iterator<Item = String>) -> String {

@@ -17,9 +17,16 @@ use super::{
 /// The result of a query for data of an account: protected by the token that it was read for, and `None` if the token is unknown.
 pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 
+/// A query for all of what the token's account has of one type, in the order that the contract says.
+#[async_trait]
+pub trait Lists<T> {
+    /// The items.
+    async fn items(&self, digest: TokenDigest) -> Found<Vec<T>>;
+}
+
 /// The queries of the service. Each reads one snapshot of the database, and a change that was reported as done is in force.
 #[async_trait]
-pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
+pub trait Repository: Lists<StaticGroup> + std::fmt::Debug + Send + Sync + 'static {
     /// The data for an extraction. The choice begins at `pivot` in the order of gateways, which is random to spread the load.
     async fn extraction(&self, query: &ExtractionQuery, pivot: i64) -> Found<ExtractionData>;
 
@@ -36,16 +43,14 @@ pub trait Repository: std::fmt::Debug + Send + Sync + 'static {
     /// The stored token; `None` when it is unknown.
     async fn credential(&self, digest: TokenDigest) -> Result<Option<Credential>, RepositoryError>;
 
-    /// The groups of the token's account, ascending by id.
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>>;
-
     /// One page of the matching instances of the token's account, ascending by id, with the total of all pages.
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage>;
 }
 
-/// A query to the repository while a caller waits. What is stored under a request id is remembered.
-#[derive(Clone, Copy, Debug)]
-#[expect(missing_docs, reason = "each is a method of the repository")]
+/// A query to the repository while a caller waits, as the metrics name it. What is stored under a request id is remembered.
+#[derive(Clone, Copy, Debug, strum::VariantArray, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[expect(missing_docs, reason = "each is a method of the repository or a type that it lists")]
 pub enum Query {
     Extraction,
     Remember,

@@ -5,11 +5,10 @@ use std::{sync::Arc, time::Instant};
 use jiff::Timestamp;
 
 use super::{
-    StaticGroup,
     access::{AccountId, Purpose},
     clock::Clock,
     extraction::{Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
-    ports::{Found, Observer, Query, Repository, RepositoryError},
+    ports::{Found, Lists, Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
     search::{SearchPage, SearchQuery},
     token::Token,
@@ -105,10 +104,13 @@ impl Service {
         credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, self.clock.now())
     }
 
-    /// The account's groups, ascending by id.
-    pub async fn groups(&self, token: &Token) -> Result<Vec<StaticGroup>, Rejection> {
-        let found = self.repository.groups(token.digest());
-        Ok(self.authorized(Query::Groups, found, Purpose::Static, self.clock.now()).await?.1)
+    /// All of what the account has of one type.
+    pub async fn list<T>(&self, query: Query, token: &Token) -> Result<Vec<T>, Rejection>
+    where
+        dyn Repository: Lists<T>,
+    {
+        let found = Lists::<T>::items(&*self.repository, token.digest());
+        Ok(self.authorized(query, found, Purpose::Static, self.clock.now()).await?.1)
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).

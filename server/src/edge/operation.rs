@@ -19,7 +19,7 @@ use crate::domain::{access::Purpose, service::Service, token::Token};
 pub trait Operation: Responses + Send + Sync + 'static {
     /// Its `operationId`.
     const ID: &'static str;
-    /// Path, with its parameters in braces.
+    /// Its path, which has no parameters.
     const PATH: &'static str;
     /// A request that keeps the document's constraints, but for its token.
     type Request: DeserializeOwned + Send + 'static;

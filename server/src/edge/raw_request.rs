@@ -2,17 +2,6 @@
 
 use std::{marker::PhantomData, sync::Arc, time::Duration};
 
-use async_trait::async_trait;
-use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, Path, RequestContext,
-    ServerContext, SharedExtractor,
-};
-use schemars::{
-    JsonSchema,
-    schema::{InstanceType, Schema, SchemaObject},
-};
-use serde::Deserialize;
-
 use super::{
     operation::Operation,
     reading::{
@@ -22,6 +11,11 @@ use super::{
     responding::api_error::ApiError,
 };
 use crate::{connections::Connection, domain::token::Token};
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError, Query,
+    RequestContext, ServerContext, SharedExtractor,
+};
 
 /// A request of an operation before it is parsed.
 #[derive(Debug)]
@@ -61,8 +55,7 @@ impl<O: Operation> RawRequest<O> {
                 None
             }
         };
-        let uri = rqctx.request.uri();
-        Ok(O::read(RequestParts { path: uri.path(), query: uri.query(), headers, json })?)
+        Ok(O::read(RequestParts { query: rqctx.request.uri().query(), headers, json })?)
     }
 }
 
@@ -75,30 +68,8 @@ impl<O: Operation> ExclusiveExtractor for RawRequest<O> {
         Ok(Self { body: UnreadBody::new(request), operation: PhantomData })
     }
 
-    /// The parameters of the path, which Dropshot compares with the path that it routes. It need not know any others, because the
-    /// document describes the API.
+    /// No parameters: the document describes the API. Dropshot refuses to register a path that has some.
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        <Path<PathParameters<O>> as SharedExtractor>::metadata(content_type)
-    }
-}
-
-/// Describes the parameters of an operation's path. It is never made, since `reading::path` reads them.
-#[derive(Deserialize)]
-struct PathParameters<O>(#[serde(skip)] PhantomData<fn() -> O>);
-
-impl<O: Operation> JsonSchema for PathParameters<O> {
-    fn schema_name() -> String {
-        format!("PathParametersOf{}", O::ID)
-    }
-
-    fn json_schema(generator: &mut schemars::r#gen::SchemaGenerator) -> Schema {
-        let mut object =
-            SchemaObject { instance_type: Some(InstanceType::Object.into()), ..SchemaObject::default() };
-        let names = O::PATH.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-        for name in names {
-            object.object().properties.insert(name.to_owned(), generator.subschema_for::<String>());
-            object.object().required.insert(name.to_owned());
-        }
-        object.into()
+        <Query<()> as SharedExtractor>::metadata(content_type)
     }
 }

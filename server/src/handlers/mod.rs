@@ -2,7 +2,7 @@
 //! that a new parameter or field does not compile until its handling is written.
 
 mod extract;
-mod groups;
+mod listings;
 mod search;
 
 use dropshot::ApiDescription;

@@ -14,6 +14,7 @@ use prometheus_client::{
 };
 
 use sallyport_contract::table;
+use strum::VariantArray as _;
 
 use super::{DISCONNECTED, micros, outcome};
 use crate::{
@@ -36,8 +37,8 @@ pub(crate) struct Metrics {
     connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed because they were idle or stalled.
     connections_timed_out: Counter,
-    /// One for each of [`QUERIES`].
-    queries: [QueryMetrics; QUERIES.len()],
+    /// In the order of [`Query`].
+    queries: Vec<QueryMetrics>,
     cached: Counter,
     /// Connections to the database: all, in use, and queries that wait for one.
     pool: [Gauge; 3],
@@ -87,9 +88,6 @@ struct QueryLabel {
     query: &'static str,
 }
 
-/// The names of the queries, in the order of [`Query`].
-const QUERIES: [&str; 5] = ["extraction", "remember", "groups", "search", "credential"];
-
 impl Metrics {
     /// Metrics of these operations, by `operationId`, each with the status of its success.
     pub(crate) fn new(operations: &'static [table::Operation]) -> Self {
@@ -108,13 +106,14 @@ impl Metrics {
         let store_seconds = registered_histograms(&mut registry, "store_duration", help);
         let help = "Queries to the database that failed";
         let store_failures: Family<QueryLabel, Counter> = registered(&mut registry, "store_failures", help);
-        let queries = QUERIES.map(|query| {
-            let label = QueryLabel { query };
+        let query_metrics = |query: &Query| {
+            let label = QueryLabel { query: query.into() };
             QueryMetrics {
                 seconds: store_seconds.get_or_create_owned(&label),
                 failures: store_failures.get_or_create_owned(&label),
             }
-        });
+        };
+        let queries = Query::VARIANTS.iter().map(query_metrics).collect();
         Self {
             operations,
             in_flight: registered(&mut registry, "calls_in_flight", "Calls without a response"),

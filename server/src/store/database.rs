@@ -8,15 +8,13 @@ use jiff::Timestamp;
 use super::{
     Pool, Result, Store, Work,
     cache::{Cache, Epoch, Epochs},
-    queries,
-    queries::Statements,
+    queries::{self, Listed, Statements},
     session::{Access, Dialect},
 };
 use crate::domain::{
-    StaticGroup,
     access::{AccountId, Credential},
     extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
-    ports::{Found, Repository, RepositoryError},
+    ports::{Found, Lists, Repository, RepositoryError},
     search::{SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -103,6 +101,13 @@ impl<B: Backend> Database<B> {
 }
 
 #[async_trait]
+impl<B: Backend, T: Listed> Lists<T> for Database<B> {
+    async fn items(&self, digest: TokenDigest) -> Found<Vec<T>> {
+        Ok(self.as_store().run(Access::Read, move |session| queries::list(session, digest)).await?)
+    }
+}
+
+#[async_trait]
 impl<B: Backend> Repository for Database<B> {
     async fn extraction(&self, query: &ExtractionQuery, pivot: i64) -> Found<ExtractionData> {
         let epochs = self.0.backend.epochs();
@@ -138,10 +143,6 @@ impl<B: Backend> Repository for Database<B> {
             self.0.cache.insert_credential(digest, credential, epoch);
         }
         Ok(credential)
-    }
-
-    async fn groups(&self, digest: TokenDigest) -> Found<Vec<StaticGroup>> {
-        Ok(self.as_store().run(Access::Read, move |session| queries::groups(session, digest)).await?)
     }
 
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {

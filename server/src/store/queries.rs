@@ -127,19 +127,34 @@ pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Resu
     session.first(select, &[digest.into()])
 }
 
-pub(super) fn groups(session: &mut dyn Session, digest: TokenDigest) -> Found<Vec<StaticGroup>, StoreError> {
-    let select =
-        "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, g.id, g.name, g.created_at, g.updated_at
-                  FROM tokens AS t LEFT JOIN groups AS g ON g.account_id = t.account_id
-                  WHERE t.sha256 = $1 ORDER BY g.id";
+/// What an account has, as a plain listing shows it.
+pub(super) trait Listed: FromRow + Send + 'static {
+    /// The columns of an item `i`. Items are listed ascending by the first one, which is never null.
+    const COLUMNS: &'static str;
+    /// The items of all accounts, with the column `account_id`.
+    const ITEMS: &'static str;
+}
+
+impl Listed for StaticGroup {
+    const COLUMNS: &'static str = "i.id, i.name, i.created_at, i.updated_at";
+    const ITEMS: &'static str = "groups";
+}
+
+/// All items of the token's account.
+pub(super) fn list<T: Listed>(session: &mut dyn Session, digest: TokenDigest) -> Found<Vec<T>, StoreError> {
+    let (columns, items) = (T::COLUMNS, T::ITEMS);
+    let select = format!(
+        "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, {columns}
+         FROM tokens AS t LEFT JOIN {items} AS i ON i.account_id = t.account_id WHERE t.sha256 = $1 ORDER BY 5"
+    );
     let mut found = None;
-    session.each::<StoreError>(select, &[digest.into()], &mut |mut row| {
+    session.each::<StoreError>(&select, &[digest.into()], &mut |mut row| {
         let credential = FromRow::from_row(&mut row)?;
-        let (_, groups) = found.get_or_insert((credential, Vec::new()));
-        groups.extend(row.joined()?);
+        let (_, items) = found.get_or_insert((credential, Vec::new()));
+        items.extend(row.joined()?);
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(found.map(|(credential, groups)| ProtectedData::new(credential, groups)))
+    Ok(found.map(|(credential, items)| ProtectedData::new(credential, items)))
 }
 
 /// Number of the parameter of the first filter.

@@ -5,10 +5,9 @@ use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
     domain::{
-        StaticGroup,
         access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        ports::{Found, Repository, RepositoryError},
+        ports::{Found, Lists, Repository, RepositoryError},
         search::{SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -39,6 +38,13 @@ impl PausedStore {
 }
 
 #[async_trait]
+impl<T> Lists<T> for PausedStore {
+    async fn items(&self, _: TokenDigest) -> Found<Vec<T>> {
+        self.permitted().await
+    }
+}
+
+#[async_trait]
 impl Repository for PausedStore {
     async fn extraction(&self, _: &ExtractionQuery, _: i64) -> Found<ExtractionData> {
         self.permitted().await
@@ -56,10 +62,6 @@ impl Repository for PausedStore {
 
     async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
         Ok(Some(self.credential))
-    }
-
-    async fn groups(&self, _: TokenDigest) -> Found<Vec<StaticGroup>> {
-        self.permitted().await
     }
 
     async fn search(&self, _: TokenDigest, _: SearchQuery) -> Found<SearchPage> {

@@ -5,7 +5,6 @@ pub mod caller;
 pub mod credential;
 mod headers;
 pub mod json;
-mod path;
 mod percent;
 pub mod query;
 pub mod request_error;
@@ -25,8 +24,6 @@ use request_error::{RequestError, Result};
 /// The parts of a raw request that an operation reads.
 #[derive(Debug)]
 pub struct RequestParts<'a> {
-    /// The path, as it was sent.
-    pub path: &'a str,
     /// The query, without the `?`.
     pub query: Option<&'a str>,
     /// The headers.
@@ -43,9 +40,9 @@ pub fn read<T: DeserializeOwned>(
     operation: &'static Operation,
     parts: RequestParts<'_>,
 ) -> Result<(Token, T)> {
-    let RequestParts { path, query, headers, json } = parts;
+    let RequestParts { query, headers, json } = parts;
     let Query { token, mut request } = Query::parse(query, operation)?;
-    add_path_and_headers(&mut request, path, headers)?;
+    add_headers(&mut request, headers)?;
     if let Some((_, value)) = request.sent(Location::Body, "body") {
         *value = json;
     }
@@ -59,20 +56,16 @@ pub fn read<T: DeserializeOwned>(
     Ok((token, request))
 }
 
-fn add_path_and_headers(request: &mut Request<'static>, path: &str, headers: &HeaderMap) -> Result<()> {
+fn add_headers(request: &mut Request<'static>, headers: &HeaderMap) -> Result<()> {
     let operation = request.operation();
-    for part in &operation.parameters {
-        let text = match part.location {
-            Location::Path => path::segment(&operation.path, path, &part.name)?,
-            // A header that is read instead of a parameter may be anything beside it.
-            Location::Header
-                if operation.substituted_by(&part.name).is_none_or(|name| request.get(name).is_none()) =>
-            {
-                headers::single(headers, &part.name)?.map(Into::into)
-            }
-            _ => None,
-        };
-        if let (Some(text), Some((_, value))) = (text, request.sent(part.location, &part.name)) {
+    for part in operation.parameters.iter().filter(|part| part.location == Location::Header) {
+        // A header that is read instead of a parameter may be anything beside it.
+        if operation.substituted_by(&part.name).is_some_and(|name| request.get(name).is_some()) {
+            continue;
+        }
+        if let (Some(text), Some((_, value))) =
+            (headers::single(headers, &part.name)?, request.sent(part.location, &part.name))
+        {
             *value = Some(part.schema.value_of(text));
         }
     }

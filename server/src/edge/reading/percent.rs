@@ -10,31 +10,17 @@ use crate::edge::responding::error_code::ErrorCode;
 /// # Errors
 /// Broken percent-encoding, or text that is not UTF-8. No value is shown.
 pub(super) fn decode_form<'a>(raw: &'a str, place: impl Fn() -> String) -> Result<Cow<'a, str>> {
-    decode(raw, place, ErrorCode::MalformedQuery, true)
-}
-
-/// Decodes a segment of a path.
-pub(super) fn decode_segment<'a>(raw: &'a str, place: impl Fn() -> String) -> Result<Cow<'a, str>> {
-    decode(raw, place, ErrorCode::Invalid, false)
-}
-
-fn decode<'a>(
-    raw: &'a str,
-    place: impl Fn() -> String,
-    code: ErrorCode,
-    plus_is_space: bool,
-) -> Result<Cow<'a, str>> {
     // A fold without an early exit is vectorized, which is faster for long values such as tokens.
     let encoded = raw.bytes().fold(false, |seen, byte| seen | matches!(byte, b'%' | b'+'));
     if !encoded {
         return Ok(Cow::Borrowed(raw));
     }
-    let malformed = |expected| RequestError::new(code, place(), expected);
+    let malformed = |expected| RequestError::new(ErrorCode::MalformedQuery, place(), expected);
     let mut bytes = Vec::with_capacity(raw.len());
     let mut rest = raw.bytes();
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
-            b'+' if plus_is_space => b' ',
+            b'+' => b' ',
             b'%' => {
                 let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
                 match (digit(rest.next()), digit(rest.next())) {

@@ -1,0 +1,41 @@
+//! Plain listings: all that the account has of one kind. Each is a row.
+
+use super::{Call, Handler, Purpose};
+use crate::{
+    api::generated::*,
+    domain::{SmolStr, ports::Query},
+    edge::responding::{
+        api_error::ApiError,
+        response::{Constant, Content, Success},
+    },
+};
+
+/// The operation, its query, and the types of its request and response.
+macro_rules! listing {
+    ($operation:ident, Query::$query:ident, $request:ident, $success:ident { $data:ident }, $headers:ident) => {
+        impl Handler for $operation {
+            const PURPOSE: Purpose = Purpose::Static;
+
+            async fn handle(call: Call<'_>, request: $request) -> Result<Success<Self>, ApiError> {
+                let $request {} = request;
+                let items = call.service.list(Query::$query, &call.token).await?;
+                let request_id = SmolStr::new(call.request_id);
+                let content = Content::Json($success {
+                    code: Constant,
+                    message: "ok".into(),
+                    request_id: request_id.clone(),
+                    data: $data { items },
+                });
+                Ok(Success { content, headers: $headers { x_request_id: request_id } })
+            }
+        }
+    };
+}
+
+listing!(
+    ListStaticGroups,
+    Query::Groups,
+    ListStaticGroupsRequest,
+    GroupsSuccess { GroupsData },
+    ListStaticGroupsHeaders
+);
