@@ -145,10 +145,10 @@ async fn shortage(
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
     for (other, request) in [("an unknown region", unknown()), ("an invalid `num`", invalid())] {
-        if header.is_none() && is_no_shortage(probe, &exchange, &request).await? {
-            let seen = format!("an empty region gets no shortage, beside the response to {other}");
-            probe.observe(Unspecified::ExtractUnknownRegion, &format!("{seen}, {}", form.name()));
-            return Err(probe.skip(&seen));
+        if header.is_none() && is_rejected_like(probe, &exchange, &request).await? {
+            let seen = format!("an empty region gets the same response as {other}, {}", form.name());
+            probe.observe(Unspecified::ExtractUnknownRegion, &seen);
+            return Err(probe.skip(&format!("the empty region gets the same response as {other}")));
         }
     }
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
@@ -191,12 +191,14 @@ fn has_code(exchange: &Exchange) -> bool {
 /// A code that ISO 3166 leaves to users, which is in no directory of regions.
 pub(super) const UNKNOWN_REGION: &str = "QQQ";
 
-/// Whether the empty region gets the same response as a request for which no gateway is looked for, or another one than a request that
-/// gets a shortage, and so none itself. Whether a service handles a region without gateways as unknown is unspecified, and so is how it
-/// handles an unknown one.
-async fn is_no_shortage(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
+/// Whether the empty region gets the same response as a request for which no gateway is looked for, and so no shortage. Whether a
+/// service handles a region without gateways as unknown is unspecified, and so is how it handles an unknown one.
+async fn is_rejected_like(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
     let (other, class) = probe.send_once(request).await?;
-    Ok(class != ResponseClass::Accepted && has_retry_after(&other) != rejected_alike(empty, &other))
+    if class == ResponseClass::Accepted || has_retry_after(&other) {
+        return Ok(false);
+    }
+    Ok(rejected_alike(empty, &other))
 }
 
 /// Whether a request is rejected, and not for a shortage.
