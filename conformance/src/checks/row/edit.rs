@@ -10,7 +10,7 @@ use crate::check::{Probe, Stop};
 use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::padded;
 use crate::checks::token::{WrongToken, is_valid};
-use crate::contract::part::{IPS, PAGE, PAGE_SIZE, REQUEST_ID_HEADER};
+use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
 use crate::contract::{Contract, OperationId, Parameter, Search};
 use crate::response::operation_of;
 use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
@@ -61,7 +61,7 @@ pub(in crate::checks) enum Value {
     Max(i64),
     /// The first one that the document lists.
     Listed,
-    /// The one that a parameter of an extraction has without being sent.
+    /// The one that a parameter of an extraction has without being sent. An alias has that of its parameter.
     Default,
     /// This character as often as a separator may be long, and so many bytes more.
     Filled(char, usize),
@@ -260,8 +260,9 @@ impl Value {
             Self::Min(by) => (range(contract, part).start() + by).into(),
             Self::Max(by) => (range(contract, part).end() + by).into(),
             Self::Default => {
+                let name = if part == COUNTRY { REGIONS } else { part };
                 let mut parameters = contract.extract.operation.parameters.iter();
-                parameters.find(|known| known.name == part).map(Parameter::default_text).into()
+                parameters.find(|known| known.name == name).map(Parameter::default_text).into()
             }
             Self::Filled(character, more) => {
                 of_bytes(*character, contract.extract.separator_bytes + more).into()
