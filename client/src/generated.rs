@@ -956,7 +956,7 @@ let response = client.extract_proxies()
     }
     /**List static groups
 
-Returns the custom groups of the account that owns the token, ascending by id. Empty when there are none.
+Returns the custom groups of the account that owns the token, ascending by id. The list is empty when there are none.
 
 Sends a `GET` request to `/openapi/v1/static/groups`
 

@@ -33,7 +33,7 @@ impl IntoFuture for ListGroups {
     }
 }
 impl Client {
-    /// Returns the custom groups of the account that owns the token, ascending by id. Empty when there are none. Await the result to send the request.
+    /// Returns the custom groups of the account that owns the token, ascending by id. The list is empty when there are none. Await the result to send the request.
     ///
     /// # Errors
     /// When awaited: [`Error::Configuration`] for a token of a [`TokenSource`](crate::TokenSource) that cannot be sent,

@@ -5,7 +5,7 @@
 pub(crate) enum Listing {
     #[command(
         about = "List static groups",
-        long_about = "List static groups\n\nReturns the custom groups of the account that owns the token, ascending by id. Empty when there are none."
+        long_about = "List static groups\n\nReturns the custom groups of the account that owns the token, ascending by id. The list is empty when there are none."
     )]
     Groups(crate::args::ListingOptions),
 }
