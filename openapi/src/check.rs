@@ -9,7 +9,7 @@ use crate::{
     address::{Address, AddressError},
     date_time,
     request::Request,
-    table::{Condition, Constraint, Location, Part, Row, Rule, Schema, Type},
+    table::{Condition, Constraint, Limit, Location, Part, Row, Rule, Schema, Type},
 };
 
 /// Maximum number of characters of a text that a message repeats.
@@ -168,9 +168,9 @@ impl Row {
                 return Err(Violation { problem: Problem::Empty, ..self.violation(shown(value)) });
             }
             (Constraint::Enum(values), Value::String(text)) => (!values.contains(text)).then(|| shown(value)),
-            (Constraint::Limit(keyword, bound), _) => {
-                measured(keyword, *bound, value).and_then(|(size, noun)| {
-                    let is_broken = if keyword.contains("min") { size < *bound } else { size > *bound };
+            (Constraint::Limit(limit, bound), _) => {
+                measured(*limit, *bound, value).and_then(|(size, noun)| {
+                    let is_broken = if limit.is_lower() { size < *bound } else { size > *bound };
                     is_broken.then(|| if noun.is_empty() { shown(value) } else { counted(size, noun) })
                 })
             }
@@ -227,15 +227,15 @@ impl Type {
 
 /// What a keyword limits of a value, with the noun of what is counted: a number itself, a length, or how many items there are. `None`
 /// where it limits nothing.
-fn measured(keyword: &str, bound: i64, value: &Value) -> Option<(i64, &'static str)> {
+fn measured(limit: Limit, bound: i64, value: &Value) -> Option<(i64, &'static str)> {
     let size = |count: usize, noun| Some((i64::try_from(count).unwrap_or(i64::MAX), noun));
-    match (keyword, value) {
-        ("minimum" | "maximum", Value::Number(number)) => Some((number.as_i64()?, "")),
-        ("minLength" | "maxLength", Value::String(text)) => size(text.chars().count(), "character"),
-        ("x-max-utf8-bytes", Value::String(text)) => size(text.len(), "byte"),
-        ("minItems" | "maxItems", Value::Array(items)) => size(items.len(), "item"),
+    match (limit, value) {
+        (Limit::Minimum | Limit::Maximum, Value::Number(number)) => Some((number.as_i64()?, "")),
+        (Limit::MinLength | Limit::MaxLength, Value::String(text)) => size(text.chars().count(), "character"),
+        (Limit::MaxUtf8Bytes, Value::String(text)) => size(text.len(), "byte"),
+        (Limit::MinItems | Limit::MaxItems, Value::Array(items)) => size(items.len(), "item"),
         // Fewer items cannot have more distinct ones.
-        ("x-max-distinct", Value::Array(items)) if size(items.len(), "")?.0 > bound => {
+        (Limit::MaxDistinct, Value::Array(items)) if size(items.len(), "")?.0 > bound => {
             size(distinct(items), "distinct one")
         }
         _ => None,

@@ -4,7 +4,10 @@
 
 use std::{fmt, ops::RangeInclusive};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::value::{self, StrDeserializer},
+};
 use serde_json::Value;
 
 /// An operation and what its requests must be.
@@ -118,8 +121,7 @@ pub enum Constraint {
     /// A text that is not empty: this repository's decision wherever the document says nothing else.
     NotEmpty,
     Enum(Vec<String>),
-    /// The bound of a keyword such as `maximum` or `x-max-distinct`.
-    Limit(String, i64),
+    Limit(Limit, i64),
     DateTime,
     IpEndpoint {
         ports: RangeInclusive<u16>,
@@ -129,6 +131,23 @@ pub enum Constraint {
     Items(Box<Schema>),
     /// The members of an object, which has no others.
     Members(Vec<Part>),
+}
+
+/// The keywords with one number that bounds a value, its length or its number of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the document's keywords")]
+#[serde(rename_all = "camelCase")]
+pub enum Limit {
+    Minimum,
+    Maximum,
+    #[serde(rename = "x-max-utf8-bytes")]
+    MaxUtf8Bytes,
+    MinLength,
+    MaxLength,
+    MinItems,
+    MaxItems,
+    #[serde(rename = "x-max-distinct")]
+    MaxDistinct,
 }
 
 /// The type of a value.
@@ -245,7 +264,7 @@ impl Schema {
     pub fn max_values(&self) -> Option<usize> {
         let inside = self.rows.iter().map(|row| match &row.constraint {
             Constraint::Items(items) => {
-                usize::try_from(self.limit("maxItems")?).ok()?.checked_mul(items.max_values()?)
+                usize::try_from(self.limit(Limit::MaxItems)?).ok()?.checked_mul(items.max_values()?)
             }
             Constraint::Members(parts) => parts.iter().map(|part| part.schema.max_values()).sum(),
             _ => Some(0),
@@ -253,11 +272,11 @@ impl Schema {
         inside.sum::<Option<usize>>()?.checked_add(1)
     }
 
-    /// The number of a keyword such as `maximum` or `x-max-distinct`.
+    /// The bound of that keyword.
     #[must_use]
-    pub fn limit(&self, keyword: &str) -> Option<i64> {
+    pub fn limit(&self, keyword: Limit) -> Option<i64> {
         self.rows.iter().find_map(|row| match &row.constraint {
-            Constraint::Limit(name, bound) if name == keyword => Some(*bound),
+            Constraint::Limit(limit, bound) if *limit == keyword => Some(*bound),
             _ => None,
         })
     }
@@ -293,6 +312,20 @@ impl Schema {
             Type::Array | Type::String | Type::Object => None,
         };
         value.unwrap_or_else(|| Value::String(text.into()))
+    }
+}
+
+impl Limit {
+    /// The keyword; `None` for another one.
+    #[must_use]
+    pub fn named(keyword: &str) -> Option<Self> {
+        Self::deserialize(StrDeserializer::<value::Error>::new(keyword)).ok()
+    }
+
+    /// Whether what is less than the bound breaks it, and not what is more.
+    #[must_use]
+    pub fn is_lower(self) -> bool {
+        matches!(self, Self::Minimum | Self::MinLength | Self::MinItems)
     }
 }
 

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use sallyport_contract::table::Limit;
 use sallyport_server::{
     Config, RunningServer,
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
@@ -46,7 +47,8 @@ async fn counted(running: &RunningServer, name: &str) -> u64 {
 
 /// Asks for as many gateways as one call may.
 fn largest_extraction(sample: &Sample) -> String {
-    let most = ExtractProxies::document().part("num").and_then(|num| num.schema.limit("maximum")).unwrap();
+    let most =
+        ExtractProxies::document().part("num").and_then(|num| num.schema.limit(Limit::Maximum)).unwrap();
     extraction(sample).replace("num=1", &format!("num={most}"))
 }
 

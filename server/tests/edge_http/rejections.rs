@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use sallyport_contract::table::Limit;
 use sallyport_server::{
     api::generated::{ExtractProxies, SearchStaticInstances},
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
@@ -170,7 +171,7 @@ fn a_body_that_is_sent_after_its_rejection_costs_nobody_the_response() {
 #[test]
 fn a_request_id_is_bounded_before_anything_is_stored() {
     let part = ExtractProxies::document().part("request_id").unwrap();
-    let max = usize::try_from(part.schema.limit("x-max-utf8-bytes").unwrap()).unwrap();
+    let max = usize::try_from(part.schema.limit(Limit::MaxUtf8Bytes).unwrap()).unwrap();
     let query = format!("num=1&api_key={}", SERVER.sample.tokens.main.expose());
     let send = |by_query: &str, header: &str| {
         with_headers::<ExtractProxies>(&format!("{query}{by_query}"), &[("X-Request-Id", header)])

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     document::{Document, join, unescaped, values},
-    model::LIMITS,
+    model::Limit,
     table::{self, Direction, OPERATION, Operation, Part, Row, SourceValue},
 };
 
@@ -162,7 +162,7 @@ impl Comparison<'_> {
             ("new", value(new)),
             ("is_text", Known::from(row.is_text())),
             ("is_alias", Known::from(part.has("x-alias-of"))),
-            ("is_limit", Known::from(is_port || LIMITS.contains(&keyword))),
+            ("is_limit", Known::from(is_port || Limit::named(keyword).is_some())),
             ("is_port", Known::from(is_port)),
             ("is_separator", Known::from(separated.is_some())),
             ("is_kept", Known::from(separated.is_some_and(|one| has(before, one) && has(part, one)))),

@@ -12,7 +12,8 @@ use crate::{
     artifact::Artifact,
     document::Document,
     model::{
-        Contract, Filter, Format, Header, Kind, Match, Operation, Property, Response, Schema, Side, field,
+        Contract, Filter, Format, Header, Kind, Limit, Match, Operation, Property, Response, Schema, Side,
+        field,
     },
     problem::Problem,
     template::fill,
@@ -170,7 +171,7 @@ impl Emitter<'_> {
                 _ => "String",
             },
             (Kind::Integer, Some([Value::Number(number)])) => return format!("Constant<{number}>"),
-            (Kind::Integer, None) => match (schema.limit("minimum"), schema.limit("maximum")) {
+            (Kind::Integer, None) => match (schema.limit(Limit::Minimum), schema.limit(Limit::Maximum)) {
                 (Some(0..), Some(0..=0xffff_ffff)) => "u32",
                 // Days and counts, of which imports take no others.
                 _ if self.is_stored && schema.format.is_none() => "u32",

@@ -3,7 +3,7 @@
 use sallyport_contract::{
     check::counted,
     date_time,
-    table::{Constraint, Location, Operation, Part, Row, Rule, Schema, Substitute, Token, Type},
+    table::{Constraint, Limit, Location, Operation, Part, Row, Rule, Schema, Substitute, Token, Type},
 };
 use serde_json::json;
 
@@ -156,33 +156,29 @@ fn schema(schema: &model::Schema, location: Location) -> Result<Schema, Unsuppor
         let (ports, port_clauses) = (least..=most, citation.clauses("x-port"));
         row("x-format", Constraint::IpEndpoint { ports, port_clauses }, expected);
     }
-    for keyword in [
-        "minimum",
-        "maximum",
-        "x-max-utf8-bytes",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "items",
-        "x-max-distinct",
-    ] {
-        if let ("items", Some(items)) = (keyword, schema.items()) {
-            row(keyword, Constraint::Items(Box::new(self::schema(items, location)?)), String::new());
+    // Distinct items are counted once all are valid.
+    let (mut limits, distinct): (Vec<_>, Vec<_>) =
+        schema.limits().partition(|(limit, ..)| *limit < Limit::MaxDistinct);
+    limits.sort_unstable();
+    let items = schema.items().map(|items| self::schema(items, location)).transpose()?;
+    for (limits, items) in [(limits, items), (distinct, None)] {
+        for (limit, keyword, bound) in limits {
+            let expected = match limit {
+                Limit::Minimum | Limit::Maximum => range.clone(),
+                // No text is empty.
+                Limit::MinLength if bound <= 1 => continue,
+                Limit::MinLength => format!("at least {bound} characters"),
+                Limit::MaxLength => format!("at most {bound} characters"),
+                Limit::MaxUtf8Bytes => format!("at most {bound} bytes in UTF-8"),
+                Limit::MinItems => format!("at least {}", counted(bound, "item")),
+                Limit::MaxItems => format!("at most {}", counted(bound, "item")),
+                Limit::MaxDistinct => format!("at most {bound} distinct items"),
+            };
+            row(keyword, Constraint::Limit(limit, bound), expected);
         }
-        let Some(bound) = schema.limit(keyword) else { continue };
-        let expected = match keyword {
-            "minimum" | "maximum" => range.clone(),
-            // No text is empty.
-            "minLength" if bound <= 1 => continue,
-            "minLength" => format!("at least {bound} characters"),
-            "maxLength" => format!("at most {bound} characters"),
-            "x-max-utf8-bytes" => format!("at most {bound} bytes in UTF-8"),
-            "minItems" => format!("at least {}", counted(bound, "item")),
-            "maxItems" => format!("at most {}", counted(bound, "item")),
-            _ => format!("at most {bound} distinct items"),
-        };
-        row(keyword, Constraint::Limit(keyword.to_owned(), bound), expected);
+        if let Some(items) = items {
+            row("items", Constraint::Items(Box::new(items)), String::new());
+        }
     }
     let member = |Property { name, required, schema }: &Property| {
         part(name, location, *required, &schema.citation, schema)
@@ -196,7 +192,7 @@ fn schema(schema: &model::Schema, location: Location) -> Result<Schema, Unsuppor
 
 /// A type in words, with the range of a number.
 fn range(kind: Type, schema: &model::Schema) -> String {
-    match (kind, schema.limit("minimum"), schema.limit("maximum")) {
+    match (kind, schema.limit(Limit::Minimum), schema.limit(Limit::Maximum)) {
         (Type::String, ..) => "a string".to_owned(),
         (Type::Boolean, ..) => "true or false".to_owned(),
         (Type::Array, ..) => "a list".to_owned(),

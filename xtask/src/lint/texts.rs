@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Lint;
 use crate::{
     document::join,
-    model::LIMITS,
+    model::Limit,
     table::{self, Direction, Operation, Part, Row},
 };
 
@@ -51,7 +51,7 @@ fn said(row: &Row, has_separators: bool) -> Vec<String> {
 /// Whether the text of a clause that the row cites must say its value.
 fn is_limit(row: &Row) -> bool {
     let keyword = row.keyword.as_str();
-    LIMITS.contains(&keyword) || keyword.starts_with("x-port ") || matches!(keyword, "default" | "enum")
+    Limit::named(keyword).is_some() || keyword.starts_with("x-port ") || matches!(keyword, "default" | "enum")
 }
 
 /// The limits, defaults and values of a place of a request; none of the token.

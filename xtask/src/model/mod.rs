@@ -12,7 +12,10 @@ mod search;
 use serde::Deserialize;
 
 pub(crate) use operation::{Body, Header, Media, Operation, Parameter, Response};
-pub(crate) use sallyport_contract::{citation::Citation, table::Type as Kind};
+pub(crate) use sallyport_contract::{
+    citation::Citation,
+    table::{Limit, Type as Kind},
+};
 pub(crate) use schema::{Format, Property, Schema};
 pub(crate) use search::{Filter, Match, Page};
 
@@ -47,15 +50,3 @@ pub(crate) enum Side {
     Request,
     Response,
 }
-
-/// The keywords with one number that bounds a value, its length or its number of items.
-pub(crate) const LIMITS: [&str; 8] = [
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "x-max-utf8-bytes",
-    "minItems",
-    "maxItems",
-    "x-max-distinct",
-];

@@ -3,7 +3,7 @@
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};
 
-use super::{Citation, Kind, LIMITS};
+use super::{Citation, Kind, Limit};
 
 /// What a value must be. A keyword that is not a field is a problem, so that none is dropped.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -118,13 +118,14 @@ impl Schema {
     }
 
     /// The bounds of a value, of its length or of its number of items, by keyword.
-    pub(crate) fn limits(&self) -> impl Iterator<Item = (&str, i64)> {
-        let keywords = self.keywords.iter().filter(|(keyword, _)| LIMITS.contains(&keyword.as_str()));
-        keywords.filter_map(|(keyword, limit)| Some((keyword.as_str(), limit.as_i64()?)))
+    pub(crate) fn limits(&self) -> impl Iterator<Item = (Limit, &str, i64)> {
+        let keywords = self.keywords.iter();
+        keywords
+            .filter_map(|(keyword, bound)| Some((Limit::named(keyword)?, keyword.as_str(), bound.as_i64()?)))
     }
 
     /// One of them.
-    pub(crate) fn limit(&self, keyword: &str) -> Option<i64> {
-        self.limits().find(|(name, _)| *name == keyword).map(|(_, limit)| limit)
+    pub(crate) fn limit(&self, keyword: Limit) -> Option<i64> {
+        self.limits().find(|(limit, ..)| *limit == keyword).map(|(.., bound)| bound)
     }
 }

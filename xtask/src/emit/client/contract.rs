@@ -113,7 +113,7 @@ fn limits(operation: &Operation) -> Value {
     let properties = operation.body.iter().flat_map(|body| body.schema.properties());
     let parts = parameters.chain(properties.map(|property| (&property.name, &property.schema)));
     let limits = parts.flat_map(|(part, schema)| {
-        schema.limits().map(move |(keyword, bound)| {
+        schema.limits().map(move |(_, keyword, bound)| {
             let ty = if schema.kind == Kind::Integer { "i64" } else { "usize" };
             let clauses = schema.citation.clauses_for(keyword).join("`, `");
             json!({ "part": part, "keyword": keyword, "bound": bound, "type": ty, "clauses": clauses })

@@ -3,7 +3,7 @@
 use sallyport_contract::{
     operation,
     request::Request,
-    table::{Location, Operation},
+    table::{Limit, Location, Operation},
 };
 use serde_json::{Value, json};
 
@@ -34,7 +34,10 @@ fn check(id: &str, request: Value) -> String {
 #[test]
 fn limits_and_sizes_are_read_from_the_table() {
     let ips = operation("searchStaticInstances").unwrap().part("body.ips").unwrap();
-    assert_eq!((ips.schema.limit("maxItems"), ips.schema.limit("x-max-distinct")), (Some(10_000), Some(500)));
+    assert_eq!(
+        (ips.schema.limit(Limit::MaxItems), ips.schema.limit(Limit::MaxDistinct)),
+        (Some(10_000), Some(500))
+    );
     let body = &operation("searchStaticInstances").unwrap().part("body").unwrap().schema;
     assert_eq!(body.max_values(), Some(1 + body.members().len() + 10_000));
     assert_eq!(
