@@ -74,10 +74,16 @@ impl Address {
         if text.is_empty() {
             return Err(AddressError::Empty);
         }
-        if text.contains('/') {
-            return Err(AddressError::Network);
+        let (mut colons, mut has_zone) = (0, false);
+        for byte in text.bytes() {
+            match byte {
+                b'/' => return Err(AddressError::Network),
+                b'%' => has_zone = true,
+                b':' => colons += 1,
+                _ => {}
+            }
         }
-        if text.contains('%') {
+        if has_zone {
             return Err(AddressError::Zone);
         }
         if let Some(rest) = text.strip_prefix('[') {
@@ -89,9 +95,8 @@ impl Address {
             let port = parse_port(port.strip_prefix(':').ok_or(AddressError::Form)?, ports)?;
             return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
         }
-        let (ip, port) = match text.matches(':').count() {
-            0 => (text, None),
-            1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
+        let (ip, port) = match colons {
+            0 | 1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
             _ => {
                 let ip: Ipv6Addr = text.parse().map_err(|_| AddressError::Form)?;
                 return Ok(Self { ip: ip.to_canonical(), port: None });

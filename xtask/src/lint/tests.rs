@@ -9,7 +9,7 @@ use crate::fixture::{CONTRACT, edited, edited_text};
 fn the_document_is_clean() {
     let groups = "  /openapi/v1/static/groups:";
     assert!(CONTRACT.contains(groups));
-    let paths = ["/openapi/v1/a-b_c.d~e", "/openapi/v1/groups/{groupId}/members/{memberId}", "/a/.b/..c"];
+    let paths = ["/openapi/v1/a-b_c.d~e", "/a/.b/..c"];
     for path in paths.into_iter().chain([groups.trim_matches([' ', ':'])]) {
         let text = CONTRACT.replacen(groups, &format!("  {path:?}:"), 1);
         let problems = run(&Document::parse(&text).unwrap());
@@ -95,8 +95,9 @@ fn the_pattern_of_an_address_says_what_its_format_says() {
     let pattern = regex::Regex::new(pattern).unwrap();
     for row in include_str!("../../../openapi/src/addresses.txt").lines().skip(1) {
         let text = row.split(" → ").next().unwrap();
-        let is_valid = sallyport_contract::address::Address::parse(text, &(1..=u16::MAX)).is_ok();
-        assert_eq!(pattern.is_match(text), is_valid, "{text}");
+        let text = text.replace("\\n", "\n").replace("\\s", " ").replace("\\e", "");
+        let is_valid = sallyport_contract::address::Address::parse(&text, &(1..=u16::MAX)).is_ok();
+        assert_eq!(pattern.is_match(&text), is_valid, "{text:?}");
     }
 }
 
