@@ -2,7 +2,7 @@
 
 use super::{edits::edits, *};
 use crate::{
-    fixture::{LIBRARY, pointers, remove},
+    fixture::{pointers, remove},
     lint,
 };
 
@@ -91,28 +91,38 @@ fn without(from: &str, to: &str) -> Document {
     Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap()
 }
 
+/// The document with a parameter in a path, which the subset no longer has.
+fn with_path_parameter(name: &str) -> String {
+    let text = edited_text(CONTRACT, &format!("/static/groups«→/{{{name}}}»:"));
+    let part =
+        format!("        - {{ name: {name}, in: path, required: true, schema: {{ type: string }} }}\n");
+    edited_text(
+        &text,
+        &format!("«→{part}»      responses:\n        \"200\":\n          description: The groups"),
+    )
+}
+
 #[test]
 fn a_renamed_path_parameter_is_one_decision() {
-    let old = Document::parse(LIBRARY).unwrap();
-    for name in ["loan", "loanid"] {
-        let text = LIBRARY.replace("{loanId}", &format!("{{{name}}}"));
-        let text = text.replace("name: loanId,", &format!("name: {name},"));
-        let changes = diff(&old, &Document::parse(&text).unwrap()).changes;
+    let old = Document::parse(&with_path_parameter("groupId")).unwrap();
+    for name in ["group", "groupid"] {
+        let changes = diff(&old, &Document::parse(&with_path_parameter(name)).unwrap()).changes;
         let [change] = changes.as_slice() else { panic!("{changes:#?}") };
         assert_eq!(
             (change.rule.id.as_str(), &change.at),
             ("path-parameter-renamed", &format!("path {name}"))
         );
-        assert_eq!(change.summary(), format!("`name`: `loanId` → `{name}`"));
+        assert_eq!(change.summary(), format!("`name`: `groupId` → `{name}`"));
         assert_eq!(change.rule.verdict, Verdict::Decision);
     }
 }
 
 #[test]
 fn a_moved_operation_keeps_its_path_parameters() {
-    let text = LIBRARY.replace("/v1/books/{bookId}/loans/", "/v1/shop/books/{bookId}/loans/");
-    let changes = lines(&Document::parse(LIBRARY).unwrap(), &Document::parse(&text).unwrap());
-    assert_eq!(changes, ["operation-moved putLoan operation"]);
+    let old = with_path_parameter("groupId");
+    let new = old.replace("/static/groups/{", "/groups/{");
+    let changes = lines(&Document::parse(&old).unwrap(), &Document::parse(&new).unwrap());
+    assert_eq!(changes, ["operation-moved listStaticGroups operation"]);
 }
 
 #[test]
