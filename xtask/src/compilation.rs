@@ -120,8 +120,14 @@ fn what_is_generated_from_the_library_compiles() {
         }
     }
     let program = &artifacts.iter().find(|artifact| artifact.path.contains("/bin/")).unwrap().contents;
-    for call in ["client.shelf()", "client.authors(options.country, options.genres)"] {
-        assert!(program.contains(call), "{call}: {program}");
+    for part in [
+        "client.shelf()",
+        "client.authors(options.country, options.genres, options.alive)",
+        // clap takes a list and a boolean for optional by itself.
+        "required = true, value_parser = crate::parse::one_of::<sallyport_client::contract::Genre>",
+        "required = true, action = clap::ArgAction::Set",
+    ] {
+        assert!(program.contains(part), "{part}: {program}");
     }
     // It can fail.
     write("server/api/generated.rs", "use crate::edge::missing;");

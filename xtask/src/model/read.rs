@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::{Citation, Contract, LIMITS, Operation, Response, Schema};
+use super::{Citation, Contract, Limit, Operation, Response, Schema};
 use crate::{
     document::{Document, join},
     problem::{Problem, suggestion},
@@ -83,13 +83,17 @@ fn operation(document: &Document, path: &str, method: &str, at: &str) -> Result<
     Ok(operation)
 }
 
-/// The transport of a scheme, which the schema of the subset allows to be an apiKey or http bearer.
+/// The transport of a scheme.
 fn credential(document: &Document, at: &str, scheme: &str) -> Result<Transport, Problem> {
     let field = |key| document.text(scheme, key).map(str::to_owned);
-    match (field("in").as_deref(), field("name")) {
-        (Some("query"), Some(name)) => Ok(Transport::Query(name)),
-        (Some(_), Some(name)) => Ok(Transport::Header(name)),
-        _ if document.get(scheme).is_some() => Ok(Transport::Bearer),
+    match (field("type").as_deref(), field("in").as_deref(), field("name"), field("scheme").as_deref()) {
+        (Some("apiKey"), Some("query"), Some(name), _) => Ok(Transport::Query(name)),
+        (Some("apiKey"), Some("header"), Some(name), _) => Ok(Transport::Header(name)),
+        (Some("http"), _, _, Some("bearer")) => Ok(Transport::Bearer),
+        _ if document.get(scheme).is_some() => {
+            let help = "use an apiKey in query or header, or http bearer";
+            Err(document.problem(scheme, "unsupported security scheme", help))
+        }
         _ => {
             let name = scheme.rsplit('/').next().unwrap_or_default();
             let known = document.members("/components/securitySchemes");
@@ -161,7 +165,7 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
     let name = pointer.strip_prefix("/components/schemas/").filter(|name| !name.contains('/'));
     part.extend(name.map(|name| ("$name".to_owned(), json!(name))));
     let is_keyword = |key: &str| {
-        LIMITS.contains(&key)
+        Limit::named(key).is_some()
             || ["nullable", "enum", "default", "format", "x-format", "x-port", "x-separators"].contains(&key)
     };
     let is_schema = members.contains_key("type");
@@ -172,7 +176,7 @@ fn expanded(document: &Document, at: &str, open: &mut Vec<String>) -> Result<Val
     }
     for (key, value) in members {
         let at = join(&pointer, key);
-        if is_schema && LIMITS.contains(&key.as_str()) {
+        if is_schema && Limit::named(key).is_some() {
             if value.as_i64().is_none() {
                 let message = format!("`{key}`: expected a whole number, found `{value}`");
                 return Err(document.problem(at, message, "write it without a fraction, such as 100"));

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{
     artifact::Artifact,
-    document::Document,
+    document::{Document, join},
     emit::{name, rust_text},
     lower,
-    model::{Contract, Filter, Format, Kind, Match, Operation, Property, Schema, Side, field},
+    model::{Contract, Filter, Format, Kind, Limit, Match, Operation, Property, Schema, Side, field},
     problem::Problem,
     template::fill,
 };
@@ -20,8 +20,19 @@ const CLIENT: &str = include_str!("../../../../client/src/client.rs");
 /// What `Client` derives, and the other commands of its program.
 const OTHERS: [&str; 4] = ["clone", "completions", "help", "man"];
 
-/// The options that all calls and all commands of listings have.
-const OPTIONS: [&str; 5] = ["request_timeout", "total_timeout", "retry", "format", "json"];
+/// The options that all calls and all commands of listings have, and names that the types of calls use themselves.
+const OPTIONS: [&str; 10] = [
+    "request_timeout",
+    "total_timeout",
+    "retry",
+    "format",
+    "json",
+    "client",
+    "options",
+    "body",
+    "output",
+    "with_response",
+];
 
 /// The arguments of the program that all its commands have.
 const ARGUMENTS: &str = include_str!("../../../../client/src/bin/sallyport/args.rs");
@@ -32,7 +43,7 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
     for operation in &contract.operations {
         calls.extend(
             call(operation, &calls, contract)
-                .map_err(|(message, help)| vec![document.problem(&operation.pointer, message, help)])?,
+                .map_err(|(at, message, help)| vec![document.problem(at, message, help)])?,
         );
     }
     let mut searches = contract.operations.iter().filter(|operation| !operation.filters.is_empty());
@@ -52,7 +63,7 @@ fn call(
     operation: &Operation,
     others: &[Value],
     contract: &Contract,
-) -> Result<Option<Value>, (String, &'static str)> {
+) -> Result<Option<Value>, (String, String, &'static str)> {
     let Operation { id, description, summary, .. } = operation;
     let (inputs, method) = (inputs(operation, contract), name::snake(operation.prefix()).to_string());
     let is_written = ["(", "<"].iter().any(|end| CLIENT.contains(&format!("fn {method}{end}")));
@@ -65,7 +76,7 @@ fn call(
             let message = "the client cannot list what this operation returns".to_owned();
             let help = "return `data` or `data.items`, a list of objects with a name of their own, or teach this emitter \
                         (xtask/src/emit/client/calls.rs)";
-            return Err((message, help));
+            return Err((operation.pointer.clone(), message, help));
         }
     };
     let is_word = syn::parse_str::<syn::Ident>(&method).is_err();
@@ -74,16 +85,15 @@ fn call(
     if is_taken || is_word {
         let message =
             format!("the client cannot name this listing `{method}`: the name is taken, or a word of Rust");
-        return Err((message, "cite a clause whose id begins with another word for the success response"));
+        let help = "cite a clause whose id begins with another word for the success response";
+        return Err((operation.pointer.clone(), message, help));
     }
     let global = ARGUMENTS.split("enum Command").next().unwrap_or_default();
     let is_option = |name: &str| OPTIONS.contains(&name) || global.contains(&format!("pub(crate) {name}:"));
-    if let Some(name) = inputs.iter().filter_map(|input| input["field"].as_str()).find(|name| is_option(name))
-    {
-        return Err((
-            format!("the client cannot name an input `{name}`: every call has such an option"),
-            "choose another name",
-        ));
+    let mut named = inputs.iter().filter_map(|input| Some((input["field"].as_str()?, input["at"].as_str()?)));
+    if let Some((name, at)) = named.find(|(name, _)| is_option(name)) {
+        let message = format!("the client cannot name an input `{name}`: every call has that name already");
+        return Err((at.to_owned(), message, "choose another name"));
     }
     let snake = id.to_snake_case();
     let verb = name::pascal(snake.split('_').next().unwrap_or_default());
@@ -128,18 +138,20 @@ fn columns(item: &Schema) -> Vec<(String, &str)> {
 fn inputs(operation: &Operation, contract: &Contract) -> Option<Vec<Value>> {
     let parameters = operation
         .distinct_parameters()
-        .map(|one| (&one.name, one.required, &one.schema, field::parameter(one), false));
-    let properties = operation
-        .body
-        .iter()
-        .flat_map(|body| body.schema.properties())
-        .map(|one| (&one.name, one.required, &one.schema, field::property(one, Side::Request), true));
-    let inputs = parameters.chain(properties).map(|(name, required, schema, doc, in_body)| {
+        .map(|one| (one.pointer.clone(), &one.name, one.required, &one.schema, field::parameter(one), false));
+    let properties = operation.body.iter().flat_map(|body| {
+        let at = join(&body.schema.pointer, "properties");
+        body.schema.properties().iter().map(move |one| {
+            let doc = field::property(one, Side::Request);
+            (join(&at, &one.name), &one.name, one.required, &one.schema, doc, true)
+        })
+    });
+    let inputs = parameters.chain(properties).map(|(at, name, required, schema, doc, in_body)| {
         let sent = Sent::new(schema, in_body, contract)?;
         let about = doc.first().map_or("", |line| line.trim_end_matches('.'));
         let help = format!("{about}{}", example(schema));
         Some(json!({
-            "field": name::snake(name).to_string(), "required": required, "doc": doc.join("\n"), "in_body": in_body,
+            "at": at, "field": name::snake(name).to_string(), "required": required, "doc": doc.join("\n"), "in_body": in_body,
             "type": sent.ty, "argument": sent.argument, "value": sent.value,
             "flag": { "type": sent.flag, "parser": sent.parser, "help": help },
         }))
@@ -178,7 +190,7 @@ impl Sent {
             return sent(
                 &ty,
                 &argument,
-                "value.into_iter().collect()",
+                "$.into_iter().collect()",
                 &(item.parser + "value_delimiter = ',', "),
             );
         }
@@ -189,35 +201,31 @@ impl Sent {
                 sent(
                     &ty,
                     &ty,
-                    "value",
+                    "$",
                     &format!("value_parser = crate::parse::one_of::<{known}>({known}::KNOWN), "),
                 )
             }
             Kind::String if schema.endpoint_ports().is_some() => {
-                sent("crate::Address", "crate::Address", "value", "")
+                sent("crate::Address", "crate::Address", "$", "")
             }
             Kind::String if schema.format == Some(Format::DateTime) => {
-                sent("jiff::Timestamp", "jiff::Timestamp", "value", "")
+                sent("jiff::Timestamp", "jiff::Timestamp", "$", "")
             }
             Kind::String => {
-                let text = sent(
-                    "String",
-                    "impl Into<String>",
-                    "value.into()",
-                    "value_parser = crate::parse::text, ",
-                )?;
+                let text =
+                    sent("String", "impl Into<String>", "$.into()", "value_parser = crate::parse::text, ")?;
                 // A named text of a body is a type of its own.
                 let Some(ty) = generated("generated::types").filter(|_| in_body) else { return Some(text) };
-                Some(Sent { value: format!("{ty}::from(value.into())"), ty, ..text })
+                Some(Sent { value: format!("{ty}::from($.into())"), ty, ..text })
             }
             Kind::Integer => {
                 let limit = |keyword, otherwise| schema.limit(keyword).unwrap_or(otherwise);
-                let (least, most) = (limit("minimum", i64::MIN), limit("maximum", i64::MAX));
+                let (least, most) = (limit(Limit::Minimum, i64::MIN), limit(Limit::Maximum, i64::MAX));
                 let range = format!("clap::value_parser!(i64).range({least}i64..={most}i64)");
                 let parser = format!("value_parser = {range}, allow_negative_numbers = true, ");
-                sent("i64", "impl TryInto<i64>", "crate::integer::to_i64(value)", &parser)
+                sent("i64", "impl TryInto<i64>", "crate::integer::to_i64($)", &parser)
             }
-            Kind::Boolean => sent("bool", "bool", "value", ""),
+            Kind::Boolean => sent("bool", "bool", "$", "action = clap::ArgAction::Set, "),
             Kind::Array | Kind::Object => None,
         }
     }
