@@ -1,6 +1,6 @@
 //! Fills templates of MiniJinja: for code that is generated, and for reports.
 
-use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+use minijinja::{Environment, UndefinedBehavior, Value as Shown, syntax::SyntaxConfig, value::Serde};
 use serde_json::Value;
 
 use crate::emit::name;
@@ -16,7 +16,9 @@ pub(crate) fn fill(template: &str, known: &Value) -> String {
     environment.add_filter("pascal", |text: &str| name::pascal(text).to_string());
     environment.add_filter("snake", |text: &str| name::snake(text).to_string());
     environment.add_filter("constant", |text: &str| name::constant(text).to_string());
+    environment.add_filter("noun", |text: &str| name::noun(text).to_string());
     environment.add_filter("separator", |text: &str| name::separator(text).to_string());
+    environment.add_filter("json", |one: Shown| serde_json::to_string(&one).unwrap_or_default());
     // A text of Rust, and a text as it is in one.
     environment.add_filter("lit", |text: &str| format!("{text:?}"));
     environment.add_filter("escaped", |text: &str| text.escape_debug().to_string());

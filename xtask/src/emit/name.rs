@@ -31,7 +31,7 @@ fn ident(prefix: &str, text: &str) -> Ident {
 }
 
 /// The noun that a property is about: `countryCode` as `country`.
-pub(super) fn noun(property: &str) -> Ident {
+pub(crate) fn noun(property: &str) -> Ident {
     let noun = ["Code", "Id", "No"].iter().find_map(|end| property.strip_suffix(end));
     snake(noun.filter(|noun| !noun.is_empty()).unwrap_or(property))
 }

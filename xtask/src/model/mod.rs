@@ -9,18 +9,18 @@ mod read;
 mod schema;
 mod search;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-pub(crate) use operation::{Body, Header, Media, Operation, Parameter, Response};
+pub(crate) use operation::{Body, Operation, Parameter, Response};
 pub(crate) use sallyport_contract::{
     citation::Citation,
     table::{Limit, Type as Kind},
 };
 pub(crate) use schema::{Format, Property, Schema};
-pub(crate) use search::{Filter, Match, Page};
+pub(crate) use search::{Filter, Page};
 
-/// The contract, in the order of the document.
-#[derive(Clone, Debug)]
+/// The contract, in the order of the document. Templates know it as it is written as JSON.
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Contract {
     /// The operations, in the document's order.
     pub(crate) operations: Vec<Operation>,
@@ -33,20 +33,13 @@ pub(crate) struct Contract {
 }
 
 /// A rule of the contract, or behaviour that it leaves open.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Clause {
     /// For example `extract.num-range`, or `open.search.order`.
     pub(crate) id: String,
     pub(crate) text: String,
     /// Whether responses can show that a server follows the rule; `None` for what is left open.
     pub(crate) observable: Option<bool>,
-    #[serde(rename = "$at")]
+    #[serde(rename(deserialize = "$at"))]
     pub(crate) pointer: String,
-}
-
-/// Which way values go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Request,
-    Response,
 }

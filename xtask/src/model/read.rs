@@ -1,11 +1,11 @@
 //! Reads the contract from a document: references are followed, and the rest is up to the types.
 
-use sallyport_contract::table::Transport;
+use sallyport_contract::table::{Location, Transport};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use serde_path_to_error::Segment;
 
-use super::{Citation, Contract, Limit, Operation, Response, Schema};
+use super::{Citation, Contract, Limit, Operation, Response, Schema, field::Doc};
 use crate::{
     document::{Document, join},
     problem::{Problem, suggestion},
@@ -63,12 +63,17 @@ fn operation(document: &Document, path: &str, method: &str, at: &str) -> Result<
     let index =
         index.ok_or_else(|| document.problem(at, "missing 2xx response", "add one success response"))?;
     operation.success = operation.errors.remove(index);
+    let fallbacks: Vec<_> = operation.parameters.iter().filter_map(|one| one.falls_back_to.clone()).collect();
     for parameter in &mut operation.parameters {
         parameter.schema.citation = std::mem::take(&mut parameter.schema.citation).or(&parameter.citation);
         parameter.schema.inherit(&Citation::default());
+        let is_fallback = parameter.location == Location::Header && fallbacks.contains(&parameter.name);
+        parameter.is_distinct = !(parameter.credential || parameter.alias_of.is_some() || is_fallback);
+        parameter.doc = Doc::of_parameter(parameter);
     }
     if let Some(body) = &mut operation.body {
         body.schema.inherit(&body.citation);
+        body.doc = Doc::of_body(body);
     }
     for response in std::iter::once(&mut operation.success).chain(&mut operation.errors) {
         let around =

@@ -1,13 +1,13 @@
 //! What a search finds, and how its pages work.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What a property of a search finds (`x-filter`).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all(deserialize = "kebab-case"))]
 pub(crate) struct Filter {
     /// The property.
-    #[serde(rename = "$key")]
+    #[serde(rename(deserialize = "$key"))]
     pub(crate) name: String,
     pub(crate) r#match: Match,
     /// The field of an item; none where items do not show it.
@@ -19,7 +19,7 @@ pub(crate) struct Filter {
 }
 
 /// How a value is compared with the field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Match {
     Equal,
@@ -31,7 +31,7 @@ pub(crate) enum Match {
 }
 
 /// How the result is divided into pages (`x-page`); the lint reads the rest of it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Page {
     /// The field that tells items apart.
     pub(crate) identity: String,

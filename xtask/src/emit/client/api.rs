@@ -6,7 +6,6 @@ use openapiv3::OpenAPI;
 use progenitor_impl::{GenerationSettings, Generator, HooksMode, InterfaceStyle, TypeImpl};
 use quote::quote;
 use schemars::schema::{InstanceType, SchemaObject};
-use serde_json::Value;
 
 use super::postprocess;
 use crate::{document::Document, lower, model::Contract, problem::Problem};
@@ -14,8 +13,8 @@ use crate::{document::Document, lower, model::Contract, problem::Problem};
 /// Runs progenitor on the lowered document and post-processes its output.
 pub(super) fn generate(document: &Document) -> Result<syn::File, Vec<Problem>> {
     let contract = Contract::read(document)?;
-    let tokens = run(lower::lower(document, &contract), &settings(&contract)).map_err(|failure| {
-        let help = "use only what openapi/README.md describes, or change what xtask/src/lower.rs writes";
+    let tokens = run(&lower::lower(document, &contract), &settings(&contract)).map_err(|failure| {
+        let help = "use only what openapi/README.md describes, or change xtask/src/lower.json.jinja";
         vec![document.problem("/paths", format!("progenitor cannot generate the client: {failure}"), help)]
     })?;
     let mut file = super::parsed(document, super::API, tokens)?;
@@ -54,8 +53,8 @@ fn date_time() -> SchemaObject {
 }
 
 /// progenitor fails with errors and with panics; both become text.
-fn run(lowered: Value, settings: &GenerationSettings) -> Result<proc_macro2::TokenStream, String> {
-    let document: OpenAPI = serde_json::from_value(lowered)
+fn run(lowered: &str, settings: &GenerationSettings) -> Result<proc_macro2::TokenStream, String> {
+    let document: OpenAPI = serde_json::from_str(lowered)
         .map_err(|error| format!("progenitor cannot read the document: {error}"))?;
     // No state outlives the call that a panic could leave inconsistent.
     let outcome = catch_unwind(AssertUnwindSafe(|| Generator::new(settings).generate_tokens(&document)));

@@ -19,7 +19,7 @@ fn with(schema: &Value) -> Operation {
             "type": "object", "required": ["b"], "properties": { "b": schema } } } } },
         "responses": { "200": {} } } } } });
     let contract = Contract::read(&Document::parse(&document.to_string()).unwrap()).unwrap();
-    super::operation(&contract.operations[0]).unwrap()
+    super::operations(&contract).unwrap().remove(0)
 }
 
 fn check(id: &str, request: Value) -> String {
