@@ -106,7 +106,7 @@ impl Search {
 }
 
 /// A filter of the document with its value.
-pub(crate) fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
+fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
     let filter = SearchRequest::FILTERS.iter().find(|filter| filter.property == property).unwrap();
     let value = match value {
         Value::Number(number) => FilterValue::Number(number.as_i64().unwrap()),
