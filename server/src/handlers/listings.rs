@@ -3,22 +3,22 @@
 use super::{Call, Handler, Purpose};
 use crate::{
     api::generated::*,
-    domain::{SmolStr, ports::Query},
+    domain::SmolStr,
     edge::responding::{
         api_error::ApiError,
         response::{Constant, Content, Success},
     },
 };
 
-/// The operation, its query, and the types of its request and response.
+/// The operation, and the types of its request and response.
 macro_rules! listing {
-    ($operation:ident, Query::$query:ident, $request:ident, $success:ident { $data:ident }, $headers:ident) => {
+    ($operation:ident, $request:ident, $success:ident { $data:ident }, $headers:ident) => {
         impl Handler for $operation {
             const PURPOSE: Purpose = Purpose::Static;
 
             async fn handle(call: Call<'_>, request: $request) -> Result<Success<Self>, ApiError> {
                 let $request {} = request;
-                let items = call.service.list(Query::$query, &call.token).await?;
+                let items = call.service.list(&call.token).await?;
                 let request_id = SmolStr::new(call.request_id);
                 let content = Content::Json($success {
                     code: Constant,
@@ -34,7 +34,6 @@ macro_rules! listing {
 
 listing!(
     ListStaticGroups,
-    Query::Groups,
     ListStaticGroupsRequest,
     GroupsSuccess { GroupsData },
     ListStaticGroupsHeaders

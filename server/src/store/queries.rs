@@ -17,7 +17,7 @@ use crate::domain::{
     Protocol, StaticGroup, StaticInstance,
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
-    ports::Found,
+    ports::{Found, Item},
     search::{Condition, Filter, FilterValue, SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -128,27 +128,33 @@ pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Resu
 }
 
 /// What an account has, as a plain listing shows it.
-pub(super) trait Listed: FromRow + Send + 'static {
-    /// The columns of an item `i`. Items are listed ascending by the first one, which is never null.
-    const COLUMNS: &'static str;
-    /// The items of all accounts, with the column `account_id`.
-    const ITEMS: &'static str;
+pub(super) trait Listed: Item + FromRow + Send + 'static {
+    /// Selects the token, and the items of its account.
+    const SELECT: &'static str;
 }
 
-impl Listed for StaticGroup {
-    const COLUMNS: &'static str = "i.id, i.name, i.created_at, i.updated_at";
-    const ITEMS: &'static str = "groups";
+/// The columns of an item `i`, by the first of which items are listed, ascending, and which is never null; and the items of all accounts,
+/// with the column `account_id`.
+macro_rules! listed {
+    ($item:ident: $columns:literal, $items:literal) => {
+        impl Listed for $item {
+            const SELECT: &'static str = concat!(
+                "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, ",
+                $columns,
+                " FROM tokens AS t LEFT JOIN ",
+                $items,
+                " AS i ON i.account_id = t.account_id WHERE t.sha256 = $1 ORDER BY 5"
+            );
+        }
+    };
 }
+
+listed!(StaticGroup: "i.id, i.name, i.created_at, i.updated_at", "groups");
 
 /// All items of the token's account.
 pub(super) fn list<T: Listed>(session: &mut dyn Session, digest: TokenDigest) -> Found<Vec<T>, StoreError> {
-    let (columns, items) = (T::COLUMNS, T::ITEMS);
-    let select = format!(
-        "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, {columns}
-         FROM tokens AS t LEFT JOIN {items} AS i ON i.account_id = t.account_id WHERE t.sha256 = $1 ORDER BY 5"
-    );
     let mut found = None;
-    session.each::<StoreError>(&select, &[digest.into()], &mut |mut row| {
+    session.each::<StoreError>(T::SELECT, &[digest.into()], &mut |mut row| {
         let credential = FromRow::from_row(&mut row)?;
         let (_, items) = found.get_or_insert((credential, Vec::new()));
         items.extend(row.joined()?);

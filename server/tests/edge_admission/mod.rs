@@ -23,8 +23,8 @@ async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 
-async fn get(address: SocketAddr, target: String, headers: String) -> Response {
-    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.unwrap()
+async fn get(address: SocketAddr, target: String) -> Response {
+    ask(address, format!("GET {target} HTTP/1.1"), Vec::new()).await.unwrap()
 }
 
 fn extraction(sample: &Sample) -> String {

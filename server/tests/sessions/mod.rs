@@ -1,66 +1,34 @@
-//! Sessions of administrators and callers with the program, as they type and send them, and what comes of it: the files `*.txt` beside.
-//!
-//! `## TITLE` begins a session, in a folder and with a database of its own: a SQLite file, with `[postgres]` before the title a database
-//! of PostgreSQL, and with `[both]` once each. Four spaces go on with the line above. A line is one of:
-//!
-//! | line | what |
-//! |---|---|
-//! | `write FILE => TEXT` | writes a file |
-//! | `file FILE => TEXTS` | a file has these texts |
-//! | `files => TEXTS` | the names of all files, sorted, have these texts |
-//! | `$ [VARIABLE=VALUE …] COMMAND [; COMMAND …] [< INPUT] => CODE TEXTS` | the program ends with this exit code each time; standard output has these texts, or after a failure standard error |
-//! | `sh SCRIPT => CODE TEXTS` | the same for a script of bash, which has the program as `server`; the texts are of both outputs |
-//! | `sql STATEMENTS` | changes the database as another program would, a SQLite file also in a transaction that stays open; `=> TEXTS` are those of an error |
-//! | `certificate` | writes a new certificate for this machine, `chain.pem` and `key.pem`, which callers then trust alone |
-//! | `run FLAGS` | starts a server; without `--db` it is a sandbox, whose tokens are `{main}`, `{second}` and so on |
-//! | `also run FLAGS` | starts another server beside; requests are sent to both |
-//! | `METHOD,… TARGET [HEADER …] [< BODY] => STATUS TEXTS` | what the server responds; a number of five digits is an error code with its envelope; responses with a request id have the same `data`; status 0 is none at all |
-//! | `cached METHOD …` | the same again and again until all servers respond from memory |
-//! | `memory NUMBER METHOD …` | the same once, and each server responds so often from memory |
-//! | `hold METHOD …`, `held METHOD …` | the same on a connection that stays open, and on that connection |
-//! | `until LINE` | the line comes true after some tries |
-//! | `wait MILLISECONDS` | lets time pass |
-//! | `printed => TEXTS` | what a sandbox has printed once it listens has these texts |
-//! | `signal NAME` | sends a signal to the server |
-//! | `end CODE => TEXTS` | the server ends with this exit code, and its log has these texts |
-//! | `sqlite LINE`, `postgres LINE` | a line for one database only |
-//! | `ipv6` | the rest needs IPv6, and is skipped on a machine without it |
-//!
-//! Targets begin with `admin:` for the operator's address, and with `plain:` where a request is not encrypted though the server is.
-//! `{groups}`, `{extract}` and `{search}` are calls with the main token, those in capitals only their paths; `{db}` is the database,
-//! `{request-id}` that of the last response, `{acme}` the lines of `support/acme.jsonl`, `{first-sqlite}` and `{first-postgres}` the tables of
-//! the first version, and `{text}` a text that would steer a terminal,
-//! which `{json-text}` is within JSON. Headers stand between ` | `, as texts do; one behind `!` must not be there, one behind `=` is all there is, and `…` in a text is any text of a
-//! line. `\n` is a line end and `\xff` that byte.
-//!
-//! A command never prints what steers a terminal, a text `very-secret` or a token that was printed before, and no token is in a log. A
-//! log that begins with JSON has nothing else.
+#![doc = include_str!("README.md")]
 
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     fs::File,
-    io::{BufRead as _, BufReader, Read, Seek as _, Write},
-    net::{SocketAddr, TcpListener},
+    io::{BufRead as _, BufReader, ErrorKind, Read, Seek as _, Write},
+    net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     process::{Child, Command, Output, Stdio},
-    time::Duration,
+    thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
+use rustix::net::{AddressFamily, SocketType, bind, connect as connect_socket, socket};
 use rustls::pki_types::CertificateDer;
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::operation::Operation as _,
+    openapi,
     store::postgres::LEASE,
 };
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{
+    nginx::{Nginx, installed},
     store::backend::{Database, connect},
     support::{
+        frames::{self, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame},
         identity::Pair,
         tls_client::{client, handshake},
         wire::{Response, exchange, read},
@@ -76,7 +44,7 @@ macro_rules! sessions {
     )+};
 }
 
-sessions! { admission callers commands databases extractions in_force records sandbox secrets servers terminal tls }
+sessions! { admission callers commands databases deadlines extractions http1 http2 in_force nginx records requests sandbox secrets servers terminal tls }
 
 /// ESC, BEL, CSI as a C1 control, DEL, NEL, line ends, reordering; and words that must stay as they are.
 const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\t\u{2028}\u{202e}\u{2066}";
@@ -110,6 +78,9 @@ struct Session {
     /// The certificate that callers trust.
     trusted: Option<CertificateDer<'static>>,
     held: Option<Box<dyn Stream>>,
+    /// Connections that wait for their end, and what they have received then.
+    opened: Vec<JoinHandle<String>>,
+    nginx: Option<Nginx>,
     /// The connection of a transaction that is open.
     transaction: Option<Box<dyn Any>>,
     /// What stands for names in braces.
@@ -153,13 +124,17 @@ impl Session {
             ("text", STEERING),
             ("json-text", json.trim_matches('"')),
         ];
+        let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        names.extend(limits());
         Self {
-            names: names.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            names,
             folder: tempfile::tempdir().unwrap(),
             postgres,
             servers: Vec::new(),
             trusted: None,
             held: None,
+            opened: Vec::new(),
+            nginx: None,
             transaction: None,
             printed: BTreeSet::new(),
         }
@@ -167,22 +142,44 @@ impl Session {
 
     fn play(&mut self, title: &str, lines: &str) {
         for line in lines.lines().filter(|line| !line.is_empty()) {
-            if line == "ipv6" && TcpListener::bind("[::]:0").is_err() {
-                eprintln!("skipped: this machine has no IPv6");
+            if line == "ipv6" && TcpListener::bind("[::]:0").is_err()
+                || line == "nginx" && installed().is_none()
+            {
+                eprintln!("skipped: this machine has none of it");
                 return;
             }
             self.step(&format!("{title}: {line}"), line);
         }
+        self.opened.drain(..).for_each(|opened| drop(opened.join().unwrap()));
         self.servers.clear();
+        if let Some(nginx) = self.nginx.take() {
+            // nginx may log a call after its response was read.
+            let is_logged = |_| {
+                std::thread::sleep(Duration::from_millis(20));
+                nginx.access_log().contains(ListStaticGroups::PATH)
+            };
+            assert!((0..500).any(is_logged), "{title}: calls are not logged");
+            for (file, content) in nginx.files() {
+                self.assert_silent(
+                    &format!("{title}: {}", file.display()),
+                    &String::from_utf8_lossy(&content),
+                );
+            }
+        }
         let log = self.log();
-        let is_secret =
-            |(name, value): &(&String, &String)| value.starts_with("sally_") || name.starts_with('…');
-        let shown = self.names.iter().filter(is_secret).find(|(_, value)| log.contains(*value));
-        assert_eq!(shown, None, "{title}: {log}");
+        self.assert_silent(title, &log);
         assert!(!log.contains("panicked") && !log.contains('\u{1b}'), "{title}: {log}");
         for line in log.lines().filter(|_| log.starts_with('{')) {
             serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{title}: {error}: {line}"));
         }
+    }
+
+    /// No log shows a secret.
+    fn assert_silent(&self, place: &str, log: &str) {
+        let is_secret =
+            |(name, value): &(&String, &String)| value.starts_with("sally_") || name.starts_with('…');
+        let shown = self.names.iter().filter(is_secret).find(|(_, value)| log.contains(*value));
+        assert!(shown.is_none() && !log.contains("canary-"), "{place}: {shown:?} in {log}");
     }
 
     fn step(&mut self, place: &str, line: &str) {
@@ -202,7 +199,7 @@ impl Session {
             }
             "$" => self.execute(place, rest, expected),
             "sh" => {
-                let output = self.program("bash").args(["-c", rest]).output().unwrap();
+                let output = self.program("timeout").args(["300", "bash", "-c", rest]).output().unwrap();
                 let said = [output.stdout, output.stderr].concat();
                 let said = String::from_utf8(said).unwrap();
                 let (code, texts) = expected.split_once(' ').unwrap_or((expected, ""));
@@ -265,9 +262,38 @@ impl Session {
                     assert_eq!((self.cache_hits(server) - before).to_string(), number, "{place}");
                 }
             }
+            "open" | "drip" | "slow" => {
+                let (endpoint, text) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (endpoint, number) = endpoint.split_once('×').unwrap_or((endpoint, "1"));
+                for _ in 0..number.parse().unwrap() {
+                    let (stream, socket) = self.connect(0, endpoint);
+                    let (place, pace, bytes) = (place.to_owned(), verb.to_owned(), bytes(text));
+                    let max_wait = Duration::from_secs(if endpoint.starts_with("nginx") { 60 } else { 20 });
+                    let ended = move || ended(&place, &pace, stream, &socket, &bytes, max_wait);
+                    self.opened.push(std::thread::spawn(ended));
+                }
+            }
+            "raw" => {
+                let (mut stream, socket) = self.connect(0, "plain");
+                let (place, bytes, expected) = (place.to_owned(), bytes(rest), expected.to_owned());
+                self.opened.push(std::thread::spawn(move || {
+                    // A caller without a response by then gets none. The server may hang up before it has read all of it.
+                    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+                    let _ = stream.write_all(&bytes);
+                    let mut received = Vec::new();
+                    let _ = stream.read_to_end(&mut received);
+                    assert_statuses(&place, &String::from_utf8_lossy(&received), &expected);
+                    String::new()
+                }));
+            }
+            "closed" => {
+                let received: String = self.opened.drain(..).map(|opened| opened.join().unwrap()).collect();
+                assert_texts(place, &received, expected);
+            }
+            "nginx" => self.nginx = Some(Nginx::start(&installed().unwrap(), self.running().address)),
             "hold" | "held" => {
                 let held = self.held.take().filter(|_| verb == "held");
-                let mut stream = held.unwrap_or_else(|| self.connect(0, Endpoint::Callers));
+                let mut stream = held.unwrap_or_else(|| self.connect(0, "").0);
                 self.request_on(Some(&mut *stream), 0, place, rest, expected);
                 self.held = Some(stream);
             }
@@ -282,6 +308,8 @@ impl Session {
     /// The line with what names stand for.
     fn filled(&self, line: &str) -> String {
         let line = line
+            .replace("{query}", "GET {EXTRACT}?api_key={main}&")
+            .replace("{body}", "POST {search} | Content-Type: application/json < ")
             .replace("{groups}", "{GROUPS}?api_key={main}")
             .replace("{extract}", "{EXTRACT}?api_key={main}&num=1")
             .replace("{search}", "{SEARCH}?api_key={main}");
@@ -427,6 +455,12 @@ impl Session {
             let before = self.names.insert(name.clone(), token.clone());
             assert!(before.is_none_or(|before| before == token), "fixed tokens are the same each time");
         }
+        for (name, frame) in h2_frames(&format!("{}?api_key={}", ListStaticGroups::PATH, self.names["main"]))
+        {
+            let text = frame.iter().map(|byte| format!("\\x{byte:02x}")).collect();
+            self.names.insert(name.to_owned(), text);
+        }
+        self.names.insert("pid".to_owned(), child.id().to_string());
         let (address, admin) = (address(&base_url), address(&admin));
         self.servers.push(Running { child, address, is_encrypted, admin, printed: first });
         self.names.insert("shown-url".to_owned(), base_url.replace('/', "&#x2f;"));
@@ -441,20 +475,38 @@ impl Session {
         std::fs::read_to_string(self.path("log")).unwrap_or_default()
     }
 
-    fn connect(&self, server: usize, endpoint: Endpoint) -> Box<dyn Stream> {
+    fn connect(&self, server: usize, endpoint: &str) -> (Box<dyn Stream>, TcpStream) {
         let Running { address, is_encrypted, admin, .. } = self.servers[server];
-        let socket = exchange(if endpoint == Endpoint::Admin { admin } else { address }, &[]);
-        match (&self.trusted, is_encrypted && endpoint == Endpoint::Callers) {
-            (Some(trusted), true) => {
-                Box::new(handshake(socket, "127.0.0.1", &client(trusted.clone(), &[])).unwrap())
+        let (socket, trusted) = match endpoint {
+            "admin" => (exchange(admin, &[]), None),
+            "nginx" | "nginx-plain" | "nginx-h2" | "other" => {
+                let nginx = self.nginx.as_ref().unwrap();
+                let from = Ipv4Addr::new(127, 0, 0, if endpoint == "other" { 8 } else { 9 });
+                let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+                bind(&socket, &SocketAddrV4::new(from, 0)).unwrap();
+                connect_socket(&socket, &nginx.address).unwrap();
+                let socket = TcpStream::from(socket);
+                socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+                (socket, Some(nginx.pair.der()))
             }
-            _ => Box::new(socket),
+            _ => (exchange(address, &[]), self.trusted.clone().filter(|_| is_encrypted)),
+        };
+        let protocols: &[&str] = match endpoint {
+            "h2" | "nginx-h2" => &["h2"],
+            _ => &["http/1.1"],
+        };
+        let same = socket.try_clone().unwrap();
+        match trusted.filter(|_| !endpoint.ends_with("plain")) {
+            Some(trusted) => {
+                (Box::new(handshake(socket, "127.0.0.1", &client(trusted, protocols)).unwrap()), same)
+            }
+            None => (Box::new(socket), same),
         }
     }
 
     /// Number of extractions that a server has served from memory.
     fn cache_hits(&self, server: usize) -> u64 {
-        let mut stream = self.connect(server, Endpoint::Admin);
+        let (mut stream, _) = self.connect(server, "admin");
         stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
         let page = read(stream).body;
         let hits = page.lines().find_map(|line| line.strip_prefix("sallyport_store_cache_hits_total "));
@@ -474,32 +526,31 @@ impl Session {
         request: &str,
         expected: &str,
     ) {
-        let (head, body) = match request.split_once(" < ") {
-            Some((head, body)) => (head, Some(bytes(body))),
-            None => (request, None),
-        };
+        let (head, bodies) = request.split_once(" < ").map_or((request, None), |(head, it)| (head, Some(it)));
         let (line, headers) = head.split_once(" | ").unwrap_or((head, ""));
         let (methods, target) =
             line.split_once(' ').unwrap_or_else(|| panic!("{place}: no line of a session"));
-        let (endpoint, target) = match target.split_once(':') {
-            Some(("admin", target)) => (Endpoint::Admin, target),
-            Some(("plain", target)) => (Endpoint::Plain, target),
-            _ => (Endpoint::Callers, target),
-        };
+        let (endpoint, target) = target
+            .split_once(":/")
+            .map_or(("", target), |(endpoint, _)| (endpoint, &target[endpoint.len() + 1..]));
         let mut headers: String =
             headers.split(" | ").filter(|it| !it.is_empty()).map(|it| format!("\r\n{it}")).collect();
-        if let Some(body) = &body {
-            write!(headers, "\r\nContent-Length: {}", body.len()).unwrap();
-        }
         if held.is_none() {
             headers.push_str("\r\nConnection: close");
         }
         let (number, texts) = expected.split_once(' ').unwrap_or((expected, ""));
         let mut data = None;
-        for method in methods.split(',') {
-            let head = format!("{method} {target} HTTP/1.1\r\nHost: x{headers}\r\n\r\n");
-            let whole = [bytes(&head), body.clone().unwrap_or_default()].concat();
-            let mut new = if held.is_none() { Some(self.connect(server, endpoint)) } else { None };
+        let bodies: Vec<_> = bodies.map_or(vec![None], |bodies| bodies.split(" ; ").map(Some).collect());
+        let same_data = target.contains("&request_id=") || bodies.len() > 1;
+        for (method, body) in
+            methods.split(',').flat_map(|method| bodies.iter().map(move |body| (method, body)))
+        {
+            let body = body.map(bytes);
+            let length = body.as_ref().filter(|_| !headers.contains("Content-Length"));
+            let length = length.map(|body| format!("\r\nContent-Length: {}", body.len())).unwrap_or_default();
+            let head = format!("{method} {target} HTTP/1.1\r\nHost: x{headers}{length}\r\n\r\n");
+            let whole = [bytes(&head), body.unwrap_or_default()].concat();
+            let mut new = if held.is_none() { Some(self.connect(server, endpoint).0) } else { None };
             let stream = held.as_deref_mut().or(new.as_deref_mut()).unwrap();
             // The server may hang up at the first letter.
             let _ = stream.write_all(&whole);
@@ -517,7 +568,7 @@ impl Session {
                 assert_eq!(response.status.to_string(), number, "{place}: {response:?}");
             }
             assert_texts(place, &response.text(), texts);
-            if target.contains("&request_id=") {
+            if same_data && response.status == 200 {
                 let again = response.json()["data"].take();
                 assert_eq!(*data.get_or_insert_with(|| again.clone()), again, "{place}");
             }
@@ -527,13 +578,67 @@ impl Session {
     }
 }
 
-/// Where a request is sent to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Endpoint {
-    Callers,
-    /// That of callers, without encryption.
-    Plain,
-    Admin,
+/// Sends bytes at this pace, and reads up to the end of the connection, which must come. Returns what came before.
+fn ended(
+    place: &str,
+    pace: &str,
+    mut stream: Box<dyn Stream>,
+    socket: &TcpStream,
+    bytes: &[u8],
+    max_wait: Duration,
+) -> String {
+    socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let mut later = match pace {
+        "drip" => bytes[bytes.len() - 1..].repeat(1000),
+        "slow" => bytes.to_vec(),
+        _ => Vec::new(),
+    }
+    .into_iter();
+    // The server may hang up before it has read all of it.
+    let _ = stream.write_all(if pace == "slow" { b"" } else { bytes }).and_then(|()| stream.flush());
+    let (begun, mut received, mut buffer) = (Instant::now(), Vec::new(), [0; 4096]);
+    while begun.elapsed() < max_wait {
+        let is_cut =
+            later.next().is_some_and(|byte| stream.write_all(&[byte]).and_then(|()| stream.flush()).is_err());
+        match stream.read(&mut buffer) {
+            Ok(count) if count > 0 && !is_cut => received.extend_from_slice(&buffer[..count]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_cut => {}
+            // A reset is an end as well, and so is one without TLS's farewell.
+            _ => return String::from_utf8_lossy(&received).into_owned(),
+        }
+    }
+    panic!("{place}: still open after {max_wait:?}");
+}
+
+/// The statuses of all responses on a connection, none of which is a server error.
+fn assert_statuses(place: &str, received: &str, expected: &str) {
+    let starts = received.split("HTTP/1.1 ").skip(1).chain(received.split("HTTP/1.0 ").skip(1));
+    let found: Vec<_> = starts.map(|start| start.split(' ').next().unwrap_or_default()).collect();
+    let is_rejected = found.len() <= 1 && found.iter().all(|status| status.starts_with('4'));
+    let is_expected = if expected == "rejected" { is_rejected } else { found.join(" ") == expected };
+    assert!(is_expected, "{place}: {found:?}");
+}
+
+/// Frames of HTTP/2, as the bytes of a line.
+fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 12] {
+    let headers = frames::get(target);
+    let unended = frame(HEADERS, END_STREAM, 1, &headers);
+    let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
+    let name = [vec![0x00, 0x01, b'x', 0x7f, 0x81, 0x7f], vec![b'y'; 16_384]].concat();
+    [
+        ("h2-preface", PREFACE.to_vec()),
+        ("h2-opening", frames::opening()),
+        ("h2-lie", [&[0xff, 0xff, 0xff], &call[3..]].concat()),
+        ("h2-call", call),
+        ("h2-even", frame(HEADERS, END_HEADERS | END_STREAM, 2, &headers)),
+        ("h2-open", frame(HEADERS, END_HEADERS, 1, &headers)),
+        ("h2-name", frame(CONTINUATION, 0, 1, &name)),
+        ("h2-unended-5", unended[..5].to_vec()),
+        ("h2-unended-20", unended[..20].to_vec()),
+        ("h2-unended", unended),
+        ("h2-continuation", frame(CONTINUATION, 0, 1, &headers[..headers.len() / 2])),
+        ("h2-no-window", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])),
+    ]
 }
 
 /// That the response is a rejection in the envelope of its operation. Returns its code.
@@ -560,8 +665,40 @@ pub(crate) fn assert_rejected(response: &Response, target: &str) -> i64 {
     code
 }
 
+/// Limits of the document, which stop the tests where they are not.
+fn limits() -> Vec<(String, String)> {
+    let limit = |pointer: &str| openapi().pointer(pointer).and_then(Value::as_u64).unwrap();
+    let longest = |parameter| ExtractProxies::document().part(parameter)?.schema.limit("x-max-utf8-bytes");
+    let [sb, id] = ["sb", "request_id"].map(|name| usize::try_from(longest(name).unwrap()).unwrap());
+    let mut names = vec![
+        ("longest-sb".to_owned(), "%C3%A9".repeat(sb / 2)),
+        ("id-max".to_owned(), id.to_string()),
+        ("id-over".to_owned(), "x".repeat(id + 1)),
+    ];
+    for (name, at) in [
+        ("num", "/paths/~1openapi~1v1~1proxy~1extract/get/parameters/0/schema"),
+        ("port", "/components/schemas/AddressItem/x-port"),
+        ("page", "/components/schemas/SearchRequest/properties/page"),
+        ("size", "/components/schemas/SearchRequest/properties/pageSize"),
+    ] {
+        let (min, max) = (limit(&format!("{at}/minimum")), limit(&format!("{at}/maximum")));
+        let ends = [("min", min), ("max", max), ("under", min - 1), ("over", max + 1)];
+        names.extend(ends.map(|(end, number)| (format!("{name}-{end}"), number.to_string())));
+    }
+    names
+}
+
+/// The text with what is repeated in it.
+fn repeated(text: &str) -> String {
+    let Some((before, rest)) = text.split_once('⟨') else { return text.to_owned() };
+    let (repeat, after) = rest.split_once('⟩').unwrap();
+    let (number, part) = repeat.split_once('×').unwrap();
+    format!("{before}{}{}", part.repeat(number.parse().unwrap()), repeated(after))
+}
+
 /// The bytes that a text stands for.
 fn bytes(text: &str) -> Vec<u8> {
+    let text = repeated(text);
     let mut parts = text.split("\\x");
     let mut bytes = parts.next().unwrap().replace("\\n", "\n").into_bytes();
     for part in parts {
@@ -575,7 +712,7 @@ fn bytes(text: &str) -> Vec<u8> {
 #[track_caller]
 fn assert_texts(place: &str, said: &str, expected: &str) {
     for part in expected.split(" | ").filter(|part| !part.is_empty()) {
-        let part = part.replace("\\n", "\n");
+        let part = repeated(part).replace("\\n", "\n");
         if let Some(absent) = part.strip_prefix('!') {
             assert!(!said.contains(absent), "{place}: {absent:?} in {said}");
         } else if let Some(whole) = part.strip_prefix('=') {
