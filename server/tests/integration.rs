@@ -11,9 +11,12 @@ mod abuse;
 mod cli;
 mod edge_admission;
 mod edge_http;
+#[path = "nginx/nginx.rs"]
 mod nginx;
 mod parsers;
 mod sandbox;
 mod sessions;
 mod store;
 mod support;
+
+use support::identity;

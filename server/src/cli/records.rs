@@ -3,7 +3,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufWriter, IsTerminal as _, Read as _, Write as _},
+    io::{self, BufWriter, IsTerminal as _, Read as _},
     path::Path,
 };
 
@@ -12,11 +12,10 @@ use clap::{
 };
 use jiff::Timestamp;
 use sallyport_server::{
-    printable::write_json,
     store::{
         Field, Form, RecordKind,
         record::{Record, reason},
-        registry::{Condition, Dependents, RegistryError, Written},
+        registry::{Condition, Dependents, RegistryError},
     },
 };
 
@@ -119,13 +118,10 @@ pub(super) async fn list(OfKind { kind, arguments }: OfKind<LIST>) -> Result<(),
     let List { database, conditions } = List::from_arg_matches(&arguments)?;
     let conditions = conditions.parse(kind)?;
     let (store, output) = (database.open().await?, BufWriter::new(io::stdout()));
-    let listed = store.list(kind, conditions, output, |output, entry| write_json(output, &entry)).await;
-    let flushed = match listed {
-        Ok(mut output) => output.flush(),
-        Err(RegistryError::Output(error)) => Err(error),
-        Err(error) => return Err(error.into()),
-    };
-    flushed.or_else(ignore_closed_pipe)
+    match store.list(kind, conditions, output).await {
+        Err(RegistryError::Output(error)) => ignore_closed_pipe(error),
+        listed => Ok(listed?),
+    }
 }
 
 fn put_command(kind: RecordKind, command: clap::Command) -> clap::Command {
@@ -169,9 +165,7 @@ pub(super) async fn put(OfKind { kind, arguments }: OfKind<PUT>) -> Result<(), F
         }
         error => error.into(),
     })?;
-    written.iter().try_for_each(|Written { name, is_new, .. }| {
-        print_line(&format!("{name} {}", if *is_new { "created" } else { "changed" }))
-    })
+    written.iter().try_for_each(|words| print_line(words))
 }
 
 /// A record of the fields that flags give.

@@ -12,7 +12,6 @@ use sallyport_server::{
     printable::counted,
     store::registry::{End, IssuedToken},
 };
-use serde_json::Value;
 
 use super::{Confirmation, Database, Failure, print_line, terminal::print_error_line};
 
@@ -81,15 +80,8 @@ pub(super) struct Revoke {
 }
 
 /// Prints a new token, the only time that it is shown.
-fn print(IssuedToken { id, token, account, old }: IssuedToken) -> Result<(), Failure> {
-    let replaces = old.map(|old| {
-        let end = match (old.get("revokedAt"), old.get("expiresAt")) {
-            (Some(Value::Null), Some(Value::String(end))) => format!("valid until {end}"),
-            _ => "revoked".to_owned(),
-        };
-        format!(" replaces token {}, which is {end}", old.get("id").unwrap_or(&Value::Null))
-    });
-    let replaces = replaces.unwrap_or_default();
+fn print(IssuedToken { id, token, account, replaces }: IssuedToken) -> Result<(), Failure> {
+    let replaces = replaces.map(|words| format!(" {words}")).unwrap_or_default();
     print_error_line(&format!("token {} of account {account}{replaces}; it is shown only once:", id.get()));
     print_line(token.expose())
 }

@@ -17,9 +17,19 @@ use super::{
 /// The result of a query for data of an account: protected by the token that it was read for, and `None` if the token is unknown.
 pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 
+/// What an account has, as a listing shows it.
+pub trait Item {
+    /// The query for all of them.
+    const QUERY: Query;
+}
+
+impl Item for StaticGroup {
+    const QUERY: Query = Query::Groups;
+}
+
 /// A query for all of what the token's account has of one type, in the order that the contract says.
 #[async_trait]
-pub trait Lists<T> {
+pub trait Lists<T: Item> {
     /// The items that pass the filters.
     async fn items(&self, digest: TokenDigest, filters: Filters) -> Found<Vec<T>>;
 }

@@ -8,7 +8,7 @@ use super::{
     access::{AccountId, Purpose},
     clock::Clock,
     extraction::{Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
-    ports::{Found, Lists, Observer, Query, Repository, RepositoryError},
+    ports::{Found, Item, Lists, Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
     search::{Filters, SearchPage, SearchQuery},
     token::Token,
@@ -105,12 +105,12 @@ impl Service {
     }
 
     /// All of what the account has of one type and passes the filters.
-    pub async fn list<T>(&self, query: Query, token: &Token, filters: Filters) -> Result<Vec<T>, Rejection>
+    pub async fn list<T: Item>(&self, token: &Token, filters: Filters) -> Result<Vec<T>, Rejection>
     where
         dyn Repository: Lists<T>,
     {
         let found = Lists::<T>::items(&*self.repository, token.digest(), filters);
-        Ok(self.authorized(query, found, Purpose::Static, self.clock.now()).await?.1)
+        Ok(self.authorized(T::QUERY, found, Purpose::Static, self.clock.now()).await?.1)
     }
 
     /// One page of the account's instances at the addresses that pass the filters (`search.intersection`).

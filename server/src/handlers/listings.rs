@@ -3,23 +3,23 @@
 use super::{Call, Handler, Purpose};
 use crate::{
     api::generated::*,
-    domain::{SmolStr, ports::Query, search::Filters},
+    domain::{SmolStr, search::Filters},
     edge::responding::{
         api_error::ApiError,
         response::{Constant, Content, Success},
     },
 };
 
-/// The operation, its query, and the types of its request and response. Every property of a body is a filter.
+/// The operation, and the types of its request and response. Every property of a body is a filter.
 macro_rules! listing {
-    ($operation:ident, Query::$query:ident, $request:ident { $($body:ident)? }, $success:ident { $data:ident }, $headers:ident) => {
+    ($operation:ident, $request:ident { $($body:ident)? }, $success:ident { $data:ident }, $headers:ident) => {
         impl Handler for $operation {
             const PURPOSE: Purpose = Purpose::Static;
 
             async fn handle(call: Call<'_>, request: $request) -> Result<Success<Self>, ApiError> {
                 let $request { $(mut $body)? } = request;
                 let filters = Vec::<Filters>::from([$($body.take_filters())?]).concat();
-                let items = call.service.list(Query::$query, &call.token, filters).await?;
+                let items = call.service.list(&call.token, filters).await?;
                 let request_id = SmolStr::new(call.request_id);
                 let content = Content::Json($success {
                     code: Constant,
@@ -35,7 +35,6 @@ macro_rules! listing {
 
 listing!(
     ListStaticGroups,
-    Query::Groups,
     ListStaticGroupsRequest {},
     GroupsSuccess { GroupsData },
     ListStaticGroupsHeaders

@@ -17,7 +17,7 @@ use crate::domain::{
     Protocol, StaticGroup, StaticInstance,
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
-    ports::Found,
+    ports::{Found, Item},
     search::{Condition, Filter, FilterValue, Filters, SearchPage, SearchQuery},
     token::TokenDigest,
 };
@@ -127,21 +127,32 @@ pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Resu
     session.first(select, &[digest.into()])
 }
 
-/// What an account has, as a plain listing shows it.
-pub(super) trait Listed: FromRow + Send + 'static {
-    /// The columns of an item `i`. Items are listed ascending by the first one, which is never null.
-    const COLUMNS: &'static str;
-    /// The items of all accounts, with the column `account_id`.
-    const ITEMS: &'static str;
+/// What an account has, as a listing shows it.
+pub(super) trait Listed: Item + FromRow + Send + 'static {
+    /// Selects a token and the items of its account.
+    const SELECT: &'static str;
     /// The records whose fields filters name.
     const KIND: RecordKind;
 }
 
-impl Listed for StaticGroup {
-    const COLUMNS: &'static str = "i.id, i.name, i.created_at, i.updated_at";
-    const ITEMS: &'static str = "groups";
-    const KIND: RecordKind = RecordKind::Group;
+/// The columns of an item `i`, by the first of which items are listed, ascending, and which is never null; the items of all accounts, with
+/// the column `account_id`; and the kind of their records.
+macro_rules! listed {
+    ($item:ident: $columns:literal, $items:literal, $kind:ident) => {
+        impl Listed for $item {
+            const SELECT: &'static str = concat!(
+                "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, ",
+                $columns,
+                " FROM tokens AS t LEFT JOIN ",
+                $items,
+                " AS i ON i.account_id = t.account_id"
+            );
+            const KIND: RecordKind = RecordKind::$kind;
+        }
+    };
 }
+
+listed!(StaticGroup: "i.id, i.name, i.created_at, i.updated_at", "groups", Group);
 
 /// The items of the token's account that pass the filters.
 pub(super) fn list<T: Listed>(
@@ -149,11 +160,7 @@ pub(super) fn list<T: Listed>(
     digest: TokenDigest,
     filters: &Filters,
 ) -> Found<Vec<T>, StoreError> {
-    let (columns, items) = (T::COLUMNS, T::ITEMS);
-    let mut select = format!(
-        "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, {columns}
-         FROM tokens AS t LEFT JOIN {items} AS i ON i.account_id = t.account_id"
-    );
+    let mut select = T::SELECT.to_owned();
     let mut values: Vec<Value<'_>> = vec![digest.into()];
     for (filter, value) in filters {
         values.push(value.into());

@@ -1,5 +1,7 @@
-//! The kinds of records with their fields. Imports, exports, lists, changes and removals, the flags of the command line and its help
-//! follow from these declarations, and so does the SQL for them.
+//! The kinds of records with their fields, as `records.txt` declares them. Imports, exports, lists, changes and removals, the flags of
+//! the command line and its help follow from these declarations, and so does the SQL for them.
+
+use std::sync::LazyLock;
 
 use super::value::Value;
 use crate::domain::{Protocol, Status, token::TokenKind};
@@ -80,26 +82,7 @@ pub enum Form {
     Range,
 }
 
-const fn field(name: &'static str, column: &'static str, form: Form, help: &'static str) -> Field {
-    Field { name, column, form, help, default: None, is_optional: false, rule: None }
-}
-
 impl Field {
-    /// The field has this value if a new record is put without it.
-    const fn or(self, default: &'static str) -> Self {
-        Self { default: Some(default), ..self }
-    }
-
-    /// The field is null if it is left out, also of an import.
-    const fn optional(self) -> Self {
-        Self { default: Some("null"), is_optional: true, ..self }
-    }
-
-    /// Values that are put must pass this test.
-    const fn when_put(self, is_met: fn(&Value<'_>) -> bool, expected: &'static str) -> Self {
-        Self { rule: Some(Rule { is_met, expected }), ..self }
-    }
-
     /// Whether the value may be null.
     pub(super) fn is_nullable(&self) -> bool {
         self.default == Some("null")
@@ -154,163 +137,93 @@ impl Form {
     }
 }
 
-use Form::{Address, Flag, Host, Integer, Ipv4, Text, Time};
-
-const OWNER: Field = field("account", "account_id", Form::Account, "Name of the account that owns it");
-const PROTOCOL: Form = Form::Name(&Protocol::NAMES);
-const STATUS: Form = Form::Name(&Status::NAMES);
-const KIND: Form = Form::Name(&TokenKind::NAMES);
-const ID: Form = Integer(1, i64::MAX);
-const PORT: Form = Integer(0, 65_535);
-const EXPIRY: Field = field("expiresAt", "expires_at", Time, "Time at which it expires; null for never");
-const USERNAME: Field =
-    field("username", "username", Text, "Proxy user name, part of no response").optional();
-const PASSWORD: Field = field("password", "password", Form::Password, "Proxy password, part of no response")
-    .optional()
-    .when_put(is_typed, "a password without control characters that is not empty");
-
 /// What is declared of a kind.
 struct Declaration {
-    /// Name in JSON and on the command line.
     name: &'static str,
-    /// What one record is called in messages.
     noun: &'static str,
     table: &'static str,
-    /// The fields by which a record is known.
-    key: &'static [&'static str],
-    /// Those that are stored are in the order of the exported fields.
-    fields: &'static [Field],
+    key: Vec<&'static str>,
+    fields: Vec<Field>,
 }
 
-/// In the order of the enum.
-const DECLARATIONS: [Declaration; 7] = [
-    Declaration {
-        name: "account",
-        noun: "account",
-        table: "accounts",
-        key: &["name"],
-        fields: &[
-            field("name", "name", Text, "Name, unique among all accounts").when_put(
-                is_account_name,
-                "a name that is not empty and no token, of at most 200 characters, without control characters and without \
-                 spaces at its ends",
-            ),
-            field("realNameVerified", "real_name_verified", Flag, "Whether it has passed real-name verification")
-                .or("false"),
-        ],
-    },
-    Declaration {
-        name: "token",
-        noun: "token",
-        table: "tokens",
-        key: &["id"],
-        fields: &[
-            field("id", "id", Form::Number, "Number of the token"),
-            OWNER,
-            field("sha256", "sha256", Form::Digest, "SHA-256 of the token"),
-            field("kind", "kind", KIND, "`api` for every operation, `link` for extraction only"),
-            field("createdAt", "created_at", Time, "Time at which it was issued"),
-            EXPIRY.optional(),
-            field("revokedAt", "revoked_at", Time, "Time at which it was revoked").optional(),
-        ],
-    },
-    Declaration {
-        name: "whitelist",
-        noun: "whitelist entry",
-        table: "whitelist",
-        key: &["account", "first", "last"],
-        fields: &[
-            field("id", "id", Form::Number, "Number of the entry, in place of account and addresses"),
-            OWNER,
-            field("first", "first", Ipv4, "First IPv4 address"),
-            field("last", "last", Ipv4, "Last IPv4 address; the first one if left out").optional(),
-            field("enabled", "enabled", Flag, "Whether callers from there are let in").or("true"),
-            EXPIRY.optional(),
-            field(
-                "range",
-                "",
-                Form::Range,
-                "In place of first and last: 192.0.2.1, 192.0.2.1-192.0.2.9 or 192.0.2.0/24",
-            ),
-            field("covers", "", Form::Covers, "An IPv4 address of the range"),
-        ],
-    },
-    Declaration {
-        name: "entitlement",
-        noun: "entitlement",
-        table: "entitlements",
-        key: &["account", "protocol"],
-        fields: &[
-            OWNER,
-            field("protocol", "protocol", PROTOCOL, "Protocol of the gateways that the account may extract"),
-            EXPIRY.optional(),
-        ],
-    },
-    Declaration {
-        name: "gateway",
-        noun: "gateway",
-        table: "gateways",
-        key: &["host", "port", "region", "protocol"],
-        fields: &[
-            field("host", "host", Host, "Host name or address").when_put(
-                is_host,
-                "a host name or an address alone, for example gw1.example; user name, password and port are fields of their \
-                 own",
-            ),
-            field("port", "port", Integer(1, 65_535), "Port"),
-            field("region", "region", Text, "Code of the region, for example USA").when_put(is_code, CODE),
-            field("protocol", "protocol", PROTOCOL, "Protocol; a gateway that speaks both has two records"),
-            USERNAME,
-            PASSWORD,
-        ],
-    },
-    Declaration {
-        name: "group",
-        noun: "group",
-        table: "groups",
-        key: &["groupId"],
-        fields: &[
-            OWNER,
-            field("groupId", "id", ID, "Number; a new group gets one that no group has had"),
-            field("name", "name", Text, "Name")
-                .when_put(is_typed, "a name that is not empty, without control characters"),
-            field("createdAt", "created_at", Time, "Time of creation; now for a new group"),
-            field("updatedAt", "updated_at", Time, "Time of the last change; now if left out"),
-        ],
-    },
-    Declaration {
-        name: "instance",
-        noun: "instance",
-        table: "instances",
-        key: &["instanceId"],
-        fields: &[
-            OWNER,
-            field("orderNo", "order_no", Text, "Number of the order").optional(),
-            field("instanceId", "id", ID, "Number, unique among all instances"),
-            field("offerId", "offer_id", ID, "Number of the product"),
-            field("status", "status", STATUS, "Status; active sets activatedAt if there is none"),
-            field("ip", "ip", Address, "Address"),
-            field("port", "port", PORT, "Port"),
-            field("protocols", "protocols", Form::List, "Protocols, for example http,socks5"),
-            field("countryCode", "country_code", Text, "Code of the country, for example USA")
-                .when_put(is_code, CODE),
-            field("cityCode", "city_code", Text, "Code of the city"),
-            field("ispType", "isp_type", Integer(0, u32::MAX as i64), "1 standard, 2 native").when_put(
-                |isp_type| matches!(isp_type, Value::Number(1 | 2)),
-                "1 for standard static residential or 2 for native static residential",
-            ),
-            EXPIRY.or("null"),
-            field("activatedAt", "activated_at", Time, "Time of activation; null if there was none")
-                .or("null"),
-            field("capabilities", "capabilities", Form::Object, "Capabilities, a JSON object").or("{}"),
-            field("groupId", "group_id", ID, "Number of a group of the same account; null for none").or("null"),
-            USERNAME,
-            PASSWORD,
-        ],
-    },
-];
+const DECLARED: &str = include_str!("records.txt");
 
-const CODE: &str = "a code of three capital letters from the country directory, for example USA";
+/// In the order of the enum.
+static DECLARATIONS: LazyLock<Vec<Declaration>> = LazyLock::new(|| {
+    let kinds = DECLARED.split("\n\n").skip(2).map(|kind| {
+        let mut lines = kind.lines();
+        let [name, noun, table, key] = columns(lines.next().unwrap_or_default());
+        Declaration {
+            name,
+            noun,
+            table,
+            key: key.split(' ').collect(),
+            fields: lines.map(Field::declared).collect(),
+        }
+    });
+    kinds.collect()
+});
+
+#[expect(clippy::expect_used, reason = "the rows are constants, and the tests read them")]
+fn columns<const N: usize>(row: &'static str) -> [&'static str; N] {
+    row.split('|').map(str::trim).collect::<Vec<_>>().try_into().expect("a row with all columns")
+}
+
+impl Field {
+    #[expect(clippy::expect_used, reason = "as for the columns")]
+    fn declared(row: &'static str) -> Self {
+        let [name, column, form, left_out, rule, help] = columns(row);
+        let default = Some(left_out.trim_end_matches(" if put")).filter(|default| *default != "required");
+        let rule = (!rule.is_empty()).then(|| Rule::declared(rule).expect("a known rule"));
+        let form = Form::declared(form).expect("a known form");
+        Self { name, column, form, help, default, is_optional: left_out == "null", rule }
+    }
+}
+
+impl Form {
+    fn declared(text: &str) -> Option<Self> {
+        Some(match text {
+            "account" => Self::Account,
+            "text" => Self::Text,
+            "host" => Self::Host,
+            "protocol" => Self::Name(&Protocol::NAMES),
+            "status" => Self::Name(&Status::NAMES),
+            "token kind" => Self::Name(&TokenKind::NAMES),
+            "flag" => Self::Flag,
+            "time" => Self::Time,
+            "address" => Self::Address,
+            "ipv4" => Self::Ipv4,
+            "list" => Self::List,
+            "object" => Self::Object,
+            "password" => Self::Password,
+            "digest" => Self::Digest,
+            "number" => Self::Number,
+            "covers" => Self::Covers,
+            "range" => Self::Range,
+            _ => {
+                let mut bounds = text.strip_prefix("integer ")?.split(' ').map(str::parse);
+                Self::Integer(bounds.next()?.ok()?, bounds.next().unwrap_or(Ok(i64::MAX)).ok()?)
+            }
+        })
+    }
+}
+
+impl Rule {
+    /// The rule of this name, which has a row of its own in `records.txt`.
+    fn declared(name: &str) -> Option<Self> {
+        let is_met: fn(&Value<'_>) -> bool = match name {
+            "account name" => is_account_name,
+            "host" => is_host,
+            "code" => is_code,
+            "typed text" | "typed password" => is_typed,
+            "ISP type" => |isp_type: &Value<'_>| matches!(isp_type, Value::Number(1 | 2)),
+            _ => return None,
+        };
+        let mut rules = DECLARED.split("\n\n").nth(1)?.lines().map(columns);
+        let expected = rules.find_map(|[rule, expected]| (rule == name).then_some(expected))?;
+        Some(Self { is_met, expected })
+    }
+}
 
 fn text<'a>(value: &'a Value<'_>) -> &'a str {
     if let Value::Text(text) = value { text } else { "" }
@@ -354,7 +267,7 @@ impl RecordKind {
         Self::Instance,
     ];
 
-    const fn declaration(self) -> &'static Declaration {
+    fn declaration(self) -> &'static Declaration {
         &DECLARATIONS[self as usize]
     }
 
@@ -364,23 +277,23 @@ impl RecordKind {
     }
 
     /// The kind's name in JSON and on the command line.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         self.declaration().name
     }
 
     /// What one record is called in messages.
-    pub const fn noun(self) -> &'static str {
+    pub fn noun(self) -> &'static str {
         self.declaration().noun
     }
 
     /// The fields of the records.
-    pub const fn fields(self) -> &'static [Field] {
-        self.declaration().fields
+    pub fn fields(self) -> &'static [Field] {
+        &self.declaration().fields
     }
 
     /// The fields by which a record is known.
-    pub(super) const fn key(self) -> &'static [&'static str] {
-        self.declaration().key
+    pub(super) fn key(self) -> &'static [&'static str] {
+        &self.declaration().key
     }
 
     /// The fields that name a record on the command line: its number if the database assigned one, or else its key.
@@ -393,7 +306,7 @@ impl RecordKind {
     }
 
     /// The table of the records.
-    pub(super) const fn table(self) -> &'static str {
+    pub(super) fn table(self) -> &'static str {
         self.declaration().table
     }
 

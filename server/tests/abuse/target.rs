@@ -94,15 +94,6 @@ impl Target {
         })
     }
 
-    /// Each of these requests gets one rejection, or is hung up on.
-    #[track_caller]
-    pub(crate) fn assert_rejected(&self, requests: &[Vec<u8>]) {
-        for (request, given) in requests.iter().zip(self.statuses_of_each(requests)) {
-            let shown = String::from_utf8_lossy(&request[..request.len().min(250)]);
-            assert!(given.len() <= 1 && given.iter().all(|it| it.starts_with('4')), "{shown}: {given:?}");
-        }
-    }
-
     #[track_caller]
     pub(crate) fn assert_good_callers_are_served(&self) {
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", self.groups());

@@ -40,7 +40,7 @@ fn head() -> String {
 
 /// The number behind this name on the operator's page, 0 where it is absent.
 async fn counted(running: &RunningServer, name: &str) -> u64 {
-    let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
+    let page = get(running.admin_address().unwrap(), "/metrics".to_owned()).await;
     let number = page.body.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     number.unwrap_or_default()
 }
@@ -60,7 +60,7 @@ async fn wait_for_line(running: &RunningServer, line: &str) {
 /// Waits, within bounds, until the operator's page has such a line.
 async fn wait_for(running: &RunningServer, such: impl Fn(&str) -> bool) {
     for _ in 0..200 {
-        let page = get(running.admin_address().unwrap(), "/metrics".to_owned(), String::new()).await;
+        let page = get(running.admin_address().unwrap(), "/metrics".to_owned()).await;
         if page.body.lines().any(&such) {
             return;
         }
@@ -93,7 +93,7 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
     let working: Vec<_> = (0..2).map(|_| exchange(address, &[head().as_bytes()])).collect();
     wait_for_line(&running, "sallyport_calls_in_flight 7").await;
 
-    let shed = get(address, format!("{}?api_key=t", ListStaticGroups::PATH), String::new()).await;
+    let shed = get(address, format!("{}?api_key=t", ListStaticGroups::PATH)).await;
     assert_eq!((shed.status, shed.json()["code"].as_i64()), (503, Some(ErrorCode::Overloaded.number())));
     assert_eq!(shed.header("retry-after"), Some("1"));
     wait_for_line(
@@ -106,7 +106,7 @@ async fn what_is_too_much_is_shed_at_once_and_slow_callers_keep_nobody_out() {
     for stream in working {
         assert_eq!(tokio::task::spawn_blocking(|| read(stream)).await.unwrap().status, 401);
     }
-    let later = get(address, format!("{}?api_key=t", ListStaticGroups::PATH), String::new()).await;
+    let later = get(address, format!("{}?api_key=t", ListStaticGroups::PATH)).await;
     assert_eq!(later.status, 401);
 }
 
@@ -200,7 +200,7 @@ async fn responses_that_nobody_reads_are_bounded() {
     }
     // Half a MiB for one request, of which one address may have half.
     let share = 256 << 10;
-    let length = get(running.address(), largest_extraction(&sample), String::new()).await.body.len();
+    let length = get(running.address(), largest_extraction(&sample)).await.body.len();
     // Hosts and ports differ in length.
     let held = served * length;
     assert!(held > share / 10 * 9 && held < share / 10 * 11, "{served} of {length} bytes");
@@ -236,7 +236,7 @@ async fn work_ends_when_its_caller_leaves_which_is_counted_and_logged() {
 async fn a_storage_that_hangs_is_not_ready_and_the_process_is_healthy() {
     let (running, store) = start_paused(9).await;
     let admin = running.admin_address().unwrap();
-    let page = async |path: &str| get(admin, path.to_owned(), String::new()).await;
+    let page = async |path: &str| get(admin, path.to_owned()).await;
     let ready = page("/readyz").await;
     assert_eq!((ready.status, ready.body.as_str()), (503, "the storage does not respond in time\n"));
     assert_eq!(page("/healthz").await.status, 200);

@@ -1,15 +1,12 @@
-//! What stands before the operations, over real sockets: TLS, the cap on work under way, and callers by IPv6.
-//! `tests/sessions` has the rest.
+//! What stands before the operations, over real sockets: the cap on work under way, and the drain. `tests/sessions` has the rest.
 
-mod caller;
 mod load;
-mod tls;
 
 use std::{net::SocketAddr, sync::Arc};
 
 use sallyport_server::{
     Config, RunningServer,
-    api::generated::{ExtractProxies, ListStaticGroups},
+    api::generated::ExtractProxies,
     data::seed::{Sample, seed},
     edge::operation::Operation,
     start,
@@ -17,7 +14,7 @@ use sallyport_server::{
 };
 
 use self::wire::{Response, ask};
-use crate::support::{frames, identity, paused_store, shared_buffer, tls_client, wire};
+use crate::support::{frames, paused_store, shared_buffer, wire};
 
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
@@ -26,12 +23,8 @@ async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 
-async fn get(address: SocketAddr, target: String, headers: String) -> Response {
-    ask(address, format!("GET {target} HTTP/1.1{headers}"), Vec::new()).await.unwrap()
-}
-
-fn groups(sample: &Sample) -> String {
-    format!("{}?api_key={}", ListStaticGroups::PATH, sample.tokens.main.expose())
+async fn get(address: SocketAddr, target: String) -> Response {
+    ask(address, format!("GET {target} HTTP/1.1"), Vec::new()).await.unwrap()
 }
 
 fn extraction(sample: &Sample) -> String {

@@ -7,7 +7,6 @@ use jiff::{SignedDuration, Timestamp};
 use sallyport_server::{
     Config,
     api::generated::{ListStaticGroups, SearchStaticInstances},
-    contract_page,
     data::seed::seed,
     domain::token::Token,
     edge::operation::Operation as _,
@@ -98,18 +97,6 @@ async fn the_clock_is_stopped_moved_and_reset() {
     sandbox.reset_time().await.unwrap();
     assert!((sandbox.now() - Timestamp::now()).as_secs().abs() < 60);
     assert!(sandbox.close(Duration::from_secs(5)).await);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_contract_is_a_page_with_its_own_address() {
-    let sandbox = Sandbox::start().await.unwrap();
-    let head = "GET /docs HTTP/1.1".to_owned();
-    let page = ask(sandbox.server().address(), head, Vec::new()).await.unwrap();
-    let shown = |url: &str| url.replace('/', "&#x2f;");
-    assert_eq!(
-        page.body,
-        contract_page().replace(&shown("https://api.invalid"), &shown(&sandbox.base_url()))
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

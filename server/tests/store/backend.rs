@@ -9,14 +9,7 @@ use std::{
     },
 };
 
-use jiff::Timestamp;
-use sallyport_server::store::{
-    Location, OpenMode, RecordKind, Store,
-    postgres::LEASE,
-    record::Record,
-    registry::{Condition, Dependents, Entry, RegistryError, Written},
-};
-use serde_json::Value;
+use sallyport_server::store::{Location, OpenMode, Store, postgres::LEASE};
 use tokio_postgres::NoTls;
 
 use super::cluster::{Cluster, eventually};
@@ -96,46 +89,6 @@ impl Database {
             Self::Postgres { .. } => unreachable!("only asked of files"),
         }
     }
-}
-
-/// All records of a kind that meet the conditions.
-pub(crate) async fn all(registry: &dyn Store, kind: RecordKind, fields: &[&str]) -> Vec<Entry> {
-    registry.list(kind, conditions(kind, fields), Vec::new(), collect).await.unwrap()
-}
-
-/// Collects a list.
-pub(crate) fn collect(entries: &mut Vec<Entry>, entry: Entry) -> std::io::Result<()> {
-    entries.push(entry);
-    Ok(())
-}
-
-fn conditions(kind: RecordKind, fields: &[&str]) -> Vec<Condition> {
-    fields.iter().map(|field| Condition::parse(kind, field).unwrap()).collect()
-}
-
-/// Puts a record, or a list of them.
-pub(crate) async fn put(
-    registry: &dyn Store,
-    kind: RecordKind,
-    records: Value,
-) -> Result<Vec<Written>, RegistryError> {
-    let records = match records {
-        Value::Array(records) => records,
-        record => vec![record],
-    };
-    let records = records.into_iter().map(|record| Record::read_put(kind, record).unwrap()).collect();
-    registry.put(kind, records, Timestamp::now()).await
-}
-
-/// The values of one field.
-pub(crate) fn values(entries: &[Entry], field: &str) -> Vec<Value> {
-    entries.iter().map(|entry| entry[field].clone()).collect()
-}
-
-/// Removes the records that meet the conditions.
-pub(crate) async fn remove(registry: &dyn Store, kind: RecordKind, fields: &[&str]) {
-    let selection = vec![conditions(kind, fields)];
-    registry.remove(kind, selection, Dependents::default()).await.unwrap();
 }
 
 /// A connection that holds a lock and lets go of it when it is dropped.

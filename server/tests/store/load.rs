@@ -1,16 +1,13 @@
-//! Imports and tokens on a real database.
+//! Imports on a real database.
 
 use std::io::Cursor;
 
 use sallyport_server::{
-    data::{
-        import::import,
-        seed::{SeedError, seed},
-    },
+    data::import::import,
     store::{LoadError, RecordKind, Store, StoreError, record::RecordCounts},
 };
 
-use super::backend::{Database, all, connect, on_both};
+use super::backend::{Database, connect, on_both};
 
 const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
 
@@ -24,19 +21,6 @@ async fn the_example_of_the_readme_can_be_imported(database: Database) {
     let store = database.open().await;
     let loaded = import(store.as_ref(), Cursor::new(example)).await.unwrap();
     assert_eq!(RecordKind::ALL.map(|kind| loaded[kind]), [1; 7], "the example has one line of each kind");
-}
-
-async fn too_many_bad_lines_cut_the_reading_short(database: Database) {
-    let store = database.open().await;
-    match load(store.as_ref(), &["x"; 1000]).await {
-        Err(LoadError::Rejected(bad)) => {
-            assert!(bad.cut_short && bad.lines.len() < 100);
-            let text = bad.to_string();
-            assert!(text.starts_with("at least "), "{text}");
-            assert!(text.contains("\n  line 1: column 1: expected"), "{text}");
-        }
-        other => panic!("expected invalid lines, got {other:?}"),
-    }
 }
 
 /// The line is in a batch that is never sent.
@@ -58,22 +42,9 @@ async fn an_input_that_fails_or_panics_leaves_nothing_behind(database: Database)
     assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap()[RecordKind::Account], 1);
 }
 
-async fn seeding_twice_changes_nothing(database: Database) {
-    let store = database.open().await;
-    let sample = seed(store.as_ref()).await.unwrap();
-    assert!(sample.loaded[RecordKind::Instance] > 2500);
-    assert!(
-        matches!(seed(store.as_ref()).await, Err(SeedError::Present { first }) if first.contains("aurora"))
-    );
-    let tokens = all(database.open().await.as_ref(), RecordKind::Token, &[]).await;
-    assert_eq!(tokens.len() as u64, sample.loaded[RecordKind::Token]);
-}
-
 on_both! {
     the_example_of_the_readme_can_be_imported,
-    too_many_bad_lines_cut_the_reading_short,
     an_input_that_fails_or_panics_leaves_nothing_behind,
-    seeding_twice_changes_nothing,
 }
 
 #[tokio::test]

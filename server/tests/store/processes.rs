@@ -2,9 +2,8 @@
 
 use std::{
     collections::HashMap,
-    io::Write as _,
     net::SocketAddr,
-    process::{Command, Stdio},
+    process::Command,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -15,7 +14,7 @@ use sallyport_server::{
     api::generated::ExtractProxies,
     data::seed::{Sample, seed},
     edge::operation::Operation as _,
-    store::{Location, RecordKind},
+    store::Location,
 };
 
 use super::{
@@ -190,61 +189,4 @@ async fn returned_extractions_survive_a_kill(database: Database) {
     assert!(load.given.lock().unwrap().len() > 20);
 }
 
-async fn a_killed_import_leaves_nothing_behind(database: Database) {
-    drop(database.open().await);
-    let mut import = program(&["import", "-"])
-        .env("SALLYPORT_DB", database.name())
-        .stdin(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = import.stdin.take().unwrap();
-    // Far more than the pipe holds, so most of it has been taken.
-    for n in 0..20_000 {
-        writeln!(input, r#"{{"account":{{"name":"account {n}","realNameVerified":true}}}}"#).unwrap();
-    }
-    import.kill().unwrap();
-    import.wait().unwrap();
-    drop(input);
-    let store = database.open().await;
-    let one = r#"{"account":{"name":"account 0","realNameVerified":true}}"#;
-    let again =
-        async || sallyport_server::data::import::import(store.as_ref(), std::io::Cursor::new(one)).await;
-    assert_eq!(eventually(again).await[RecordKind::Account], 1);
-}
-
-on_both! {
-    returned_extractions_survive_a_kill,
-    a_killed_import_leaves_nothing_behind,
-}
-
-/// A limit on the size of files is the nearest to a full disk that needs no privileges.
-#[test]
-fn a_disk_that_takes_no_more_is_one_line_and_leaves_the_database_whole() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, data) = (folder.path().join("full.db"), folder.path().join("data.jsonl"));
-    std::fs::write(&data, r#"{"account":{"name":"first","realNameVerified":true}}"#).unwrap();
-    let run = |limit: &str, data: &std::path::Path| {
-        Command::new("sh")
-            .args(["-c", r#"trap "" XFSZ; ulimit -f "$1"; exec "$2" import --db "$3" "$4""#, "sh", limit])
-            .arg(env!("CARGO_BIN_EXE_server"))
-            .args([&path, data])
-            .output()
-            .unwrap()
-    };
-    assert!(run("unlimited", &data).status.success());
-    let large = folder.path().join("large.jsonl");
-    let lines: String = (0..50_000)
-        .map(|n| format!("{{\"account\":{{\"name\":\"{n:0100}\",\"realNameVerified\":true}}}}\n"))
-        .collect();
-    std::fs::write(&large, lines).unwrap();
-    let output = run("2048", &large);
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    assert!(error.starts_with("error: ") && !error.contains("panicked"), "{error}");
-
-    let db = rusqlite::Connection::open(&path).unwrap();
-    let accounts: u32 = db.query_row("SELECT count(*) FROM accounts", [], |row| row.get(0)).unwrap();
-    let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!((accounts, check.as_str()), (1, "ok"));
-}
+on_both! { returned_extractions_survive_a_kill }

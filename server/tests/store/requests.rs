@@ -1,4 +1,4 @@
-//! Extractions to ask for, and records that tests add.
+//! Extractions to ask for.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,6 @@ use sallyport_server::domain::{
     extraction::{ExtractionQuery, Parameters, Region},
     token::Token,
 };
-use serde_json::{Value, json};
 
 /// HTTP gateways of one region, asked for from loopback and without a request id.
 pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractionQuery {
@@ -21,9 +20,4 @@ pub(crate) fn command(token: &Token, count: u32, region: &str) -> ExtractionQuer
 
 pub(crate) fn with_id(id: &str, command: ExtractionQuery) -> ExtractionQuery {
     ExtractionQuery { request_id: Some(id.to_owned()), ..command }
-}
-
-/// An enabled whitelist entry of `acme`, without an end.
-pub(crate) fn range(text: &str) -> Value {
-    json!({"account": "acme", "range": text})
 }

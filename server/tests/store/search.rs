@@ -9,7 +9,6 @@ use sallyport_server::{
     domain::{
         StaticGroup, Status,
         address::Address,
-        ports::Query,
         search::{Condition, Filter, FilterValue, Filters, SearchQuery},
         service::Service,
         token::{Token, TokenKind},
@@ -107,7 +106,7 @@ impl Search {
 }
 
 /// A filter of the document with its value.
-pub(crate) fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
+fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
     let filter = SearchRequest::FILTERS.iter().find(|filter| filter.property == property).unwrap();
     let value = match value {
         Value::Number(number) => FilterValue::Number(number.as_i64().unwrap()),
@@ -177,7 +176,7 @@ async fn a_listing_has_the_items_of_the_account_that_pass_its_filters() {
             (vec![(&BY[0], FilterValue::Number(2)), (&BY[1], "Group".into())], &[]),
             (vec![(&BY[0], FilterValue::Number(3))], &[]),
         ] {
-            let groups: Vec<StaticGroup> = service.list(Query::Groups, &tokens[0], filters).await.unwrap();
+            let groups: Vec<StaticGroup> = service.list(&tokens[0], filters).await.unwrap();
             assert_eq!(groups.iter().map(|group| group.group_id).collect::<Vec<_>>(), ids);
         }
     }

@@ -7,7 +7,7 @@ use sallyport_server::{
     domain::{
         access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        ports::{Found, Lists, Repository, RepositoryError},
+        ports::{Found, Item, Lists, Repository, RepositoryError},
         search::{Filters, SearchPage, SearchQuery},
         token::TokenDigest,
     },
@@ -38,7 +38,7 @@ impl PausedStore {
 }
 
 #[async_trait]
-impl<T> Lists<T> for PausedStore {
+impl<T: Item> Lists<T> for PausedStore {
     async fn items(&self, _: TokenDigest, _: Filters) -> Found<Vec<T>> {
         self.permitted().await
     }

@@ -37,22 +37,15 @@ impl Response {
     }
 }
 
-/// Sends `head` (request line and headers without the last blank line) and `body`, and reads the response.
-pub(crate) fn send(address: SocketAddr, head: &str, body: &[u8]) -> Response {
-    try_send(address, head, body).unwrap_or_else(|error| panic!("no whole response: {error}"))
-}
-
-/// The same off the runtime's threads, unless the server goes away.
+/// Sends `head` (request line and headers without the last blank line) and `body` off the runtime's threads, and reads the response, unless
+/// the server goes away.
 pub(crate) async fn ask(address: SocketAddr, head: String, body: Vec<u8>) -> io::Result<Response> {
-    tokio::task::spawn_blocking(move || try_send(address, &head, &body)).await.unwrap()
-}
-
-fn try_send(address: SocketAddr, head: &str, body: &[u8]) -> io::Result<Response> {
-    let host = if head.contains("\r\nHost: ") { String::new() } else { format!("\r\nHost: {address}") };
-    let has_content = !head.starts_with("HEAD ");
-    let head = format!("{head}{host}\r\nConnection: close\r\n\r\n");
-    // In one piece: a server that answers the head and closes before it has the body resets the connection.
-    try_read(open(address, &[&[head.as_bytes(), body].concat()])?, has_content)
+    let asked = move || {
+        let head = format!("{head}\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        // In one piece: a server that answers the head and closes before it has the body resets the connection.
+        try_read(open(address, &[&[head.as_bytes(), &body].concat()])?)
+    };
+    tokio::task::spawn_blocking(asked).await.unwrap()
 }
 
 fn open(address: SocketAddr, parts: &[&[u8]]) -> io::Result<TcpStream> {
@@ -69,14 +62,14 @@ pub(crate) fn exchange(address: SocketAddr, parts: &[&[u8]]) -> TcpStream {
 
 /// Reads one response up to the end of its declared length.
 pub(crate) fn read(stream: impl Read) -> Response {
-    try_read(stream, true).unwrap_or_else(|error| panic!("no whole response: {error}"))
+    try_read(stream).unwrap_or_else(|error| panic!("no whole response: {error}"))
 }
 
-fn try_read(mut stream: impl Read, has_content: bool) -> io::Result<Response> {
+fn try_read(mut stream: impl Read) -> io::Result<Response> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
-        if let Some(response) = parse(&bytes, has_content) {
+        if let Some(response) = parse(&bytes) {
             return Ok(response);
         }
         let count = stream.read(&mut buffer)?;
@@ -87,7 +80,7 @@ fn try_read(mut stream: impl Read, has_content: bool) -> io::Result<Response> {
     }
 }
 
-fn parse(bytes: &[u8], has_content: bool) -> Option<Response> {
+fn parse(bytes: &[u8]) -> Option<Response> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let (line, headers) = head.split_once("\r\n").unwrap();
@@ -99,7 +92,7 @@ fn parse(bytes: &[u8], has_content: bool) -> Option<Response> {
         .collect();
     let length = headers
         .iter()
-        .find(|(name, _)| has_content && name == "content-length")
+        .find(|(name, _)| name == "content-length")
         .map_or(0, |(_, value)| value.parse().unwrap());
     let body = bytes.get(end + 4..end + 4 + length)?;
     Some(Response { status, headers, body: String::from_utf8(body.to_vec()).unwrap() })

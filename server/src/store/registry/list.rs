@@ -1,22 +1,17 @@
 //! Lists of records, as far as they may be shown.
 
-use std::{io, ops::ControlFlow};
-
-use serde_json::{Map, Value as Json};
+use std::{io::Write, ops::ControlFlow};
 
 use super::{Access, RegistryError, Result, Session, Store, accounts, rejected};
 use crate::{
     names::nearest,
+    printable::write_json,
     store::{
         record::Record,
         record_kind::{Field, Form, RecordKind},
         value::Value,
     },
 };
-
-/// A record without its secrets, by the names of its fields: `hasPassword` is in place of a password, and a number that the
-/// database assigned is beside the record's own fields.
-pub type Entry = Map<String, Json>;
 
 /// A field that must have a value.
 #[derive(Clone, Debug)]
@@ -78,18 +73,17 @@ impl Condition {
 }
 
 impl dyn Store + '_ {
-    /// Passes the entries that meet all conditions to `write` with the output: from one snapshot, in a stable order, and on a thread that
-    /// may block. Returns the output.
+    /// Writes the records that meet all conditions as lines of JSON, from one snapshot and in a stable order: without their secrets, and
+    /// with the numbers that the database assigned.
     ///
     /// # Errors
-    /// A condition names an unknown account, an entry cannot be written, after which no more follow, or the storage fails.
-    pub async fn list<W: Send + 'static>(
+    /// A condition names an unknown account, a record cannot be written, after which no more follow, or the storage fails.
+    pub async fn list(
         &self,
         kind: RecordKind,
         conditions: Vec<Condition>,
-        mut output: W,
-        write: fn(&mut W, Entry) -> io::Result<()>,
-    ) -> Result<W> {
+        mut output: impl Write + Send + 'static,
+    ) -> Result<()> {
         self.run(Access::Snapshot, move |session| {
             let from = match kind {
                 // SQLite keeps this order: for each account the index by address is scanned in order, or searched.
@@ -101,10 +95,11 @@ impl dyn Store + '_ {
             let mut query = Query::new(&kind.select(&from)).only(session, &conditions)?;
             query.push(order(kind));
             session.each::<RegistryError>(&query.sql, &query.values, &mut |row| {
-                write(&mut output, Record::from_row(kind, row)?.listed()?).map_err(RegistryError::Output)?;
+                let listed = Record::from_row(kind, row)?.listed()?;
+                write_json(&mut output, &listed).map_err(RegistryError::Output)?;
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok(output)
+            output.flush().map_err(RegistryError::Output)
         })
         .await
     }

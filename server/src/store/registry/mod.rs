@@ -11,8 +11,7 @@ mod tokens;
 use std::io;
 
 pub use self::{
-    list::{Condition, Entry},
-    put::Written,
+    list::Condition,
     remove::{Dependents, Selection},
     tokens::{End, IssuedToken},
 };

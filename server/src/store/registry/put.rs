@@ -7,7 +7,7 @@ use serde::de::DeserializeSeed as _;
 
 use super::{
     RegistryError, Result, Session, Store, accounts,
-    list::{Condition, Entry, Query},
+    list::{Condition, Query},
     rejected, rules,
 };
 use crate::store::{
@@ -17,24 +17,13 @@ use crate::store::{
     value::Value,
 };
 
-/// A record that was put.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// The kind and the key, such as `group 12`.
-    pub name: String,
-    /// Whether it is new.
-    pub is_new: bool,
-    /// What is stored now.
-    pub entry: Entry,
-}
-
 impl dyn Store + '_ {
     /// Puts records of one kind, all or none. A record whose key is stored keeps the fields that are not given; a new one gets their
-    /// default values.
+    /// default values. Returns in words what was done to each.
     ///
     /// # Errors
     /// A record is not complete or not valid, or contradicts what is stored.
-    pub async fn put(&self, kind: RecordKind, records: Vec<Record>, now: Timestamp) -> Result<Vec<Written>> {
+    pub async fn put(&self, kind: RecordKind, records: Vec<Record>, now: Timestamp) -> Result<Vec<String>> {
         if kind == RecordKind::Token {
             return rejected("a token cannot be put; issue one with `server token issue`, or import it");
         }
@@ -51,7 +40,7 @@ impl dyn Store + '_ {
     }
 }
 
-fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<Written> {
+fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<String> {
     let kind = given.kind();
     if kind == RecordKind::Group && given.value("groupId").is_none() {
         given.set("groupId", rules::new_group_number(session)?.into());
@@ -86,12 +75,11 @@ fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<W
     }
     // The key is that of the record as it is stored now.
     let record = find(session, kind, &self::key(&record)?)?.unwrap_or(record);
-    let entry = record.listed()?;
-    let name = match entry.get("id") {
+    let name = match record.listed()?.get("id") {
         Some(number) => format!("{} {number}", kind.noun()),
         None => record.shown(),
     };
-    Ok(Written { name, is_new: stored.is_none(), entry })
+    Ok(format!("{name} {}", if stored.is_none() { "created" } else { "changed" }))
 }
 
 /// The value of a new record that is put without the field.

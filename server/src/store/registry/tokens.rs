@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Entry, RegistryError, Result, Session, Store, accounts, list::Condition, put, rejected};
+use super::{RegistryError, Result, Session, Store, accounts, list::Condition, put, rejected};
 use crate::{
     domain::{
         instance::Id,
@@ -22,8 +22,8 @@ pub struct IssuedToken {
     pub token: Token,
     /// Name of the account that owns it.
     pub account: String,
-    /// The token that it replaces, as that is now.
-    pub old: Option<Entry>,
+    /// In words which token it replaces, and what becomes of that.
+    pub replaces: Option<String>,
 }
 
 /// Expiry of a new token.
@@ -61,8 +61,8 @@ impl dyn Store + '_ {
     pub async fn rotate_token(&self, old: Id, overlap: Duration, end: End) -> Result<IssuedToken> {
         self.change(RecordKind::Token, move |session| {
             let now = Timestamp::now();
-            let (number, key) = (old.get(), key(old));
-            let token = put::find(session, RecordKind::Token, &key)?.ok_or_else(|| unknown(old))?;
+            let number = old.get();
+            let token = put::find(session, RecordKind::Token, &key(old))?.ok_or_else(|| unknown(old))?;
             let ends: Option<Timestamp> = token.get("expiresAt")?;
             match (token.get::<Option<Timestamp>>("revokedAt")?, ends) {
                 (Some(at), _) => return over(number, &format!("was revoked {at}")),
@@ -93,8 +93,11 @@ impl dyn Store + '_ {
                 &[ends.into(), revoked.into(), number.into()],
             )?;
             let new = insert(session, token.get("account")?, token.get("kind")?, now, expires_at)?;
-            let old = put::find(session, RecordKind::Token, &key)?;
-            Ok(IssuedToken { old: old.map(|old| old.listed()).transpose()?, ..new })
+            let end = match (revoked, ends) {
+                (None, Some(end)) => format!("valid until {end}"),
+                _ => "revoked".to_owned(),
+            };
+            Ok(IssuedToken { replaces: Some(format!("replaces token {number}, which is {end}")), ..new })
         })
         .await
     }
@@ -143,7 +146,7 @@ fn insert(
         &[owner.into(), kind.into(), token.digest().into(), now.into(), expires_at.into()],
     )?;
     let id = id.ok_or_else(|| StoreError::Internal("the database assigned no number".to_owned()))?;
-    Ok(IssuedToken { id, token, account, old: None })
+    Ok(IssuedToken { id, token, account, replaces: None })
 }
 
 fn unknown(id: Id) -> RegistryError {
