@@ -20,6 +20,7 @@ pub use registry::{UNCOVERED, registry};
 pub use requests::UNKNOWN_ADDRESS;
 
 pub(crate) use requests::{first_requests, plain};
+pub(crate) use row::changed;
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 

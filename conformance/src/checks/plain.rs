@@ -8,7 +8,7 @@ use super::row::{Base, Credential, Edit, Row, accept, cases, reject, with};
 use super::schema;
 use super::token::{one_token, other_spellings};
 use crate::check::{Case, Check, Cost};
-use crate::contract::{Boundary, Citations, Contract, Operation, OperationId, Place as Sent, boundaries};
+use crate::contract::{Boundary, Contract, Input, Operation, OperationId, Place as Sent, boundaries};
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -92,35 +92,27 @@ fn of_plain(operation: &'static Operation) -> Vec<Check> {
 }
 
 /// Sets a part of a request, or takes it out.
-type Write = fn(Request, &str, Option<Boundary>) -> Request;
+/// A request with a value of an input, or without it.
+fn write(request: Request, input: &Input, value: Option<Boundary>) -> Request {
+    let name = &input.name;
+    match (input.place, value) {
+        (Sent::Query, Some(value)) => request.query(name, value.text()),
+        (Sent::Query, None) => request.without_query(name),
+        (Sent::Header, Some(value)) => request.header(name, value.text()),
+        (Sent::Header, None) => request.without_header(name),
+        (Sent::Body, Some(value)) => request.field(name, value.value),
+        (Sent::Body, None) => request.without_field(name),
+    }
+}
 
 fn input(operation: &Operation) -> impl Iterator<Item = Case> {
-    let in_query: Write = |request, name, value| match value {
-        Some(value) => request.query(name, value.text()),
-        None => request.without_query(name),
-    };
-    let in_header: Write = |request, name, value| match value {
-        Some(value) => request.header(name, value.text()),
-        None => request.without_header(name),
-    };
-    let in_body: Write = |request, name, value| match value {
-        Some(value) => request.field(name, value.value),
-        None => request.without_field(name),
-    };
-    let parameters = operation.parameters.iter().map(move |one| {
-        let write = if one.place == Sent::Header { in_header } else { in_query };
-        (&one.name, &one.schema, &one.citations, one.is_required, write)
-    });
-    let members = operation
-        .body
-        .iter()
-        .map(move |one| (&one.name, &one.schema, &one.citations, one.is_required, in_body));
     let (id, is_safe) = (operation.id, operation.is_safe);
-    let values = parameters.chain(members).flat_map(move |(name, schema, citations, is_required, write)| {
+    let values = operation.parameters.iter().chain(&operation.body).flat_map(move |input| {
         // What is accepted by an operation that writes changes data of the account.
-        let values = boundaries(schema).into_iter().filter(move |value| is_safe || !value.allowed).map(Some);
-        let absent = is_required.then_some(None);
-        values.chain(absent).filter_map(move |value| declared(name, value, citations, write))
+        let values =
+            boundaries(&input.schema).into_iter().filter(move |value| is_safe || !value.allowed).map(Some);
+        let absent = input.is_required.then_some(None);
+        values.chain(absent).filter_map(move |value| declared(input, value))
     });
     let forms = [("no object", "[]"), ("cut short", "{"), ("empty", "")].into_iter();
     let forms = forms.filter_map(move |(label, text)| {
@@ -131,10 +123,11 @@ fn input(operation: &Operation) -> impl Iterator<Item = Case> {
     cases(operation.success.clause, rows).into_iter()
 }
 
-fn declared(name: &str, value: Option<Boundary>, citations: &Citations, write: Write) -> Option<Row> {
+fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
+    let name = &input.name;
     let (keyword, allowed) =
         value.as_ref().map_or(("required", false), |value| (value.keyword, value.allowed));
-    let clause = citations.clause(keyword)?;
+    let clause = input.citations.clause(keyword)?;
     let why = match &value {
         None => format!("{name} is absent"),
         // The label of a limit does not depend on its value.
@@ -143,8 +136,8 @@ fn declared(name: &str, value: Option<Boundary>, citations: &Citations, write: W
         }
         Some(value) => format!("{name}: {}", value.reason),
     };
-    let name = name.to_owned();
-    let edit = with(move |_, request| Ok(write(request, &name, value.clone())));
+    let input = input.clone();
+    let edit = with(move |_, request| Ok(write(request, &input, value.clone())));
     let row = if allowed { accept(why.clone(), why, [edit]) } else { reject(why.clone(), why, [edit]) };
     Some(row.citing(clause))
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::extraction::{Extraction, Transport};
 use crate::check::{Decision, Finding, Probe, Severity};
-use crate::contract::Parameter;
+use crate::contract::Input;
 use crate::contract::part::{NUM, REQUEST_ID};
 use crate::wire::{RecordedExchange, Request};
 
@@ -48,7 +48,7 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
     if !extract.num_range.contains(&more) {
         return false;
     }
-    let with_defaults = |request: Request, parameters: &[&Parameter]| {
+    let with_defaults = |request: Request, parameters: &[&Input]| {
         parameters.iter().fold(request, |request, parameter| {
             match (request.query_value(&parameter.name), parameter.default_text()) {
                 (None, default) if !default.is_empty() => request.query(&parameter.name, default),

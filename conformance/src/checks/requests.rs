@@ -93,6 +93,7 @@ pub(crate) fn plain(operation: &Operation, token: &str) -> Request {
     let request = required.fold(request, |request, parameter| match parameter.place {
         Place::Query => request.query(&parameter.name, parameter.example_text()),
         Place::Header => request.header(&parameter.name, parameter.example_text()),
+        Place::Body => request,
     });
     operation.example.iter().fold(request, |request, (name, value)| request.field(name, value.clone()))
 }

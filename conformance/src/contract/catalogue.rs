@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::source::{ContractError, Node};
@@ -53,19 +51,16 @@ impl ClauseEntry {
 }
 
 impl Catalogue {
-    pub(super) fn read(root: &Node<'_>) -> Result<Self, ContractError> {
-        let document = root.document()?;
-        let mut clauses: Vec<ClauseEntry> = document.get("x-clauses")?.read()?;
-        let unspecified: Vec<UnspecifiedEntry> = document.get("x-unspecified")?.read()?;
-        let lines: BTreeMap<&str, u64> = root.get("lines")?.read()?;
+    pub(super) fn read(file: &Node<'_>) -> Result<Self, ContractError> {
+        let mut clauses: Vec<ClauseEntry> = file.read("/document/x-clauses")?;
+        let unspecified: Vec<UnspecifiedEntry> = file.read("/document/x-unspecified")?;
         for entry in &mut clauses {
-            let line = lines.get(entry.id.id()).copied();
-            entry.line = line.ok_or_else(|| root.wrong(&format!("expected the line of `{}`", entry.id)))?;
+            entry.line = file.read(&format!("/lines/{}", entry.id))?;
         }
         let is_complete = clauses.iter().map(|entry| entry.id).eq(Clause::ALL.iter().copied())
             && unspecified.iter().map(|entry| entry.id).eq(Unspecified::ALL.iter().copied());
         if !is_complete {
-            return Err(root.wrong("expected the ids of `generated/clause.rs`, sorted, each of them once"));
+            return Err(file.wrong("expected the ids of `generated/clause.rs`, sorted, each of them once"));
         }
         Ok(Self { clauses, unspecified })
     }

@@ -1,33 +1,25 @@
 use std::ops::RangeInclusive;
 
+use super::input::Input;
 use super::operation::Operation;
-use super::parameter::Parameter;
 use super::part;
+use super::schema::Schema;
 use super::source::{ContractError, Node};
 
 /// The extraction: its parameters by name, and its limits.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "each parameter has its name; the others are described")]
 pub struct Extract {
-    /// Method, path and success.
     pub operation: Operation,
-    /// Number of gateways.
-    pub num: Parameter,
-    /// Country of the gateways.
-    pub regions: Parameter,
-    /// Alias of `regions`.
-    pub country: Parameter,
-    /// Protocol of the gateways.
-    pub protocol: Parameter,
-    /// JSON or text.
-    pub return_type: Parameter,
-    /// Separator of a text response.
-    pub lb: Parameter,
-    /// The separator itself.
-    pub sb: Parameter,
-    /// Idempotency number in the query.
-    pub request_id: Parameter,
-    /// Idempotency number in a header.
-    pub request_id_header: Parameter,
+    pub num: Input,
+    pub regions: Input,
+    pub country: Input,
+    pub protocol: Input,
+    pub return_type: Input,
+    pub lb: Input,
+    pub sb: Input,
+    pub request_id: Input,
+    pub request_id_header: Input,
     /// The header that carries the token.
     pub api_key_header: String,
     /// The header that repeats `num` on a partial result.
@@ -40,7 +32,6 @@ pub struct Extract {
     pub num_range: RangeInclusive<i64>,
     /// Maximum length of `sb`, in bytes of UTF-8.
     pub separator_bytes: usize,
-    /// Every value of `protocol`.
     pub protocols: Vec<String>,
     /// Every value of `lb` with its text.
     pub separators: Vec<Separator>,
@@ -79,49 +70,42 @@ impl Extract {
         named.map_or_else(|| sb.unwrap_or_default(), |separator| separator.text.clone())
     }
 
-    pub(super) fn read((operation, node): (Operation, Node<'_>)) -> Result<Self, ContractError> {
+    pub(super) fn read(
+        (operation, node): (Operation, Node<'_>),
+        schemes: &Node<'_>,
+    ) -> Result<Self, ContractError> {
         operation.has_only(&part::OF_EXTRACTIONS, &node)?;
-        let take = |name| operation.parameter(name, &node);
-        let (num, lb, sb, return_type) =
-            (take(part::NUM)?, take(part::LB)?, take(part::SB)?, take(part::RETURN_TYPE)?);
-        let protocol = take(part::PROTOCOL)?;
-
-        let parameters = node.get("parameters")?.items()?.into_iter();
-        let mut texts = parameters.filter_map(|parameter| parameter.find("schema")?.find("x-separators"));
-        let texts = texts.next().ok_or_else(|| node.wrong("expected a parameter with x-separators"))?;
-        let mut separators = Vec::new();
-        for (code, text) in texts.members()? {
-            separators.push(Separator { code: code.to_owned(), text: text.read()? });
-        }
-        let mut custom = lb.schema.strings()?.into_iter();
-        let custom_separator = custom.find(|code| separators.iter().all(|known| known.code != *code));
-        let custom_separator =
-            custom_separator.ok_or_else(|| texts.wrong("expected one value of lb without a text"))?;
-
-        let schemes = node.document()?.get("components")?.get("securitySchemes")?.members()?;
-        let mut in_header = schemes.into_iter().filter(|(_, scheme)| scheme.value["in"] == "header");
-        let (_, header) =
-            in_header.next().ok_or_else(|| node.wrong("expected a security scheme in a header"))?;
-
-        let headers = node.get("responses")?.get("200")?.get("headers")?;
-        let response_header = |name: &str| headers.get(name).map(|_| name.to_owned());
-
+        let take = |name| operation.input(name, &node);
+        let (num, lb, sb, return_type, protocol) = (
+            take(part::NUM)?,
+            take(part::LB)?,
+            take(part::SB)?,
+            take(part::RETURN_TYPE)?,
+            take(part::PROTOCOL)?,
+        );
+        let separator =
+            |(code, text): (&String, &String)| Separator { code: code.clone(), text: text.clone() };
+        let separators: Vec<Separator> = lb.schema.separators.iter().map(separator).collect();
+        let is_custom = |code: &String| separators.iter().all(|known| known.code != *code);
+        let schemes = schemes.members()?;
+        let header = schemes.iter().find(|(_, scheme)| scheme.value["in"] == "header");
+        let (_, header) = header.ok_or_else(|| node.wrong("expected a security scheme in a header"))?;
+        let response_header =
+            |name: &str| node.get(&format!("/responses/200/headers/{name}")).map(|_| name.to_owned());
         let json = return_type.default_text();
-        let text = return_type.schema.strings()?.into_iter().find(|form| *form != json);
+        let other = |schema: &Schema| schema.strings()?.into_iter().find(|form| *form != json);
         Ok(Self {
             requested_count: response_header("X-Proxy-Requested-Count")?,
             returned_count: response_header("X-Proxy-Returned-Count")?,
             partial_flag: response_header("X-Proxy-Partial")?,
-            num_range: num.schema.range()?,
-            separator_bytes: sb
-                .schema
-                .max_utf8_bytes
-                .ok_or_else(|| node.wrong("expected x-max-utf8-bytes of sb"))?,
-            protocols: protocol.schema.strings()?,
-            text: text.ok_or_else(|| node.wrong("expected a second value of return_type"))?,
+            num_range: num.needs("minimum and maximum", Schema::range)?,
+            separator_bytes: sb.needs("x-max-utf8-bytes", |schema| schema.max_utf8_bytes)?,
+            protocols: protocol.needs("an enum of strings", Schema::strings)?,
+            text: return_type.needs("a second value", other)?,
             json,
+            custom_separator: lb
+                .needs("one value without a text", |lb| lb.strings()?.into_iter().find(is_custom))?,
             separators,
-            custom_separator,
             regions: take(part::REGIONS)?,
             country: take(part::COUNTRY)?,
             request_id: take(part::REQUEST_ID)?,
@@ -132,7 +116,7 @@ impl Extract {
             lb,
             sb,
             operation,
-            api_key_header: header.get("name")?.read()?,
+            api_key_header: header.read("/name")?,
         })
     }
 }

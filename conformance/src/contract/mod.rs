@@ -7,8 +7,8 @@ mod catalogue;
 mod clause;
 mod extract;
 mod ids;
+mod input;
 mod operation;
-mod parameter;
 pub(crate) mod part;
 mod schema;
 mod search;
@@ -18,18 +18,20 @@ mod validate;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
 pub use boundary::{Boundary, boundaries};
 pub use catalogue::{Catalogue, ClauseEntry, UnspecifiedEntry};
 pub use clause::{Clause, OperationId, Unspecified};
 pub use extract::{Extract, Separator};
+pub use input::{Input, Place};
 pub use operation::{Operation, Success};
-pub use parameter::{Parameter, Place};
-pub use schema::{Citations, Kind, Property, Schema};
+pub use schema::{Citations, Kind, Schema};
 pub use search::{Echo, Match, Paging, Search, SearchFilter};
 pub use source::ContractError;
 pub use validate::Violation;
 
-use source::Node;
+use source::{Node, inline};
 
 /// The contract of the service.
 #[derive(Debug)]
@@ -64,11 +66,15 @@ impl Contract {
     /// # Errors
     /// Names the JSON pointer that is missing, of the wrong type, or unknown to the suite.
     pub fn from_json(text: &str) -> Result<Self, ContractError> {
-        let file = serde_json::from_str(text)
+        let mut file: Value = serde_json::from_str(text)
             .map_err(|error| ContractError::new("", format!("expected JSON: {error}")))?;
-        let root = Node::new(&file);
+        let document = file["document"].clone();
+        let schemas =
+            sallyport_contract::json_schema::definitions(document.pointer("/components/schemas")).into();
+        inline(&mut file, &document);
+        let root = Node { pointer: String::new(), value: &file };
         let mut operations = BTreeMap::new();
-        for (one, node) in Operation::read_all(&root)? {
+        for (one, node) in Operation::read_all(&root, &schemas)? {
             let id = one.id;
             if operations.insert(id, (one, node)).is_some() {
                 return Err(root.wrong(&format!("two operations have clauses of `{id}`")));
@@ -79,10 +85,13 @@ impl Contract {
             found.ok_or_else(|| root.wrong(&format!("expected an operation with clauses of `{id}`")))
         };
         Ok(Self {
-            version: root.document()?.get("info")?.get("version")?.read()?,
-            sha256: root.get("sha256")?.read()?,
+            version: root.read("/document/info/version")?,
+            sha256: root.read("/sha256")?,
             catalogue: Catalogue::read(&root)?,
-            extract: Extract::read(take(OperationId::Extract)?)?,
+            extract: Extract::read(
+                take(OperationId::Extract)?,
+                &root.get("/document/components/securitySchemes")?,
+            )?,
             search: Search::read(take(OperationId::Search)?)?,
             plain: operations.into_iter().map(|(id, (operation, _))| (id, operation)).collect(),
         })
@@ -110,7 +119,7 @@ impl Contract {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

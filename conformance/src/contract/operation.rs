@@ -3,9 +3,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::parameter::{Parameter, Place};
+use super::input::{Input, Place};
 use super::part::REQUEST_ID_HEADER;
-use super::schema::{Citations, Property, Schema};
+use super::schema::Citations;
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 use super::{Clause, OperationId};
@@ -22,11 +22,11 @@ pub struct Operation {
     /// Path below the base URL, starting with `/`, with parameters in braces.
     pub path: String,
     /// The query parameter that contains the token, whatever its name.
-    pub api_key: Parameter,
+    pub api_key: Input,
     /// The other parameters.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<Input>,
     /// The members of the JSON request body.
-    pub body: Vec<Property>,
+    pub body: Vec<Input>,
     /// An example of that body.
     pub example: Map<String, Value>,
     /// Whether repeating it changes nothing.
@@ -81,42 +81,48 @@ impl OperationId {
 
 impl Operation {
     /// Every operation of the document, with its node.
-    pub(super) fn read_all<'a>(root: &Node<'a>) -> Result<Vec<(Self, Node<'a>)>, ContractError> {
+    pub(super) fn read_all<'a>(
+        file: &Node<'a>,
+        schemas: &Value,
+    ) -> Result<Vec<(Self, Node<'a>)>, ContractError> {
         let mut operations = Vec::new();
-        for (path, item) in root.document()?.get("paths")?.members()? {
+        for (path, item) in file.get("/document/paths")?.members()? {
             for (method, node) in item.members()? {
-                operations.push((Self::read(method, path, &node)?, node));
+                operations.push((Self::read(&method, &path, &node, schemas)?, node));
             }
         }
         Ok(operations)
     }
 
-    fn read(method: &str, path: &str, node: &Node<'_>) -> Result<Self, ContractError> {
-        let success = Success::read(node)?;
+    fn read(method: &str, path: &str, node: &Node<'_>, schemas: &Value) -> Result<Self, ContractError> {
+        let success = Success::read(node, schemas)?;
         let clause = success.clause.id();
         let id = clause.split_once('.').and_then(|(prefix, _)| OperationId::from_id(prefix));
         let id = id.ok_or_else(|| node.wrong(&format!("`{clause}` is a clause of no operation")))?;
-        let parameters = node.get("parameters")?.items()?;
-        let mut parameters: Vec<_> = parameters.iter().map(Parameter::read).collect::<Result<_, _>>()?;
-        let token = parameters.iter().position(Parameter::is_token);
-        let api_key = parameters.remove(token.ok_or_else(|| node.wrong(TOKEN_MOVED))?);
-        let body = node.find("requestBody");
-        let body_clause =
-            body.as_ref().map(Citations::read).transpose()?.and_then(|cited| cited.clause("any"));
-        let media = body.map(|body| body.get("content")?.get("application/json")).transpose()?;
-        let body = media.as_ref().map(body_properties).transpose()?.unwrap_or_default();
-        let cited = parameters.iter().map(|parameter| &parameter.citations);
-        let cited = cited.chain(body.iter().map(|property| &property.citations));
-        let input_clauses: BTreeSet<_> = cited.flat_map(Citations::clauses).chain(body_clause).collect();
+        let (mut parameters, mut api_key) = (Vec::new(), None);
+        for (_, parameter) in node.get("/parameters")?.members()? {
+            let input = Input::parameter(&parameter)?;
+            match parameter.value["x-credential"] == true && input.place == Place::Query {
+                true => api_key = Some(input),
+                false => parameters.push(input),
+            }
+        }
+        let body_clause = node.optional::<Citations>("/requestBody/x-clause")?.clause("any");
+        let media =
+            node.find("/requestBody").map(|body| body.get("/content/application~1json")).transpose()?;
+        let body = media.as_ref().map(|media| Input::members(&media.get("/schema")?)).transpose()?;
+        let body = body.unwrap_or_default();
+        let cited = parameters.iter().chain(&body).flat_map(|input| input.citations.clauses());
+        let input_clauses: BTreeSet<_> = cited.chain(body_clause).collect();
         Ok(Self {
             id,
-            name: node.get("operationId")?.read()?,
+            name: node.read("/operationId")?,
             method: method.to_uppercase(),
             path: path.to_owned(),
-            api_key,
+            api_key: api_key.ok_or_else(|| node.wrong(TOKEN_MOVED))?,
             parameters,
             body,
-            example: media.map(|media| media.optional("example")).transpose()?.flatten().unwrap_or_default(),
+            example: media.map(|media| media.optional("/example")).transpose()?.unwrap_or_default(),
             token_clause: Clause::from_id(id.named("token")).unwrap_or(Clause::AllTokenRequired),
             body_clause,
             input_clauses: input_clauses.into_iter().collect(),
@@ -125,16 +131,16 @@ impl Operation {
         })
     }
 
-    /// The parameter with that name, which is sent in the query unless it is named like a header.
-    pub(super) fn parameter(&self, name: &str, node: &Node<'_>) -> Result<Parameter, ContractError> {
-        let found = self.parameters.iter().find(|parameter| parameter.name == name).cloned();
-        found.ok_or_else(|| node.wrong(&format!("expected a parameter `{name}`")))
+    /// Its input with that name.
+    pub(super) fn input(&self, name: &str, node: &Node<'_>) -> Result<Input, ContractError> {
+        let found = self.parameters.iter().chain(&self.body).find(|input| input.name == name).cloned();
+        found.ok_or_else(|| node.wrong(&format!("expected an input `{name}`")))
     }
 
     /// Fails when it has a parameter that its checks do not know.
     pub(super) fn has_only(&self, names: &[&str], node: &Node<'_>) -> Result<(), ContractError> {
         let mut parameters = self.parameters.iter();
-        let is_known = |one: &Parameter| {
+        let is_known = |one: &Input| {
             let in_header = one.name == REQUEST_ID_HEADER;
             names.contains(&one.name.as_str()) && in_header == (one.place == Place::Header)
         };
@@ -154,59 +160,49 @@ impl Operation {
 }
 
 impl Success {
-    fn read(operation: &Node<'_>) -> Result<Self, ContractError> {
-        let responses = operation.get("responses")?;
-        let (status, response) = responses
-            .members()?
-            .into_iter()
+    fn read(operation: &Node<'_>, schemas: &Value) -> Result<Self, ContractError> {
+        let responses = operation.get("/responses")?;
+        let mut all = responses.members()?.into_iter();
+        let (status, response) = all
             .find(|(status, _)| status.starts_with('2'))
             .ok_or_else(|| responses.wrong("expected a 2xx response"))?;
-        let status = status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?;
-        let properties =
-            response.get("content")?.get("application/json")?.get("schema")?.get("properties")?;
-        let [code]: [i64; 1] = properties.get("code")?.get("enum")?.read()?;
-        let identity = operation.find("x-page").and_then(|page| page.optional("identity").ok()?);
-        let list = properties.find("data").and_then(|data| {
-            let within = data.find("properties").and_then(|data| Some(("/data/items", data.find("items")?)));
-            let (pointer, list) = within.unwrap_or(("/data", data));
-            let required: Vec<String> = list.find("items")?.optional("required").ok()??;
+        let media = response.get("/content/application~1json")?;
+        let envelope = media.get("/schema/properties")?;
+        let identity = operation.optional::<Option<String>>("/x-page/identity")?;
+        let list =
+            ["/data/properties/items", "/data"].into_iter().find_map(|at| Some((at, envelope.find(at)?)));
+        let list = list.and_then(|(at, list)| {
+            let required: Vec<String> = list.read("/items/required").ok()?;
+            let pointer = if at == "/data" { at } else { "/data/items" };
             Some((pointer, identity.or_else(|| required.into_iter().next())?))
         });
-        let schema = ResponseSchema::read(&response)?;
+        let schema = ResponseSchema::read(&response, &media, schemas)?;
         let clause = schema.fallback;
         let mut headers = schema.headers.iter();
         let request_id = headers.find(|header| header.name.eq_ignore_ascii_case(REQUEST_ID_HEADER));
         let request_id = request_id.map(|header| [clause, header.clause]);
         let mut clauses = BTreeSet::from([clause]);
         clauses.extend(schema.headers.iter().map(|header| header.clause));
-        cited(&response.get("content")?, &mut clauses)?;
-        Ok(Self { status, code, list, clause, clauses: clauses.into_iter().collect(), request_id, schema })
+        cited(&response.get("/content")?, &mut clauses)?;
+        Ok(Self {
+            status: status.parse().map_err(|_| responses.wrong("expected a status of three digits"))?,
+            code: envelope.read::<[i64; 1]>("/code/enum")?[0],
+            list,
+            clause,
+            clauses: clauses.into_iter().collect(),
+            request_id,
+            schema,
+        })
     }
 }
 
 /// The clauses that a value of the document cites, and those of what it consists of.
 fn cited(node: &Node<'_>, clauses: &mut BTreeSet<Clause>) -> Result<(), ContractError> {
     if node.value.is_object() {
-        clauses.extend(Citations::read(node)?.clauses());
-        let parts = node.members()?.into_iter().filter(|(name, _)| !matches!(*name, "x-clause" | "example"));
+        clauses.extend(node.optional::<Citations>("/x-clause")?.clauses());
+        let parts =
+            node.members()?.into_iter().filter(|(name, _)| !matches!(&**name, "x-clause" | "example"));
         parts.map(|(_, part)| part).try_for_each(|part| cited(&part, clauses))?;
     }
     Ok(())
-}
-
-/// The members of a JSON request body.
-fn body_properties(media: &Node<'_>) -> Result<Vec<Property>, ContractError> {
-    let schema = media.get("schema")?;
-    let required: Vec<&str> = schema.optional("required")?.unwrap_or_default();
-    let property = |(name, node): (&str, Node<'_>)| {
-        let (schema, citations) = (Schema::read(&node)?, Citations::read(&node)?);
-        match citations.clause("type") {
-            None => Err(node.wrong("expected an x-clause for its type")),
-            Some(_) => {
-                let is_required = required.contains(&name);
-                Ok(Property { name: name.to_owned(), schema, citations, is_required })
-            }
-        }
-    };
-    schema.get("properties")?.members()?.into_iter().map(property).collect()
 }

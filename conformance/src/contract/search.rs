@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
+use super::input::Input;
 use super::operation::Operation;
-use super::schema::Property;
+use super::schema::Schema;
 use super::source::{ContractError, Node};
 use super::{Clause, part};
 
@@ -14,7 +15,7 @@ pub struct SearchFilter {
     /// Its place among the filters of the document.
     pub index: usize,
     /// The property.
-    pub property: Property,
+    pub property: Input,
     /// The clause that says what it finds.
     pub clause: Clause,
     /// How a value is compared with the field.
@@ -77,29 +78,19 @@ pub struct Echo {
 
 /// The batch search: its body by property, and its limits.
 #[derive(Debug)]
+#[expect(missing_docs, reason = "each property has its name; the others are described")]
 pub struct Search {
-    /// Method, path and success.
     pub operation: Operation,
-    /// The addresses.
-    pub ips: Property,
-    /// Filter by order number.
-    pub order_no: Property,
-    /// Filter by group.
-    pub group_id: Property,
-    /// Filter by country.
-    pub country_code: Property,
-    /// Filter by city.
-    pub city_code: Property,
-    /// Filter by status.
-    pub status: Property,
-    /// Number of the page.
-    pub page: Property,
-    /// Maximum number of instances on a page.
-    pub page_size: Property,
-    /// Lower bound on the activation time.
-    pub activated_from: Property,
-    /// Upper bound on the activation time.
-    pub activated_to: Property,
+    pub ips: Input,
+    pub order_no: Input,
+    pub group_id: Input,
+    pub country_code: Input,
+    pub city_code: Input,
+    pub status: Input,
+    pub page: Input,
+    pub page_size: Input,
+    pub activated_from: Input,
+    pub activated_to: Input,
     /// What each property finds, but for the addresses.
     pub filters: Vec<SearchFilter>,
     /// How a result is divided into pages.
@@ -110,47 +101,38 @@ pub struct Search {
     pub distinct_items: usize,
     /// Valid ports of an item.
     pub ports: RangeInclusive<i64>,
-    /// Valid values of `page`.
     pub pages: RangeInclusive<i64>,
-    /// Default of `page`.
     pub default_page: i64,
-    /// Valid values of `pageSize`.
     pub page_sizes: RangeInclusive<i64>,
-    /// Default of `pageSize`.
     pub default_page_size: i64,
     /// Every field of an instance.
     pub instance_fields: Arc<[String]>,
-    /// Every status.
     pub statuses: Vec<String>,
 }
 
 impl Search {
     pub(super) fn read((operation, node): (Operation, Node<'_>)) -> Result<Self, ContractError> {
         operation.has_only(&[], &node)?;
-
-        let paging: Paging = node.get("x-page")?.read()?;
-        let take = |name: &str| {
-            let found = operation.body.iter().find(|property| property.name == name).cloned();
-            found.ok_or_else(|| node.wrong(&format!("expected a body property `{name}`")))
-        };
+        let paging: Paging = node.read("/x-page")?;
+        let take = |name: &str| operation.input(name, &node);
         let (page, page_size) = (take(&paging.number)?, take(&paging.size)?);
         let (ips, status) = (take(part::IPS)?, take(part::STATUS)?);
-        let fields = instance(&node, &paging)?.get("properties")?.members()?;
-
-        let schema = node.get("requestBody")?.get("content")?.get("application/json")?.get("schema")?;
-        let items = schema.get("properties")?.get(&ips.name)?;
-        let port = items.get("items")?.get("x-port")?;
+        let instance = instance(&node, &paging)?;
+        let items = node
+            .get("/requestBody/content/application~1json/schema/properties")?
+            .get(&format!("/{}", ips.name))?;
+        let default = |schema: &Schema| schema.default.as_ref()?.as_i64();
         Ok(Self {
-            filters: filters(&node, &operation.body, &paging)?,
-            raw_items: ips.schema.item_range()?,
-            distinct_items: items.get("x-max-distinct")?.read()?,
-            ports: port.get("minimum")?.read()?..=port.get("maximum")?.read()?,
-            pages: page.schema.range()?,
-            default_page: default(&page, &node)?,
-            page_sizes: page_size.schema.range()?,
-            default_page_size: default(&page_size, &node)?,
-            instance_fields: fields.into_iter().map(|(name, _)| name.to_owned()).collect(),
-            statuses: status.schema.strings()?,
+            filters: filters(&node, &operation.body, &paging, &instance)?,
+            raw_items: ips.needs("minItems and maxItems", |ips| Some(ips.min_items?..=ips.max_items?))?,
+            distinct_items: items.read("/x-max-distinct")?,
+            ports: items.read("/items/x-port/minimum")?..=items.read("/items/x-port/maximum")?,
+            pages: page.needs("minimum and maximum", Schema::range)?,
+            default_page: page.needs("a default", default)?,
+            page_sizes: page_size.needs("minimum and maximum", Schema::range)?,
+            default_page_size: page_size.needs("a default", default)?,
+            instance_fields: instance.members()?.into_iter().map(|(name, _)| name).collect(),
+            statuses: status.needs("an enum of strings", Schema::strings)?,
             order_no: take(part::ORDER_NO)?,
             group_id: take(part::GROUP_ID)?,
             country_code: take(part::COUNTRY_CODE)?,
@@ -182,18 +164,19 @@ struct DeclaredFilter {
 /// The filters of `x-filter`. Each property of the body is one of them, the addresses, or the number or size of a page.
 fn filters(
     node: &Node<'_>,
-    properties: &[Property],
+    properties: &[Input],
     paging: &Paging,
+    instance: &Node<'_>,
 ) -> Result<Vec<SearchFilter>, ContractError> {
-    let (declared, fields) = (node.get("x-filter")?, instance(node, paging)?.get("properties")?);
+    let declared = node.get("/x-filter")?;
     let mut filters = Vec::new();
     for property in properties.iter().filter(|one| ![&paging.number, &paging.size].contains(&&one.name)) {
-        let filter = declared.get(&property.name)?;
+        let filter = declared.get(&format!("/{}", property.name))?;
         if filter.value["match"] == "address" {
             continue;
         }
-        let DeclaredFilter { matching, field, finds_null, when_null, letter_case } = filter.read()?;
-        let schema = field.as_ref().map(|field| fields.get(field)).transpose()?;
+        let DeclaredFilter { matching, field, finds_null, when_null, letter_case } = filter.read("")?;
+        let schema = field.as_ref().map(|field| instance.get(&format!("/{field}"))).transpose()?;
         if field.is_none() && property.name != part::ORDER_NO {
             let message = "the suite has no fact that tells which instances such a filter finds";
             return Err(filter.wrong(message));
@@ -214,22 +197,15 @@ fn filters(
     Ok(filters)
 }
 
-/// The schema of an instance.
+/// The fields of an instance.
 fn instance<'a>(operation: &Node<'a>, paging: &Paging) -> Result<Node<'a>, ContractError> {
-    let envelope =
-        operation.get("responses")?.get("200")?.get("content")?.get("application/json")?.get("schema")?;
-    let items = paging.items[1..]
-        .split('/')
-        .try_fold(envelope, |schema, name| schema.get("properties")?.get(name))?;
-    items.get("items")
+    let items = paging.items.replace('/', "/properties/");
+    operation
+        .get("/responses/200/content/application~1json/schema")?
+        .get(&format!("{items}/items/properties"))
 }
 
 /// A pointer of JSON for a path such as `data.items`.
 fn pointer<'de, D: Deserializer<'de>>(path: D) -> Result<String, D::Error> {
     String::deserialize(path).map(|path| format!("/{}", path.replace('.', "/")))
-}
-
-fn default(property: &Property, node: &Node<'_>) -> Result<i64, ContractError> {
-    let default = property.schema.default.as_ref().and_then(serde_json::Value::as_i64);
-    default.ok_or_else(|| node.wrong(&format!("expected a default of `{}`", property.name)))
 }

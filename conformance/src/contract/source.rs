@@ -15,80 +15,66 @@ impl ContractError {
     }
 }
 
-/// A value of the generated file with its JSON pointer, which errors name. `$ref` is followed on every step.
+/// A value of the generated file, whose references were [inlined](inline), with its JSON pointer, which errors name.
 #[derive(Debug, Clone)]
 pub(super) struct Node<'a> {
-    root: &'a Value,
     pub(super) pointer: String,
     pub(super) value: &'a Value,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn new(root: &'a Value) -> Self {
-        Self { root, pointer: String::new(), value: root }
+    /// The value at a pointer from here.
+    pub(super) fn get(&self, pointer: &str) -> Result<Node<'a>, ContractError> {
+        self.find(pointer).ok_or_else(|| self.wrong(&format!("expected `{pointer}`, found none")))
     }
 
-    /// The whole file.
-    pub(super) fn root(&self) -> Self {
-        Self::new(self.root)
+    /// The same, if it exists.
+    pub(super) fn find(&self, pointer: &str) -> Option<Node<'a>> {
+        let value = self.value.pointer(pointer)?;
+        Some(Node { pointer: format!("{}{pointer}", self.pointer), value })
     }
 
-    /// The OpenAPI document, which is a member of the file.
-    pub(super) fn document(&self) -> Result<Self, ContractError> {
-        self.root().get("document")
+    /// The value at a pointer from here, as a type that has a field for each member that is needed.
+    pub(super) fn read<T: Deserialize<'a>>(&self, pointer: &str) -> Result<T, ContractError> {
+        let node = self.get(pointer)?;
+        T::deserialize(node.value).map_err(|error| node.wrong(&error.to_string()))
     }
 
-    /// The member `key`.
-    pub(super) fn get(&self, key: &str) -> Result<Node<'a>, ContractError> {
-        self.find(key).ok_or_else(|| self.wrong(&format!("expected a member `{key}`, found none")))
+    /// The same, or its default if it does not exist.
+    pub(super) fn optional<T: Deserialize<'a> + Default>(&self, pointer: &str) -> Result<T, ContractError> {
+        self.find(pointer).map_or_else(|| Ok(T::default()), |node| node.read(""))
     }
 
-    /// The member `key`, if it exists.
-    pub(super) fn find(&self, key: &str) -> Option<Node<'a>> {
-        let value = self.value.get(key)?;
-        Some(self.at(key, value).resolved())
-    }
-
-    /// The value as a type that has a field for each member that is needed.
-    pub(super) fn read<T: Deserialize<'a>>(&self) -> Result<T, ContractError> {
-        T::deserialize(self.value).map_err(|error| self.wrong(&error.to_string()))
-    }
-
-    /// The member `key`, if it exists.
-    pub(super) fn optional<T: Deserialize<'a>>(&self, key: &str) -> Result<Option<T>, ContractError> {
-        self.find(key).map(|node| node.read()).transpose()
-    }
-
-    /// The elements of an array.
-    pub(super) fn items(&self) -> Result<Vec<Node<'a>>, ContractError> {
-        let items = self.value.as_array().ok_or_else(|| self.wrong("expected an array"))?;
-        let item = |(index, value): (usize, &'a Value)| self.at(&index.to_string(), value).resolved();
-        Ok(items.iter().enumerate().map(item).collect())
-    }
-
-    /// The members of an object, in the order of the document.
-    pub(super) fn members(&self) -> Result<Vec<(&'a str, Node<'a>)>, ContractError> {
-        let members = self.value.as_object().ok_or_else(|| self.wrong("expected an object"))?;
-        Ok(members.iter().map(|(key, value)| (key.as_str(), self.at(key, value).resolved())).collect())
+    /// The elements of an array or the members of an object by their names, in the order of the document.
+    pub(super) fn members(&self) -> Result<Vec<(String, Node<'a>)>, ContractError> {
+        let names: Vec<String> = match self.value {
+            Value::Object(members) => members.keys().cloned().collect(),
+            Value::Array(items) => (0..items.len()).map(|index| index.to_string()).collect(),
+            _ => return Err(self.wrong("expected an array or an object")),
+        };
+        let member = |name: String| {
+            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            Ok((name, self.get(&pointer)?))
+        };
+        names.into_iter().map(member).collect()
     }
 
     pub(super) fn wrong(&self, message: &str) -> ContractError {
         ContractError::new(&self.pointer, message)
     }
+}
 
-    fn at(&self, key: &str, value: &'a Value) -> Node<'a> {
-        let key = key.replace('~', "~0").replace('/', "~1");
-        Node { root: self.root, pointer: format!("{}/{key}", self.pointer), value }
+/// Puts what a reference points to beside it. A dangling one, which xtask rejects, fails at the next access.
+pub(super) fn inline(value: &mut Value, document: &Value) {
+    let target = value.get("$ref").and_then(Value::as_str).and_then(|target| target.strip_prefix('#'));
+    if let Some(Value::Object(target)) = target.and_then(|target| document.pointer(target)).cloned()
+        && let Value::Object(members) = value
+    {
+        members.extend(target);
     }
-
-    /// References point into the document. A dangling one, which xtask rejects, stays as it is and fails at the next access.
-    fn resolved(self) -> Node<'a> {
-        let target = self.value.get("$ref").and_then(Value::as_str);
-        let Some(target) = target.and_then(|target| target.strip_prefix('#')) else { return self };
-        let pointer = format!("/document{target}");
-        match self.root.pointer(&pointer) {
-            Some(value) => Node { root: self.root, pointer, value },
-            None => self,
-        }
+    match value {
+        Value::Object(members) => members.values_mut().for_each(|member| inline(member, document)),
+        Value::Array(items) => items.iter_mut().for_each(|item| inline(item, document)),
+        _ => {}
     }
 }

@@ -53,26 +53,27 @@ pub(super) struct HeaderSchema {
 const MAX_PER_CONSTRAINT: usize = 100;
 
 impl ResponseSchema {
-    pub(super) fn read(response: &Node<'_>) -> Result<Self, ContractError> {
-        let citations = Citations::read(response)?;
+    /// With the schemas of the document, lowered.
+    pub(super) fn read(
+        response: &Node<'_>,
+        media: &Node<'_>,
+        schemas: &Value,
+    ) -> Result<Self, ContractError> {
+        let citations: Citations = response.optional("/x-clause")?;
         let fallback = citations.clause("any").ok_or_else(|| response.wrong("expected an x-clause"))?;
-        let headers =
-            response.find("headers").map(|headers| headers.members()).transpose()?.unwrap_or_default();
         let clause = citations.clause("headers").unwrap_or(fallback);
-        let headers = headers
-            .into_iter()
-            .filter_map(|(name, header)| HeaderSchema::read(name, &header, clause).transpose())
-            .collect::<Result<_, _>>()?;
-        let media = response.get("content")?.get("application/json")?;
-        // Not resolved here, because the validator resolves the reference among the lowered schemas.
-        let target = media.value.pointer("/schema/$ref").and_then(Value::as_str);
-        let name = target
-            .and_then(|target| target.strip_prefix("#/components/schemas/"))
-            .ok_or_else(|| media.wrong("expected a $ref to a component schema"))?;
+        let mut headers = Vec::new();
+        for (name, header) in response.find("/headers").map_or_else(|| Ok(Vec::new()), |all| all.members())? {
+            // The conditions under which an optional header is required have checks of their own.
+            if header.optional("/required")? {
+                headers.push(HeaderSchema { name, values: header.optional("/schema/enum")?, clause });
+            }
+        }
+        let target: &str = media.read("/schema/$ref")?;
         let root = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$ref": format!("#/$defs/{name}"),
-            "$defs": sallyport_contract::json_schema::definitions(Some(response.document()?.get("components")?.get("schemas")?.value)),
+            "$ref": target.replace("#/components/schemas/", "#/$defs/"),
+            "$defs": schemas,
         });
         let validator = jsonschema::options()
             .should_validate_formats(true)
@@ -134,16 +135,6 @@ impl ResponseSchema {
 }
 
 impl HeaderSchema {
-    /// None for an optional header: the conditions under which it is required have checks of their own.
-    fn read(name: &str, node: &Node<'_>, clause: Clause) -> Result<Option<Self>, ContractError> {
-        if node.optional("required")? != Some(true) {
-            return Ok(None);
-        }
-        let schema = super::Schema::read(&node.get("schema")?)?;
-        let values = if schema.values.is_empty() { Vec::new() } else { schema.strings()? };
-        Ok(Some(Self { name: name.to_owned(), values, clause }))
-    }
-
     /// A header with an enum is a list of directives, one of which must be in the enum.
     fn violation(&self, found: &[String]) -> Option<Violation> {
         let message = match found {

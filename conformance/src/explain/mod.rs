@@ -4,9 +4,7 @@ use serde_json::Value;
 
 use crate::check::Check;
 use crate::checks::{UNKNOWN_ADDRESS, plain, registry};
-use crate::contract::{
-    Clause, ClauseEntry, Contract, Extract, OperationId, Parameter, Place, Schema, Search,
-};
+use crate::contract::{Clause, ClauseEntry, Contract, Extract, Input, OperationId, Place, Schema, Search};
 use crate::report::curl;
 use crate::target::Secret;
 use crate::wire::{Exchange, FailureKind, RecordedExchange, Redactor, Request, WireFailure};
@@ -56,7 +54,7 @@ fn sample(contract: &Contract, clause: Clause) -> String {
 }
 
 fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
-    let shown = |parameter: &Parameter| match shown(&parameter.schema) {
+    let shown = |parameter: &Input| match shown(&parameter.schema) {
         Some(Value::String(text)) => text,
         value => value.unwrap_or_default().to_string(),
     };
@@ -65,8 +63,9 @@ fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
     let request = cited.fold(request, |request, parameter| match parameter.place {
         Place::Query => request.query(&parameter.name, shown(parameter)),
         Place::Header => request.header(&parameter.name, shown(parameter)),
+        Place::Body => request,
     });
-    let cites = |parameter: &Parameter| parameter.citations.cites(clause);
+    let cites = |parameter: &Input| parameter.citations.cites(clause);
     // A text of one's own needs the separator that stands for it, and separators stand in text only.
     let request =
         if cites(&extract.sb) { request.query(&extract.lb.name, &extract.custom_separator) } else { request };

@@ -21,26 +21,16 @@ pub struct Archive {
 
 /// Why a file is not an archive that can be judged. No text of the file is repeated: it holds tokens.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ArchiveError {
-    /// It can't be read.
     #[error("{0}")]
     Read(#[from] std::io::Error),
-    /// It is too long.
     #[error("expected at most {0} bytes, found more; export fewer requests, or pass a larger --max-bytes")]
     TooLong(u64),
-    /// It has too many entries.
     #[error("expected at most {} entries, found more; export fewer requests", Archive::MAX_ENTRIES)]
     TooMany,
-    /// It is no JSON, or has another shape.
     #[error("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")]
-    Form {
-        /// From 1.
-        line: usize,
-        /// From 1.
-        column: usize,
-        /// What is wrong.
-        message: String,
-    },
+    Form { line: usize, column: usize, message: String },
 }
 
 #[derive(Deserialize)]
@@ -91,10 +81,9 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 /// A request with its response.
 #[derive(Deserialize)]
 pub(super) struct Entry {
-    #[serde(rename = "startedDateTime", default)]
+    #[serde(rename = "startedDateTime")]
     started: Option<String>,
     pub(super) request: EntryRequest,
-    #[serde(default)]
     pub(super) response: Option<EntryResponse>,
 }
 
@@ -102,38 +91,29 @@ pub(super) struct Entry {
 pub(super) struct EntryRequest {
     pub(super) method: String,
     pub(super) url: String,
-    #[serde(default)]
     pub(super) headers: Option<Vec<Header>>,
-    #[serde(rename = "postData", default)]
+    #[serde(rename = "postData")]
     pub(super) body: Option<RequestBody>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct RequestBody {
-    #[serde(default)]
     pub(super) text: Option<String>,
-    #[serde(default)]
     comment: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct EntryResponse {
     status: i64,
-    #[serde(default)]
     pub(super) headers: Option<Vec<Header>>,
-    #[serde(default)]
     content: Option<Content>,
 }
 
 #[derive(Default, Deserialize)]
 struct Content {
-    #[serde(default)]
     size: Option<i64>,
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     encoding: Option<String>,
-    #[serde(default)]
     comment: Option<String>,
 }
 
@@ -231,7 +211,7 @@ impl Entry {
         self.started.as_deref()?.parse().ok()
     }
 
-    /// Whether an exchange is complete enough to be judged.
+    /// Whether the archive has the beginning of the body only.
     pub(super) fn is_request_cut(&self) -> bool {
         self.request.body.as_ref().is_some_and(|body| body.comment.as_deref() == Some(HAR_CUT))
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::judge::observe;
 use super::traffic::Traffic;
-use crate::check::{Decision, Form, InferredClauses, ResponseClass, Severity};
+use crate::check::{Decision, Finding, Form, InferredClauses, ResponseClass, Severity};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::run::{Session, SessionError};
 use crate::wire::{RecordedExchange, Request, ThrottlingPolicy, password};
@@ -25,20 +25,9 @@ pub struct Judgement {
     /// The clauses that it can show, kept or violated.
     pub shown: BTreeSet<Clause>,
     /// The violations.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<Finding>,
     /// Whether the document allows the request and the service rejected it. Another reason than the request may be the cause.
     pub is_valid_and_rejected: bool,
-}
-
-/// A clause that an exchange violates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// The clause.
-    pub clause: Clause,
-    /// What a conforming service does.
-    pub expected: String,
-    /// What the service did.
-    pub actual: String,
 }
 
 impl Judgement {
@@ -58,38 +47,33 @@ impl Judgement {
         let report = observe(contract, traffic, InferredClauses::default());
         let judged = report.clauses.iter().filter(|clause| clause.checked > 0 || clause.failures > 0);
         let mut shown: BTreeSet<Clause> = judged.map(|clause| clause.id).collect();
-        let findings = report.checks.iter().flat_map(|check| &check.findings);
-        let failures = findings.filter(|finding| finding.severity == Severity::Fail);
-        let mut violations: Vec<Violation> = failures
-            .map(|finding| Violation {
-                clause: finding.clause,
-                expected: finding.expected.clone(),
-                // There is one exchange, so its place says nothing.
-                actual: finding.actual.split(", at log.entries[").next().unwrap_or_default().to_owned(),
-            })
-            .collect();
-        let recorded = traffic.exchange(contract, traffic.exchanges.last()?)?;
-        let (request, redactor) = (&recorded.exchange.request, &traffic.redactor);
-        let form = Form::from_request(contract, recorded.operation, request);
-        let class =
-            ResponseClass::classify(contract, recorded.operation, form, &recorded.exchange.result, redactor);
-        let validity = validity(contract, recorded.operation, request);
+        let findings = report.checks.into_iter().flat_map(|check| check.findings);
+        let mut violations: Vec<Finding> =
+            findings.filter(|finding| finding.severity == Severity::Fail).collect();
+        for Finding { actual, .. } in &mut violations {
+            // There is one exchange, so its place says nothing.
+            actual.truncate(actual.find(", at log.entries[").unwrap_or(actual.len()));
+        }
+        let recorded = traffic.exchanges.last()?;
+        let (operation, exchange, redactor) = (recorded.operation, recorded.exchange(), &traffic.redactor);
+        let form = Form::from_request(contract, operation, &exchange.request);
+        let class = ResponseClass::classify(contract, operation, form, &exchange.result, redactor);
+        let validity = validity(contract, operation, &exchange.request);
         if let Some(Err((clauses, what))) = &validity
             && class.decision() != Decision::Undecided
         {
             shown.extend(clauses);
             if class.decision() == Decision::Accepted {
                 let expected = redactor.redact(&format!("rejected: {what}"));
-                let violation = |clause: &Clause| Violation {
-                    clause: *clause,
-                    expected: expected.clone(),
-                    actual: "a success".to_owned(),
+                let texts = (expected, "a success".to_owned());
+                let finding = |clause: &Clause| {
+                    Finding::new(contract.catalogue.clause(*clause), None, Severity::Fail, texts.clone())
                 };
-                violations.extend(clauses.iter().map(violation));
+                violations.extend(clauses.iter().map(finding));
             }
         }
         Some(Self {
-            exchange: RecordedExchange::new(&recorded.exchange, redactor),
+            exchange: RecordedExchange::new(&exchange, redactor),
             response: class.description().to_owned(),
             is_valid_and_rejected: validity == Some(Ok(())) && class.decision() == Decision::Rejected,
             shown,

@@ -1,7 +1,7 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::relation::{Compared, Extractions, ORDER, REPEATED};
-use super::traffic::{Traffic, TrafficExchange};
+use super::relation::{Extraction, ORDER, REPEATED, compare};
+use super::traffic::Traffic;
 use crate::check::{
     Check, Finding, Form, InferredClauses, ObservedExchange, Outcome, PassiveChecks, ResponseClass, Run,
     Severity,
@@ -24,21 +24,21 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
         registry().into_iter().filter(|check| check.is_passive()).chain([&ORDER]).collect();
     let passive = PassiveChecks::new(&checks, inferred).with_places(PLACES + 1);
     let (canaries, facts) = (Canaries::default(), Facts::default());
-    let (mut seen, mut extractions, mut bytes) = (BTreeSet::new(), Extractions::default(), 0);
-    for (at, place) in traffic.exchanges.iter().enumerate() {
-        let Some(recorded) = traffic.exchange(contract, place) else { continue };
-        let TrafficExchange { operation, exchange, response } = &recorded;
+    let (mut seen, mut extractions, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
+    for (at, recorded) in traffic.exchanges.iter().enumerate() {
+        let (operation, exchange) = (recorded.operation, recorded.exchange());
+        let Ok(response) = &exchange.result else { continue };
         bytes += response.body().len() as u64;
-        let form = Form::from_request(contract, *operation, &exchange.request);
-        let class = ResponseClass::classify(contract, *operation, form, &exchange.result, &traffic.redactor);
+        let form = Form::from_request(contract, operation, &exchange.request);
+        let class = ResponseClass::classify(contract, operation, form, &exchange.result, &traffic.redactor);
         if class == ResponseClass::Accepted {
-            extractions.add(contract, at, place, &recorded);
+            extractions.extend(Extraction::read(contract, at, recorded, &exchange.request, response));
         }
         let observed = ObservedExchange {
             contract,
             facts: &facts,
             canaries: &canaries,
-            operation: *operation,
+            operation,
             form,
             class: &class,
             request: &exchange.request,
@@ -48,15 +48,21 @@ pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses
             seen.extend(shown(check, &observed));
         }
         response.reveal_passwords(&traffic.redactor);
-        passive.show(&observed, exchange, Vec::new, (RECORDED, &place.entry.to_string()), &traffic.redactor);
+        passive.show(
+            &observed,
+            &exchange,
+            Vec::new,
+            (RECORDED, &recorded.entry.to_string()),
+            &traffic.redactor,
+        );
     }
     let mut results: Vec<CheckResult> = passive
         .into_checks()
         .map(|check| concluded_passive(check, contract, NOT_SHOWN))
         .map(with_places)
         .collect();
-    let compared = extractions.compare();
-    if compared.pairs > 0 {
+    let compared = compare(extractions);
+    if !compared.is_empty() {
         seen.insert(Clause::ExtractIdempotent);
     }
     results.push(repeated(contract, traffic, &compared, inferred));
@@ -123,35 +129,37 @@ fn place(entry: usize) -> String {
 fn repeated(
     contract: &Contract,
     traffic: &Traffic,
-    compared: &Compared,
+    compared: &[([usize; 2], bool)],
     inferred: InferredClauses,
 ) -> CheckResult {
-    if compared.pairs == 0 {
+    /// Maximum number of pairs that are shown.
+    const MAX_SHOWN: usize = 20;
+    if compared.is_empty() {
         return CheckResult::not_run(&REPEATED, Outcome::Skipped(NOT_SHOWN.to_owned()));
     }
     let mut result = CheckResult::not_run(&REPEATED, Outcome::Passed);
     let entry = contract.catalogue.clause(Clause::ExtractIdempotent);
     let inferred_from = entry.inferred_from(false);
     let severity = inferred.severity(Severity::Fail, inferred_from);
-    for pair in &compared.differing {
-        let known = pair.iter().filter_map(|at| traffic.exchanges.get(*at));
-        let (mut places, mut exchanges) = (Vec::new(), Vec::new());
-        for known in known {
-            let Some(recorded) = traffic.exchange(contract, known) else { continue };
-            let mut exchange = RecordedExchange::new(&recorded.exchange, &traffic.redactor);
-            exchange.index = result.exchanges.len();
-            exchanges.push(exchange.index);
-            places.push(place(known.entry));
-            result.exchanges.push(exchange);
-        }
+    let mut differing = compared.iter().filter(|(_, is_different)| *is_different);
+    for (pair, _) in differing.by_ref().take(MAX_SHOWN) {
+        let pair = pair.map(|at| &traffic.exchanges[at]);
+        let first = result.exchanges.len();
+        result.exchanges.extend(pair.iter().enumerate().map(|(number, recorded)| RecordedExchange {
+            index: first + number,
+            ..RecordedExchange::new(&recorded.exchange(), &traffic.redactor)
+        }));
         let expected = "the gateways of the first extraction with this request id".to_owned();
-        let texts = (expected, format!("other gateways, at {}", places.join(" and ")));
+        let places = pair.map(|recorded| place(recorded.entry)).join(" and ");
+        let texts = (expected, format!("other gateways, at {places}"));
+        let exchanges = vec![first, first + 1];
         result.findings.push(Finding { exchanges, ..Finding::new(entry, inferred_from, severity, texts) });
     }
     if let Some(last) = result.findings.last_mut() {
         result.outcome = if severity == Severity::Fail { Outcome::Failed } else { Outcome::Warning };
-        if compared.more > 0 {
-            last.actual.push_str(&format!("; {} like this", quantity(compared.more as u64, "further pair")));
+        let more = differing.count();
+        if more > 0 {
+            last.actual.push_str(&format!("; {} like this", quantity(more as u64, "further pair")));
         }
     }
     result
@@ -170,30 +178,19 @@ fn report(
     for clause in clauses.iter_mut().filter(|clause| !seen.contains(&clause.id) && clause.failures == 0) {
         clause.checked = 0;
     }
-    let cited: BTreeSet<Clause> = clauses.iter().map(|clause| clause.id).collect();
-    let mut reasons: BTreeMap<&str, Vec<Clause>> = BTreeMap::new();
-    let observable: Vec<Clause> = contract
-        .catalogue
-        .clauses()
-        .iter()
-        .filter(|clause| clause.observable)
-        .map(|clause| clause.id)
-        .collect();
-    let is_judged = |clause: &Clause| clauses.iter().any(|known| known.id == *clause && known.checked > 0);
-    for clause in observable.iter().copied().filter(|clause| !is_judged(clause)) {
-        let reason = if cited.contains(&clause) { NOT_SHOWN } else { NEEDS_REQUESTS };
-        reasons.entry(reason).or_default().push(clause);
-    }
-    let not_judged = reasons.into_iter().map(|(reason, clauses)| NotJudged {
+    let observable: Vec<Clause> = contract.catalogue.observable().map(|clause| clause.id).collect();
+    let cited = |clause: &Clause| clauses.iter().find(|known| known.id == *clause);
+    let is_judged = |clause: &Clause| cited(clause).is_some_and(|known| known.checked > 0);
+    let open = observable.iter().copied().filter(|clause| !is_judged(clause));
+    let (not_shown, unsent): (Vec<Clause>, _) = open.partition(|clause| cited(clause).is_some());
+    let judged = observable.len() - not_shown.len() - unsent.len();
+    let reasons = [(NEEDS_REQUESTS, unsent), (NOT_SHOWN, not_shown)].into_iter();
+    let reasons = reasons.filter(|(_, clauses)| !clauses.is_empty()).map(|(reason, clauses)| NotJudged {
         reason: reason.to_owned(),
         clauses,
         checks: 0,
     });
-    let coverage = Coverage {
-        clauses: observable.len(),
-        judged: observable.iter().filter(|clause| is_judged(clause)).count(),
-        not_judged: not_judged.collect(),
-    };
+    let coverage = Coverage { clauses: observable.len(), judged, not_judged: reasons.collect() };
     let target = traffic.redactor.redact(&traffic.base);
     let begun = traffic.exchanges.iter().filter_map(|place| place.begun).min().unwrap_or_default();
     let mut report = Report {

@@ -11,6 +11,6 @@ mod traffic;
 
 pub use archive::{Archive, ArchiveError};
 pub use command::CommandError;
-pub use exchange::{Judgement, Violation};
+pub use exchange::Judgement;
 pub use judge::observe;
 pub use traffic::{LeftOut, Traffic, TrafficError};

@@ -5,21 +5,20 @@ use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::json;
 
-use super::archive::{Archive, Entry, Header};
+use super::archive::{Archive, Entry};
 use super::credentials::{Credentials, MaskedRequest, Unhidden};
 use crate::check::ExchangeLog;
 use crate::contract::{Contract, Operation, OperationId};
 use crate::report;
 use crate::run::Session;
-use crate::wire::{Exchange, Redactor, Response, ShortSecret, is_small_enough};
+use crate::wire::{Exchange, Redactor, Request, Response, ShortSecret, is_small_enough};
 
-/// The exchanges of an archive that are calls of the contract's operations at one service. Each is read when it is needed, without
-/// its credentials.
+/// The exchanges of an archive that are calls of the contract's operations at one service, without their credentials.
 #[derive(Debug)]
 pub struct Traffic {
     pub(super) base: String,
-    archive: Archive,
-    pub(super) exchanges: Vec<TrafficPlace>,
+    entries: usize,
+    pub(super) exchanges: Vec<TrafficExchange>,
     left_out: Vec<LeftOut>,
     pub(super) redactor: Redactor,
 }
@@ -33,33 +32,30 @@ pub struct LeftOut {
     pub entries: usize,
 }
 
-/// Where an exchange of the traffic is.
+/// An exchange of the traffic. Its response is parsed for as long as it is judged, because values take many times the memory of their
+/// text.
 #[derive(Debug)]
-pub(super) struct TrafficPlace {
+pub(super) struct TrafficExchange {
     /// Its number in `log.entries`, from 0.
     pub(super) entry: usize,
     pub(super) begun: Option<Timestamp>,
     /// Equal for requests with the same credentials. It is a number, and no secret.
     pub(super) caller: usize,
-}
-
-#[derive(Debug)]
-pub(super) struct TrafficExchange {
     pub(super) operation: OperationId,
-    pub(super) exchange: Exchange,
-    pub(super) response: Response,
+    request: Request,
+    status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Bytes,
 }
 
 /// Why the traffic can't be judged.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum TrafficError {
-    /// The base URL is none.
     #[error("--base-url: expected a URL such as https://api.example.com, found another text")]
     Base,
-    /// The archive has calls to several services.
     #[error("expected the traffic of one service, found calls to {}; choose one with --base-url", .0.join(", "))]
     Several(Vec<String>),
-    /// Secrets that can't be hidden.
     #[error(transparent)]
     Secret(#[from] ShortSecret),
 }
@@ -78,30 +74,64 @@ const TOO_MANY: &str =
 #[derive(Default)]
 struct Service {
     called: usize,
-    exchanges: Vec<TrafficPlace>,
+    exchanges: Vec<TrafficExchange>,
     left_out: BTreeMap<&'static str, usize>,
     credentials: Credentials,
     callers: BTreeMap<String, usize>,
 }
 
 impl Service {
-    fn add(&mut self, contract: &Contract, entry: usize, call: Call) {
+    fn add(&mut self, contract: &Contract, number: usize, call: Call) {
         self.called += 1;
-        let begun = call.entry.begun();
-        match call.read(contract).and_then(|call| self.caller(&call.masked)) {
-            Ok(caller) => self.exchanges.push(TrafficPlace { entry, begun, caller }),
+        match self.exchange(contract, number, call) {
+            Ok(exchange) => self.exchanges.push(exchange),
             Err(reason) => *self.left_out.entry(reason).or_default() += 1,
         }
     }
 
-    /// The number of a request's caller, whose credentials are hidden from now on.
-    fn caller(&mut self, masked: &MaskedRequest) -> Result<usize, &'static str> {
-        self.credentials.learn(masked).map_err(|unhidden| match unhidden {
+    /// The exchange of a call, whose credentials are hidden from now on, or why it is not judged.
+    fn exchange(
+        &mut self,
+        contract: &Contract,
+        number: usize,
+        Call { entry, operation, url, path, .. }: Call,
+    ) -> Result<TrafficExchange, &'static str> {
+        let (begun, is_request_cut) = (entry.begun(), entry.is_request_cut());
+        let mut response = entry.response.ok_or(NO_RESPONSE)?;
+        let status = response.status().ok_or(NO_RESPONSE)?;
+        if status == 304 {
+            return Err(NOT_MODIFIED);
+        }
+        if is_request_cut {
+            return Err(NO_BODY);
+        }
+        let headers = response.headers.take().unwrap_or_default();
+        let body = response.into_body().ok_or(NO_BODY)?;
+        let sent = entry.request.body.as_ref().and_then(|body| body.text.as_deref());
+        if !is_small_enough(&body) || sent.is_some_and(|sent| !is_small_enough(sent.as_bytes())) {
+            return Err(TOO_LARGE);
+        }
+        let method = entry.request.method.to_ascii_uppercase();
+        let (query, sent_headers) =
+            (url.query().unwrap_or_default(), entry.request.headers.unwrap_or_default());
+        let masked = MaskedRequest::new(contract, &method, &path, query, &sent_headers, sent);
+        self.credentials.learn(&masked).map_err(|unhidden| match unhidden {
             Unhidden::Short => SHORT,
             Unhidden::TooMany => TOO_MANY,
         })?;
         let next = self.callers.len();
-        Ok(*self.callers.entry(masked.caller()).or_insert(next))
+        let caller = *self.callers.entry(masked.caller()).or_insert(next);
+        let headers = headers.into_iter().filter(|header| !header.name.starts_with(':'));
+        let headers = headers.map(|header| (header.name, header.value.into_bytes())).collect();
+        let request = masked.request;
+        Ok(TrafficExchange { entry: number, begun, caller, operation, request, status, headers, body })
+    }
+}
+
+impl TrafficExchange {
+    pub(super) fn exchange(&self) -> Exchange {
+        let response = Response::new(self.status, self.headers.clone(), self.body.clone());
+        Exchange::of_others(self.request.clone(), Ok(response))
     }
 }
 
@@ -148,7 +178,7 @@ impl Traffic {
         let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0);
         let left_out = left_out.map(|(reason, entries)| LeftOut { reason, entries }).collect();
         let redactor = credentials.redactor()?;
-        Ok(Self { base, archive, exchanges, left_out, redactor })
+        Ok(Self { base, entries: archive.len(), exchanges, left_out, redactor })
     }
 
     /// The traffic that consists of these exchanges, as an archive of this suite has them. None if it can't be judged.
@@ -163,16 +193,6 @@ impl Traffic {
         Self::from_archive(session.contract, archive, Some(base)).ok()
     }
 
-    pub(super) fn exchange(&self, contract: &Contract, place: &TrafficPlace) -> Option<TrafficExchange> {
-        let call = Call::new(contract, self.archive.entry(place.entry).ok()?)?;
-        let ReadCall { operation, masked, status, headers, body } = call.read(contract).ok()?;
-        let headers = headers.into_iter().filter(|header| !header.name.starts_with(':'));
-        let headers = headers.map(|header| (header.name, header.value.into_bytes())).collect();
-        let response = Response::new(status, headers, body);
-        let exchange = Exchange::of_others(masked.request, Ok(response.clone()));
-        Some(TrafficExchange { operation, exchange, response })
-    }
-
     /// Base URL of the service; empty when the archive has no call of an operation.
     #[must_use]
     pub fn base(&self) -> &str {
@@ -182,7 +202,7 @@ impl Traffic {
     /// Number of entries of the archive.
     #[must_use]
     pub fn entries(&self) -> usize {
-        self.archive.len()
+        self.entries
     }
 
     /// Number of exchanges that can be judged.
@@ -208,15 +228,6 @@ struct Call {
     path: String,
 }
 
-/// A call that can be judged: its request without credentials, and what the response consists of.
-struct ReadCall {
-    operation: OperationId,
-    masked: MaskedRequest,
-    status: u16,
-    headers: Vec<Header>,
-    body: Bytes,
-}
-
 impl Call {
     fn new(contract: &Contract, entry: Entry) -> Option<Self> {
         // In a name that stands for what is nearly a token, `#` begins no fragment.
@@ -231,31 +242,6 @@ impl Call {
         let before = &url.path()[..url.path().len() - path.len()];
         let base = format!("{}{before}", origin_only(&url));
         Some(Self { entry, operation: id, base, path, url })
-    }
-
-    /// The call without credentials, or why it is not judged.
-    fn read(self, contract: &Contract) -> Result<ReadCall, &'static str> {
-        let Self { entry, operation, url, path, .. } = self;
-        let is_request_cut = entry.is_request_cut();
-        let Entry { request, response, .. } = entry;
-        let mut response = response.ok_or(NO_RESPONSE)?;
-        let status = response.status().ok_or(NO_RESPONSE)?;
-        if status == 304 {
-            return Err(NOT_MODIFIED);
-        }
-        if is_request_cut {
-            return Err(NO_BODY);
-        }
-        let headers = response.headers.take().unwrap_or_default();
-        let body = response.into_body().ok_or(NO_BODY)?;
-        let sent = request.body.as_ref().and_then(|body| body.text.as_deref());
-        if !is_small_enough(&body) || sent.is_some_and(|sent| !is_small_enough(sent.as_bytes())) {
-            return Err(TOO_LARGE);
-        }
-        let method = request.method.to_ascii_uppercase();
-        let (query, sent_headers) = (url.query().unwrap_or_default(), request.headers.unwrap_or_default());
-        let masked = MaskedRequest::new(contract, &method, &path, query, &sent_headers, sent);
-        Ok(ReadCall { operation, masked, status, headers, body })
     }
 }
 

@@ -1,7 +1,8 @@
 use std::path::Path;
 
+use sallyport_conformance::check::Finding;
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::observe::{Archive, Judgement, Traffic, Violation};
+use sallyport_conformance::observe::{Archive, Judgement, Traffic};
 use sallyport_conformance::report::{self, Detail, plain, quantity};
 use sallyport_conformance::run::{SavedReport, Session, SessionError};
 use sallyport_conformance::wire::{RecordedExchange, Request};
@@ -80,8 +81,8 @@ struct Complaint {
 }
 
 impl Complaint {
-    fn violations<'a>(&'a self, judgement: &'a Judgement) -> impl Iterator<Item = &'a Violation> {
-        let is_meant = |violation: &&Violation| self.clause.is_none_or(|clause| violation.clause == clause);
+    fn violations<'a>(&'a self, judgement: &'a Judgement) -> impl Iterator<Item = &'a Finding> {
+        let is_meant = |violation: &&Finding| self.clause.is_none_or(|clause| violation.clause == clause);
         judgement.violations.iter().filter(is_meant)
     }
 
@@ -105,7 +106,7 @@ impl Complaint {
         let shown: Vec<&str> = judgement.shown.iter().map(|clause| clause.id()).collect();
         let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
         text.push_str(&screen.line("can show", &shown));
-        for Violation { clause, expected, actual } in self.violations(judgement) {
+        for Finding { clause, expected, actual, .. } in self.violations(judgement) {
             text.push_str(&screen.line("violated", clause.id()));
             text.push_str(&screen.line("expected", expected));
             text.push_str(&screen.line("actual", actual));

@@ -35,19 +35,12 @@ pub struct Difference {
 
 /// A recording can't be read or written.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RecordingError {
-    /// The disk says no.
     #[error("{path}: {source}", path = path.display())]
-    Disk {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// Not a file of a recording.
+    Disk { path: PathBuf, source: io::Error },
     #[error("{path}: expected a snapshot with `source`, `expression` and a text between lines of ---", path = .0.display())]
     Format(PathBuf),
-    /// No file of a recording at all.
     #[error("{path}: expected a folder with a recording, found none; `conformance record` creates one", path = .0.display())]
     Empty(PathBuf),
 }

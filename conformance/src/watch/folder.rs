@@ -62,28 +62,14 @@ impl Changes {
 
 /// Why the folder of a watch can't be used.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum WatchError {
-    /// A file or the folder.
     #[error("{path}: {error}")]
-    File {
-        /// Which one.
-        path: String,
-        /// What went wrong.
-        error: io::Error,
-    },
-    /// Another program has it open.
+    File { path: String, error: io::Error },
     #[error("{0}: another program writes this folder; choose another one, or end that program")]
     Locked(String),
-    /// It is of another target.
     #[error("{folder}: expected the runs of {expected}, found those of {found}; choose another folder")]
-    OtherTarget {
-        /// The folder.
-        folder: String,
-        /// The target of this watch.
-        expected: String,
-        /// The target of the folder.
-        found: String,
-    },
+    OtherTarget { folder: String, expected: String, found: String },
 }
 
 impl WatchFolder {

@@ -11,7 +11,7 @@ use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::padded;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
-use crate::contract::{Contract, OperationId, Parameter, Search};
+use crate::contract::{Contract, Input, OperationId, Search};
 use crate::response::operation_of;
 use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
 use crate::wire::Request;
@@ -122,22 +122,33 @@ pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &R
 }
 
 impl Edit {
-    pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
-        let contract = probe.contract();
+    /// The request with a difference that depends on the contract alone.
+    pub(super) fn change(&self, contract: &Contract, orders: &[KnownOrder], request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
-        let key = token_parameter(contract, &request);
-        Ok(match self {
-            Self::Set(part, value) if is_search => {
-                let value = match value.json(contract, &probe.facts().orders, part) {
-                    Json::Array(items) if *part == IPS => padded(&contract.search, items).into(),
-                    value => value,
-                };
-                request.field(part, value)
-            }
+        match self {
+            Self::Set(part, value) if is_search => match value.json(contract, orders, part) {
+                Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
+                value => request.field(part, value),
+            },
             Self::Set(part, value) => request.query(part, value.text(contract, part)),
             Self::Drop(part) if is_search => request.without_field(part),
             Self::Drop(part) => request.without_query(part),
             Self::Add(part, value) => request.add_query(part, value.text(contract, part)),
+            Self::Body(media, text) => {
+                let bytes = request.body_bytes().unwrap_or_default();
+                request.body(media, body(text, &String::from_utf8_lossy(&bytes)))
+            }
+            _ => request,
+        }
+    }
+
+    pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
+        let contract = probe.contract();
+        let key = token_parameter(contract, &request);
+        Ok(match self {
+            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) => {
+                self.change(contract, &probe.facts().orders, request)
+            }
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -162,10 +173,6 @@ impl Edit {
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
             Self::Raw(part, text) => raw_field(&request, part, text),
-            Self::Body(media, text) => {
-                let bytes = request.body_bytes().unwrap_or_default();
-                request.body(media, body(text, &String::from_utf8_lossy(&bytes)))
-            }
             Self::Change(change) => change(probe, request)?,
             Self::With(change) => change(probe, request)?,
         })
@@ -262,7 +269,7 @@ impl Value {
             Self::Default => {
                 let name = if part == COUNTRY { REGIONS } else { part };
                 let mut parameters = contract.extract.operation.parameters.iter();
-                parameters.find(|known| known.name == name).map(Parameter::default_text).into()
+                parameters.find(|known| known.name == name).map(Input::default_text).into()
             }
             Self::Filled(character, more) => {
                 of_bytes(*character, contract.extract.separator_bytes + more).into()

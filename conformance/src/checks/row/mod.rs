@@ -18,6 +18,7 @@ pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, of_bytes, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
+pub(crate) use text::changed;
 pub(super) use text::read;
 
 /// One case of a rule.

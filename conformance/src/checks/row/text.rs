@@ -7,6 +7,7 @@ use super::edit::{Edit, JSON, Value};
 use super::{Base, Row, accept, each, either, reject};
 use crate::checks::extraction::{Extraction, Place};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
+use crate::wire::Request;
 
 /// The row of a line for each of its forms; none when it can't be read.
 pub(in crate::checks) fn read(
@@ -43,6 +44,19 @@ pub(in crate::checks) fn read(
         OperationId::Extract => each(&forms, [row]),
         other => vec![row.of(Base::Static(other))],
     })
+}
+
+/// A request with the differences of a row, which depend on the contract alone. None if they can't be read.
+pub(crate) fn changed(
+    contract: &Contract,
+    operation: OperationId,
+    request: Request,
+    differences: &'static str,
+) -> Option<Request> {
+    let operation = contract.operation(operation);
+    let edits =
+        differences.split_terminator(" | ").map(|part| edit(operation, part)).collect::<Option<Vec<_>>>()?;
+    Some(edits.iter().fold(request, |request, edit| edit.change(contract, &[], request)))
 }
 
 /// `-PART` leaves it out, `PART=VALUE` sets it, `+NAME=VALUE` sets a part that the document lacks, `?NAME=VALUE` adds a parameter to the

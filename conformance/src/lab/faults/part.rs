@@ -3,18 +3,18 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::contract::{Extract, Parameter, Property, Search};
+use crate::contract::{Extract, Input, Search};
 use crate::lab::Call;
 
 /// A part of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// A parameter of the query.
-    Query(fn(&'static Extract) -> &'static Parameter),
+    Query(fn(&'static Extract) -> &'static Input),
     /// A header.
     Header(fn(&'static Extract) -> &'static str),
     /// A property of the body of a search.
-    Body(fn(&Search) -> &Property),
+    Body(fn(&Search) -> &Input),
     /// The same by its name, as for a filter.
     Property(&'static str),
 }
