@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::row::{Row, cases, read};
+use super::row::{Row, cases, fact, read};
 use super::{all, extract, groups, search};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
 use crate::contract::{Clause, Contract, OperationId};
@@ -40,13 +40,20 @@ fn programs() -> impl Iterator<Item = &'static Program> {
 }
 
 /// The text of each rule.
-fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
+pub(super) fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
     let is_rule = |block: &&str| !block.is_empty() && !block.starts_with('#');
     text.split("\n\n").map(str::trim_end).filter(is_rule)
 }
 
 /// None when it or one of its rows has a mistake, or nothing tests it.
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
+    let id = block.split(' ').next()?;
+    let program = programs().find(|program| program.id == id).map(|program| program.run);
+    let rows = rows(operation, block, Contract::embedded().ok()?)?;
+    tested(operation, block, program.or_else(|| (!rows.is_empty()).then_some(Run::Rows(stated_cases)))?)
+}
+
+fn tested(operation: Option<OperationId>, block: &'static str, run: Run) -> Option<Check> {
     let mut lines = block.lines();
     let (id, rest) = lines.next()?.split_once(" [")?;
     let (clauses, needs) = rest.split_once(']')?;
@@ -54,18 +61,22 @@ fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let needs = needs.strip_prefix(" needs ").unwrap_or(needs).split_terminator(' ');
     let needs: Vec<Fact> = needs.map(fact).collect::<Option<_>>()?;
     let (title, why) = (lines.next()?.trim_start(), lines.next()?.trim_start());
-    let program = programs().find(|program| program.id == id).map(|program| program.run);
-    let rows = rows(operation, block, Contract::embedded().ok()?)?;
-    let run = program.or_else(|| (!rows.is_empty()).then_some(Run::Rows(stated_cases)))?;
-    let (clauses, needs) = (clauses.leak(), needs.leak());
-    Some(Check { id, title, why, operation, clauses, needs, run })
+    Some(Check { id, title, why, operation, clauses: clauses.leak(), needs: needs.leak(), run })
+}
+
+/// A rule that is no part of a plan. A test finds one that can't be read.
+pub(crate) fn apart(operation: OperationId, id: &str, run: Run) -> Check {
+    let mut rules = blocks(include_str!("apart.txt")).filter(|block| block.split(' ').next() == Some(id));
+    rules.next().and_then(|block| tested(Some(operation), block, run)).unwrap_or(Check::TEMPLATE)
 }
 
 /// The rows of the text of a rule; none when one of them has a mistake. Each row is a line, and others are comments.
 fn rows(operation: Option<OperationId>, block: &'static str, contract: &Contract) -> Option<Vec<Row>> {
-    let lines = block.lines().skip(3).filter(|line| !line.trim_start().starts_with('#'));
-    let rows: Option<Vec<_>> = lines.map(|line| read(operation?, line, contract)).collect();
-    rows.map(|rows| rows.concat())
+    let mut lines = block.lines().skip(3).filter(|line| !line.trim_start().starts_with('#')).peekable();
+    match operation {
+        None => lines.peek().is_none().then(Vec::new),
+        Some(operation) => read(operation, lines, contract),
+    }
 }
 
 /// The rows below the rule with this id.
@@ -77,12 +88,6 @@ pub(super) fn stated(id: &str, scope: &Scope<'_>) -> Vec<Row> {
 
 fn stated_cases(check: &Check, scope: &Scope<'_>) -> Vec<Case> {
     check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope))).unwrap_or_default()
-}
-
-/// The fact with this key in the configuration.
-fn fact(key: &str) -> Option<Fact> {
-    let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
-    Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
 }
 
 /// A rule that is tested by the requests of its cases.
@@ -108,6 +113,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::explore;
+    use crate::target::Facts;
 
     #[test]
     fn each_rule_is_tested_and_each_program_has_one() {
@@ -125,5 +132,22 @@ mod tests {
         }
         let read = CHECKS.iter().map(|check| check.id);
         assert!(read.eq(ids), "a rule can't be read, or nothing tests it");
+        let apart = [&*explore::RELATIONS, &extract::discovery::DISCOVERY, &search::discovery::DISCOVERY];
+        assert!(apart.iter().all(|check| !check.id.is_empty()), "a rule of apart.txt can't be read");
+    }
+
+    #[test]
+    fn each_row_is_a_case_of_its_rule() {
+        let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
+        for check in &*CHECKS {
+            let cases: Vec<_> = check.cases(&scope).into_iter().map(|case| case.label().to_owned()).collect();
+            for label in stated(check.id, &scope).iter().map(Row::label) {
+                let is_of = |case: &String| {
+                    case.strip_suffix(label)
+                        .is_some_and(|form| form.is_empty() || form.ends_with('/') || label.is_empty())
+                };
+                assert!(cases.iter().any(is_of), "{}: no case is made from the row `{label}`", check.id);
+            }
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! What recorded exchanges must have in common, where no change of the data can explain a difference.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::traffic::{TrafficExchange, TrafficPlace};
-use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass};
-use crate::checks::groups;
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
+use crate::checks::{apart, groups};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::response::gateways::listed;
 
@@ -16,10 +17,8 @@ const WINDOW: SignedDuration = SignedDuration::from_secs(120);
 /// Maximum number of earlier exchanges that each one is compared with. An archive may have thousands within the window.
 const MAX_COMPARED: usize = 200;
 
-pub(super) static ORDER: Check = Check::new(OperationId::Groups, "groups.order.recorded", &[Clause::GroupsOrder])
-    .title("groups of a recorded listing ascend by id")
-    .why("Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.")
-    .passive(judge_order);
+pub(super) static ORDER: LazyLock<Check> =
+    LazyLock::new(|| apart(OperationId::Groups, "groups.order.recorded", Run::Passive(judge_order)));
 
 /// A listing of one group is in any order.
 fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -34,11 +33,8 @@ fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(groups::disorder(&groups::ids_of(items)).map(finding).into_iter().collect())
 }
 
-pub(super) static REPEATED: Check =
-    Check::new(OperationId::Extract, "extract.idempotent.recorded", &[Clause::ExtractIdempotent])
-        .title("a recorded extraction that was repeated under its request id returned the same gateways")
-        .why("A caller that repeats an interrupted extraction pays for gateways twice.")
-        .passive(|_| None);
+pub(super) static REPEATED: LazyLock<Check> =
+    LazyLock::new(|| apart(OperationId::Extract, "extract.idempotent.recorded", Run::Passive(|_| None)));
 
 /// The extractions that were accepted, with what they are compared by. It takes less memory than their text.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
 
-use super::filters::{accented, exact_cases};
+use super::filters::exact_cases;
 use super::rules::{boundary_cases, invalid_members};
 use super::*;
 use crate::grammar::json_integers;
@@ -106,31 +106,6 @@ pub(super) static PROGRAMS: &[Program] = &[
 /// A page size for a number of instances, before it is clamped to its range.
 type Size = fn(i64) -> i64;
 
-/// Unlisted texts, one made from each listed status.
-const UNLISTED: [(&str, Respell); 11] = [
-    ("twice with a comma", |status| format!("{status},{status}")),
-    ("twice with a bar", |status| format!("{status}|{status}")),
-    ("with a comma behind it", |status| format!("{status},")),
-    ("in capitals", |status| status.to_uppercase()),
-    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
-    ("after a space", |status| format!(" {status}")),
-    ("before a space", |status| format!("{status} ")),
-    ("in plural", |status| format!("{status}s")),
-    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
-    ("unknown", |status| format!("un{status}")),
-    ("its first three letters", |status| status.chars().take(3).collect()),
-];
-
-/// Texts that a comparison which ignores letter case, accents or invisible characters takes for a listed status.
-const FOLDED: [(&str, Respell); 4] = [
-    ("with an accent", accented),
-    ("with a letter that is another one in capitals", |status| {
-        status.replacen('i', "\u{131}", 1).replacen('s', "\u{17f}", 1)
-    }),
-    ("with a zero-width space behind it", |status| format!("{status}\u{200b}")),
-    ("with a line break behind it", |status| format!("{status}\n")),
-];
-
 /// Statuses of other services, and values with other meanings, between spaces.
 const OTHER_STATUSES: &str =
     "canceled all any * none null suspended pending paused inactive running deleted disabled 0 1 true";
@@ -144,12 +119,13 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         let why = |status: &String| format!("status is {status:?}, which is not listed");
         each_invalid(label, values.map(|status| (why(&status), field(STATUS, status))))
     };
-    let near =
-        UNLISTED.map(|(label, other)| unlisted(label, listed.iter().map(|status| other(status)).collect()));
-    let folded = FOLDED.map(|(label, other)| {
-        let values = listed.iter().map(|status| other(status)).filter(|status| !listed.contains(status));
-        unlisted(label, values.take(1).collect())
-    });
+    let made = |near: Near, most| {
+        let values = listed.iter().map(|status| near.of(status)).filter(|status| !listed.contains(status));
+        unlisted(near.label, values.take(most).collect())
+    };
+    let near = near("listed value")
+        .map(|near| made(near, usize::MAX))
+        .chain(near("folded value").map(|near| made(near, 1)));
     let others = OTHER_STATUSES.split(' ').filter(|status| !listed.iter().any(|listed| listed == status));
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
@@ -162,8 +138,7 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
     });
     let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows =
-        near.into_iter().chain(folded).chain(others).chain([unlisted("two of them with a comma", pairs)]);
+    let rows = near.chain(others).chain([unlisted("two of them with a comma", pairs)]);
     rows.chain(beside).chain([bounded]).collect()
 }
 
