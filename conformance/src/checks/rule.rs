@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::row::{Row, cases, fact, read};
+use super::search::searches::{RELATIONS, case};
 use super::{all, extract, groups, search};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
 use crate::contract::{Clause, Contract, OperationId};
@@ -49,8 +50,9 @@ pub(super) fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let id = block.split(' ').next()?;
     let program = programs().find(|program| program.id == id).map(|program| program.run);
-    let rows = rows(operation, block, Contract::embedded().ok()?)?;
-    tested(operation, block, program.or_else(|| (!rows.is_empty()).then_some(Run::Rows(stated_cases)))?)
+    let is_stated =
+        !rows(operation, block, Contract::embedded().ok()?)?.is_empty() | !searches(block)?.is_empty();
+    tested(operation, block, program.or_else(|| is_stated.then_some(Run::Rows(stated_cases)))?)
 }
 
 fn tested(operation: Option<OperationId>, block: &'static str, run: Run) -> Option<Check> {
@@ -70,24 +72,49 @@ pub(crate) fn apart(operation: OperationId, id: &str, run: Run) -> Check {
     rules.next().and_then(|block| tested(Some(operation), block, run)).unwrap_or(Check::TEMPLATE)
 }
 
-/// The rows of the text of a rule; none when one of them has a mistake. Each row is a line, and others are comments.
+/// What stands below a rule; other lines are comments.
+fn lines(block: &'static str) -> impl Iterator<Item = &'static str> {
+    block.lines().skip(3).map(str::trim_start).filter(|line| !line.starts_with('#'))
+}
+
+/// Whether a line is a row of searches.
+fn is_of_searches(line: &str) -> bool {
+    let word = line.split(' ').next();
+    RELATIONS.iter().any(|(known, _)| Some(*known) == word)
+}
+
+/// The rows of the text of a rule; none when one of them has a mistake.
 fn rows(operation: Option<OperationId>, block: &'static str, contract: &Contract) -> Option<Vec<Row>> {
-    let mut lines = block.lines().skip(3).filter(|line| !line.trim_start().starts_with('#')).peekable();
+    let mut rows = lines(block).filter(|line| !is_of_searches(line)).peekable();
     match operation {
-        None => lines.peek().is_none().then(Vec::new),
-        Some(operation) => read(operation, lines, contract),
+        None => rows.peek().is_none().then(Vec::new),
+        Some(operation) => read(operation, rows, contract),
     }
+}
+
+/// The cases of searches in the text of a rule; none when one of them has a mistake.
+fn searches(block: &'static str) -> Option<Vec<Case>> {
+    lines(block).filter(|line| is_of_searches(line)).map(case).collect()
+}
+
+fn of_id(id: &str) -> Option<(Option<OperationId>, &'static str)> {
+    let mut texts = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
+    texts.find(|(_, block)| block.split(' ').next() == Some(id))
 }
 
 /// The rows below the rule with this id.
 pub(super) fn stated(id: &str, scope: &Scope<'_>) -> Vec<Row> {
-    let blocks = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
-    let mut of_rule = blocks.filter(|(_, block)| block.split(' ').next() == Some(id));
-    of_rule.next().and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+    of_id(id).and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+}
+
+/// The cases of searches below the rule with this id.
+pub(super) fn searched(id: &str) -> Vec<Case> {
+    of_id(id).and_then(|(_, block)| searches(block)).unwrap_or_default()
 }
 
 fn stated_cases(check: &Check, scope: &Scope<'_>) -> Vec<Case> {
-    check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope))).unwrap_or_default()
+    let rows = check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope)));
+    rows.into_iter().flatten().chain(searched(check.id)).collect()
 }
 
 /// A rule that is tested by the requests of its cases.
@@ -141,7 +168,8 @@ mod tests {
         let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
         for check in &*CHECKS {
             let cases: Vec<_> = check.cases(&scope).into_iter().map(|case| case.label().to_owned()).collect();
-            for label in stated(check.id, &scope).iter().map(Row::label) {
+            let (rows, searches) = (stated(check.id, &scope), searched(check.id));
+            for label in rows.iter().map(Row::label).chain(searches.iter().map(Case::label)) {
                 let is_of = |case: &String| {
                     case.strip_suffix(label)
                         .is_some_and(|form| form.is_empty() || form.ends_with('/') || label.is_empty())

@@ -196,9 +196,8 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
             "listed" => {
                 property().filter(|property| !property.schema.values.is_empty()).map(|_| Value::Listed)?
             }
-            "default" => {
-                parameter().filter(|known| !known.default_text().is_empty()).map(|_| Value::Default)?
-            }
+            "default" if parameter().is_some_and(|known| !known.default_text().is_empty()) => Value::Default,
+            "default" => Value::Json(property()?.schema.default.clone()?),
             "custom" if part == LB => contract.extract.custom_separator.clone().into(),
             "text" if part == RETURN_TYPE => contract.extract.text.clone().into(),
             "an order" => Value::Order("SO-1"),

@@ -14,16 +14,14 @@ fn variety_cases(scope: &Scope<'_>) -> Vec<Case> {
         let pages = account.pages(query, account.survey.page_size(2));
         Ok(pages.into_iter().chain([largest, null]).collect())
     });
-    let batches = rows(Relation::Page, BATCHES.map(|name| (name, 1, name)), |account, name| {
-        Ok(vec![account.batch(name)?])
-    });
     let filters = kinds().map(|kind| (format!("filtered by {}", kind.label()), 2, kind));
     let filters = rows(Relation::Page, filters, |account, kind| {
         let filters = account.survey.candidates(kind).into_iter().take(2);
         Ok(filters.map(|filter| account.survey.query().filtered([filter])).collect())
     });
-    let surveyed = [pages, batches, filters].concat().into_iter();
-    let surveyed = surveyed.map(|case| case.needs([Fact::OwnAddresses]));
+    let surveyed = [pages, filters].concat().into_iter();
+    let surveyed =
+        surveyed.map(|case| case.needs([Fact::OwnAddresses])).chain(searched("search.envelope.variety"));
     cases(SearchEnvelope, stated("search.envelope.variety", scope)).into_iter().chain(surveyed).collect()
 }
 

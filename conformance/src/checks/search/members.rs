@@ -11,20 +11,6 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
     active("search.status.sum", |_| exact_cases(SearchStatus)),
     active("search.group.boundaries", group_boundaries),
-    active("search.group.null", |_| {
-        let beside = [
-            ("alone", 1, None),
-            ("beside a status", 1, Some(STATUS)),
-            ("beside a country", 1, Some(COUNTRY_CODE)),
-            ("beside an order", 1, Some(ORDER_NO)),
-        ];
-        rows(Relation::Survey, beside, |account, property: Option<&str>| {
-            let kind = property.and_then(|name| kinds_of(&[name]).pop());
-            let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
-            let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
-            Ok(vec![query.citing(SearchGroup)])
-        })
-    }),
     active("search.group.sum", |_| exact_cases(SearchGroup)),
     active("search.page.boundaries", |scope| {
         // A service may reject a page past the last one, so the first one is the only valid one.
@@ -33,33 +19,12 @@ pub(super) static PROGRAMS: &[Program] = &[
         let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
         [first, malformed].concat()
     }),
-    active("search.page.default", |scope| {
-        // The control has a page, in case the service wrongly requires one.
-        let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
-        let rows = [
-            valid("neither page nor pageSize", [Drop(PAGE)]),
-            valid("a pageSize without page", [Drop(PAGE), size]),
-        ];
-        let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
-        let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
-            let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
-            Ok(vec![query.citing(SearchPage)])
-        });
-        let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-        cases(SearchPage, rows).into_iter().chain(first).collect()
-    }),
     active("search.page-size.boundaries", |scope| {
         let search = &scope.contract.search;
         let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
         [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
     }),
     active("search.page-size.default", |_| {
-        let cases = [
-            ("the first page", 2, (0, false)),
-            ("the second page", 2, (1, false)),
-            ("the first page of a full batch", 2, (0, true)),
-            ("the second page of a full batch", 2, (1, true)),
-        ];
         let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
             let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
             let queries = filters.map(|filter| account.survey.query().filtered([filter]));
@@ -68,43 +33,9 @@ pub(super) static PROGRAMS: &[Program] = &[
             let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
             Ok(vec![query.citing(SearchPageSize)])
         });
-        let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
-            let Account { survey, search, .. } = account;
-            let lacks = || account.lacks("the searched addresses have too few instances", "more addresses");
-            let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
-            let mut query = Query { page: Some(number), ..survey.query() }.citing(SearchPageSize);
-            if is_full {
-                query.items.extend(account.fill(&query.items));
-            }
-            Ok(vec![query])
-        });
-        [cases, filtered].concat()
-    }),
-    active("search.page-size.most", |_| {
-        let sizes: [(&str, u32, Size); 5] = [
-            ("the smallest size", 1, |_| 0),
-            ("one below the number of instances", 1, |count| count.saturating_sub(1)),
-            ("the number of instances", 1, |count| count),
-            ("one above the number of instances", 1, |count| count + 1),
-            ("the largest size", 1, |_| i64::MAX),
-        ];
-        let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
-            let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
-            let size = size(survey.page_size(1)).clamp(min, max);
-            let query = survey.query().on_page(*search.pages.start(), size);
-            Ok(vec![query.citing(SearchPageSize)])
-        });
-        // It is past every instance, so it must be empty or rejected.
-        let label = "the largest page of the largest size";
-        let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
-            Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
-        });
-        [sizes, last].concat()
+        [searched("search.page-size.default"), filtered].concat()
     }),
 ];
-
-/// A page size for a number of instances, before it is clamped to its range.
-type Size = fn(i64) -> i64;
 
 /// Statuses of other services, and values with other meanings, between spaces.
 const OTHER_STATUSES: &str =

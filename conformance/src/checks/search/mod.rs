@@ -18,6 +18,7 @@ mod members;
 mod paging;
 mod read_only;
 mod rules;
+pub(super) mod searches;
 mod surveyed;
 mod watched;
 
@@ -38,7 +39,7 @@ use crate::checks::relation::{
     respell, shown_kinds, survey,
 };
 use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, field, with};
-use crate::checks::rule::{Program, active, first, passive, stated};
+use crate::checks::rule::{Program, active, first, passive, searched, stated};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter};
