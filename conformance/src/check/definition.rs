@@ -149,34 +149,6 @@ impl Check {
         run: Run::Cases(|_| Vec::new()),
     };
 
-    /// A check of an operation, whose findings may cite these clauses.
-    pub(crate) const fn new(operation: OperationId, id: &'static str, clauses: &'static [Clause]) -> Self {
-        Self { id, clauses, operation: Some(operation), ..Self::TEMPLATE }
-    }
-
-    pub(crate) const fn title(self, title: &'static str) -> Self {
-        Self { title, ..self }
-    }
-
-    pub(crate) const fn why(self, why: &'static str) -> Self {
-        Self { why, ..self }
-    }
-
-    pub(crate) const fn needs(self, needs: &'static [Fact]) -> Self {
-        Self { needs, ..self }
-    }
-
-    pub(crate) const fn declared(self, cases: fn(&Operation) -> Vec<Case>) -> Self {
-        Self { run: Run::Declared(cases), ..self }
-    }
-
-    pub(crate) const fn passive(
-        self,
-        judge: fn(&ObservedExchange<'_>) -> Option<Vec<PassiveFinding>>,
-    ) -> Self {
-        Self { run: Run::Passive(judge), ..self }
-    }
-
     /// Its cases in a scope; none for a passive check.
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
         match self.run {

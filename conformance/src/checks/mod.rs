@@ -4,6 +4,7 @@ mod all;
 mod extract;
 mod extraction;
 pub(crate) mod groups;
+mod near;
 mod plain;
 pub(crate) mod quota;
 mod registry;
@@ -21,6 +22,7 @@ pub use requests::UNKNOWN_ADDRESS;
 
 pub(crate) use requests::{first_requests, plain};
 pub(crate) use row::changed;
+pub(crate) use rule::apart;
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 

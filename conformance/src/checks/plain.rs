@@ -5,90 +5,90 @@ use std::sync::LazyLock;
 
 use super::extraction::Place;
 use super::row::{Base, Credential, Edit, Row, accept, cases, reject, with};
+use super::rule::blocks;
 use super::schema;
 use super::token::{one_token, other_spellings};
-use crate::check::{Case, Check, Cost};
-use crate::contract::{Boundary, Contract, Input, Operation, OperationId, Place as Sent, boundaries};
+use crate::check::{Case, Check, Cost, Run};
+use crate::contract::{
+    Boundary, Clause, Contract, Input, Operation, OperationId, Place as Sent, boundaries,
+};
 use crate::target::Fact;
 use crate::wire::Request;
+
+/// What tests a rule of `plain.txt`: its name, whether it is of the plain operations alone, the clauses that an operation declares for it,
+/// and how it is run.
+type Program = (&'static str, bool, fn(&'static Operation) -> &'static [Clause], Run);
+
+const PROGRAMS: [Program; 6] = [
+    ("envelope.schema", false, |operation| &operation.success.clauses, Run::Passive(schema::judge)),
+    (
+        "envelope.success",
+        false,
+        |operation| from_ref(&operation.success.clause),
+        Run::Declared(|operation| {
+            let gateways = u32::from(operation.id == OperationId::Extract);
+            vec![Case::for_data("", Cost::extraction(1, gateways), operation.id, schema::succeeds)]
+        }),
+    ),
+    (
+        "headers.request-id",
+        false,
+        |operation| operation.success.request_id.as_ref().map_or(&[], |clauses| clauses),
+        Run::Passive(schema::judge_request_id),
+    ),
+    (
+        "headers.callers-id",
+        true,
+        |operation| operation.success.request_id.as_ref().map_or(&[], |[_, of_header]| from_ref(of_header)),
+        Run::Declared(|operation| {
+            let clause =
+                operation.success.request_id.map_or(operation.success.clause, |[_, of_header]| of_header);
+            // A passive check judges the headers of all responses; this one is to a request with an id.
+            let why = "a request id of the caller in a header that every call may have";
+            cases(clause, [accept("", why, [Edit::Id(Place::Header, 0)]).of(Base::Static(operation.id))])
+        }),
+    ),
+    (
+        "input.declared",
+        true,
+        |operation| &operation.input_clauses,
+        Run::Declared(|operation| input(operation).collect()),
+    ),
+    (
+        "token.single",
+        true,
+        |operation| from_ref(&operation.token_clause),
+        Run::Declared(|operation| {
+            let (base, clause) = (Base::Static(operation.id), operation.token_clause);
+            let label = "the tokens of two accounts are sent";
+            let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))]);
+            let two = two.of(base.clone()).needing(Fact::SecondToken);
+            let rows = one_token(&base, |wrong| wrong.label).into_iter().chain([two]);
+            cases(clause, rows).into_iter().chain([other_spellings(clause, operation.id)]).collect()
+        }),
+    ),
+];
 
 /// The checks of every operation, and those of the plain ones alone, in whose place others have their own.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let contract = Contract::embedded().into_iter();
     contract
-        .flat_map(|contract| {
-            contract.operations().flat_map(of_all).chain(contract.plain.values().flat_map(of_plain))
-        })
+        .flat_map(|contract| contract.operations().flat_map(|operation| of(contract, operation)))
         .collect()
 });
 
-fn of_all(operation: &'static Operation) -> Vec<Check> {
-    let (id, success) = (operation.id, &operation.success);
-    let check = |name, clauses| Check::new(id, id.named(name), clauses);
-    let mut checks = vec![
-        check("envelope.schema", &success.clauses)
-            .title("every success matches its schema in the OpenAPI document")
-            .why("Clients that are generated from the document fail on a field that is missing or of another type.")
-            .passive(schema::judge),
-        check("envelope.success", from_ref(&success.clause))
-            .title("a valid request gets the HTTP status and the code of a success")
-            .why("Clients check both; when they disagree, a success is discarded or an error is taken for a success.")
-            .declared(|operation| {
-                let gateways = u32::from(operation.id == OperationId::Extract);
-                vec![Case::for_data("", Cost::extraction(1, gateways), operation.id, schema::succeeds)]
-            }),
-    ];
-    if let Some(clauses) = &success.request_id {
-        checks.push(
-            check("headers.request-id", clauses)
-                .title("`X-Request-Id` and `requestId` of a success are not empty")
-                .why("Support can't find a call without its id.")
-                .passive(schema::judge_request_id),
-        );
-    }
-    checks
-}
-
-fn of_plain(operation: &'static Operation) -> Vec<Check> {
-    let id = operation.id;
-    let check = |name, clauses| Check::new(id, id.named(name), clauses);
-    let mut checks = vec![
-        check("token.single", from_ref(&operation.token_clause))
-            .title("one non-empty token is accepted: a missing, empty or repeated one is rejected")
-            .why("With two tokens, whose data is read depends on the order in which a service reads them.")
-            .declared(|operation| {
-                let (base, clause) = (Base::Static(operation.id), operation.token_clause);
-                let label = "the tokens of two accounts are sent";
-                let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))]);
-                let two = two.of(base.clone()).needing(Fact::SecondToken);
-                let rows = one_token(&base, |wrong| wrong.label).into_iter().chain([two]);
-                cases(clause, rows).into_iter().chain([other_spellings(clause, operation.id)]).collect()
-            }),
-    ];
-    if let Some([_, clause]) = &operation.success.request_id {
-        checks.push(
-            check("headers.callers-id", from_ref(clause))
-                .title("a success has its headers also when the caller sends a request id")
-                .why("Proxies add an id to every call. A service that adopts it may leave out its own headers.")
-                .declared(|operation| {
-                    let clause =
-                        operation.success.request_id.map_or(operation.success.clause, |[_, of_header]| of_header);
-                    // A passive check judges the headers of all responses; this one is to a request with an id.
-                    let why = "a request id of the caller in a header that every call may have";
-                    let row = accept("", why, [Edit::Id(Place::Header, 0)]).of(Base::Static(operation.id));
-                    cases(clause, [row])
-                }),
-        );
-    }
-    if !operation.input_clauses.is_empty() {
-        checks.push(
-            check("input.declared", &operation.input_clauses)
-                .title("values that the document allows are accepted, and others are rejected")
-                .why("A value that is accepted beyond a limit is cut or stored as another one, and a valid one that is rejected stops its caller.")
-                .declared(|operation| input(operation).collect()),
-        );
-    }
-    checks
+fn of(contract: &Contract, operation: &'static Operation) -> impl Iterator<Item = Check> {
+    let is_plain = contract.plain.contains_key(&operation.id);
+    let programs = PROGRAMS.into_iter().filter(move |(_, of_plain, ..)| is_plain || !of_plain);
+    programs.filter_map(|(name, _, clauses, run)| {
+        let mut rules = blocks(include_str!("plain.txt"));
+        let mut lines =
+            rules.find(|rule| rule.lines().next() == Some(name))?.lines().skip(1).map(str::trim_start);
+        let (title, why, clauses) = (lines.next()?, lines.next()?, clauses(operation));
+        let id = operation.id.named(name);
+        let check = Check { id, title, why, operation: Some(operation.id), clauses, needs: &[], run };
+        (!clauses.is_empty()).then_some(check)
+    })
 }
 
 /// Sets a part of a request, or takes it out.

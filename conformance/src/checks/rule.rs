@@ -2,7 +2,8 @@
 
 use std::sync::LazyLock;
 
-use super::row::{Row, cases, read};
+use super::row::{Row, cases, fact, read};
+use super::search::searches::{RELATIONS, case};
 use super::{all, extract, groups, search};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
 use crate::contract::{Clause, Contract, OperationId};
@@ -40,13 +41,21 @@ fn programs() -> impl Iterator<Item = &'static Program> {
 }
 
 /// The text of each rule.
-fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
+pub(super) fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
     let is_rule = |block: &&str| !block.is_empty() && !block.starts_with('#');
     text.split("\n\n").map(str::trim_end).filter(is_rule)
 }
 
 /// None when it or one of its rows has a mistake, or nothing tests it.
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
+    let id = block.split(' ').next()?;
+    let program = programs().find(|program| program.id == id).map(|program| program.run);
+    let is_stated =
+        !rows(operation, block, Contract::embedded().ok()?)?.is_empty() | !searches(block)?.is_empty();
+    tested(operation, block, program.or_else(|| is_stated.then_some(Run::Rows(stated_cases)))?)
+}
+
+fn tested(operation: Option<OperationId>, block: &'static str, run: Run) -> Option<Check> {
     let mut lines = block.lines();
     let (id, rest) = lines.next()?.split_once(" [")?;
     let (clauses, needs) = rest.split_once(']')?;
@@ -54,35 +63,58 @@ fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let needs = needs.strip_prefix(" needs ").unwrap_or(needs).split_terminator(' ');
     let needs: Vec<Fact> = needs.map(fact).collect::<Option<_>>()?;
     let (title, why) = (lines.next()?.trim_start(), lines.next()?.trim_start());
-    let program = programs().find(|program| program.id == id).map(|program| program.run);
-    let rows = rows(operation, block, Contract::embedded().ok()?)?;
-    let run = program.or_else(|| (!rows.is_empty()).then_some(Run::Rows(stated_cases)))?;
-    let (clauses, needs) = (clauses.leak(), needs.leak());
-    Some(Check { id, title, why, operation, clauses, needs, run })
+    Some(Check { id, title, why, operation, clauses: clauses.leak(), needs: needs.leak(), run })
 }
 
-/// The rows of the text of a rule; none when one of them has a mistake. Each row is a line, and others are comments.
+/// A rule that is no part of a plan. A test finds one that can't be read.
+pub(crate) fn apart(operation: OperationId, id: &str, run: Run) -> Check {
+    let mut rules = blocks(include_str!("apart.txt")).filter(|block| block.split(' ').next() == Some(id));
+    rules.next().and_then(|block| tested(Some(operation), block, run)).unwrap_or(Check::TEMPLATE)
+}
+
+/// What stands below a rule; other lines are comments.
+fn lines(block: &'static str) -> impl Iterator<Item = &'static str> {
+    block.lines().skip(3).map(str::trim_start).filter(|line| !line.starts_with('#'))
+}
+
+/// Whether a line is a row of searches.
+fn is_of_searches(line: &str) -> bool {
+    let word = line.split(' ').next();
+    RELATIONS.iter().any(|(known, _)| Some(*known) == word)
+}
+
+/// The rows of the text of a rule; none when one of them has a mistake.
 fn rows(operation: Option<OperationId>, block: &'static str, contract: &Contract) -> Option<Vec<Row>> {
-    let lines = block.lines().skip(3).filter(|line| !line.trim_start().starts_with('#'));
-    let rows: Option<Vec<_>> = lines.map(|line| read(operation?, line, contract)).collect();
-    rows.map(|rows| rows.concat())
+    let mut rows = lines(block).filter(|line| !is_of_searches(line)).peekable();
+    match operation {
+        None => rows.peek().is_none().then(Vec::new),
+        Some(operation) => read(operation, rows, contract),
+    }
+}
+
+/// The cases of searches in the text of a rule; none when one of them has a mistake.
+fn searches(block: &'static str) -> Option<Vec<Case>> {
+    lines(block).filter(|line| is_of_searches(line)).map(case).collect()
+}
+
+fn of_id(id: &str) -> Option<(Option<OperationId>, &'static str)> {
+    let mut texts = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
+    texts.find(|(_, block)| block.split(' ').next() == Some(id))
 }
 
 /// The rows below the rule with this id.
 pub(super) fn stated(id: &str, scope: &Scope<'_>) -> Vec<Row> {
-    let blocks = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
-    let mut of_rule = blocks.filter(|(_, block)| block.split(' ').next() == Some(id));
-    of_rule.next().and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+    of_id(id).and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+}
+
+/// The cases of searches below the rule with this id.
+pub(super) fn searched(id: &str) -> Vec<Case> {
+    of_id(id).and_then(|(_, block)| searches(block)).unwrap_or_default()
 }
 
 fn stated_cases(check: &Check, scope: &Scope<'_>) -> Vec<Case> {
-    check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope))).unwrap_or_default()
-}
-
-/// The fact with this key in the configuration.
-fn fact(key: &str) -> Option<Fact> {
-    let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
-    Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
+    let rows = check.clauses.first().map(|clause| cases(*clause, stated(check.id, scope)));
+    rows.into_iter().flatten().chain(searched(check.id)).collect()
 }
 
 /// A rule that is tested by the requests of its cases.
@@ -108,6 +140,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::explore;
+    use crate::target::Facts;
 
     #[test]
     fn each_rule_is_tested_and_each_program_has_one() {
@@ -125,5 +159,23 @@ mod tests {
         }
         let read = CHECKS.iter().map(|check| check.id);
         assert!(read.eq(ids), "a rule can't be read, or nothing tests it");
+        let apart = [&*explore::RELATIONS, &extract::discovery::DISCOVERY, &search::discovery::DISCOVERY];
+        assert!(apart.iter().all(|check| !check.id.is_empty()), "a rule of apart.txt can't be read");
+    }
+
+    #[test]
+    fn each_row_is_a_case_of_its_rule() {
+        let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
+        for check in &*CHECKS {
+            let cases: Vec<_> = check.cases(&scope).into_iter().map(|case| case.label().to_owned()).collect();
+            let (rows, searches) = (stated(check.id, &scope), searched(check.id));
+            for label in rows.iter().map(Row::label).chain(searches.iter().map(Case::label)) {
+                let is_of = |case: &String| {
+                    case.strip_suffix(label)
+                        .is_some_and(|form| form.is_empty() || form.ends_with('/') || label.is_empty())
+                };
+                assert!(cases.iter().any(is_of), "{}: no case is made from the row `{label}`", check.id);
+            }
+        }
     }
 }

@@ -102,7 +102,7 @@ impl Arguments {
 }
 
 /// Variations that no case is about, with the reason.
-const LEFT_OUT: [(&str, &str); 13] = [
+const LEFT_OUT: [(&str, &str); 14] = [
     ("accounts.ids-counted-in-each", "it affects two accounts only, and a case has one"),
     ("http.no-content-type", "the document gives each success a media type, which a client may insist on"),
     ("extract.code-with-fraction", "a client may read an integer as its language does"),
@@ -114,6 +114,7 @@ const LEFT_OUT: [(&str, &str); 13] = [
     ("http.unavailable-at-times", "it affects one request in sixty, too few for one call"),
     ("http.unavailable-in-windows", "a call meets the outage only by chance"),
     ("extract.empty-region-is-unknown", "a case asks for a region with gateways"),
+    ("extract.empty-region-has-a-code-of-its-own", "a case asks for a region with gateways"),
     ("extract.proxy-on-this-machine-trusted", "it depends on a header that no client sends"),
     ("search.page-past-end-rejected", "a case of client.paging"),
 ];

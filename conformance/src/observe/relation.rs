@@ -1,10 +1,12 @@
 //! What recorded exchanges must have in common, where no change of the data can explain a difference.
 
+use std::sync::LazyLock;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::traffic::TrafficExchange;
-use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass};
-use crate::checks::groups;
+use crate::check::{Check, ObservedExchange, PassiveFinding, ResponseClass, Run};
+use crate::checks::{apart, groups};
 use crate::contract::{Clause, Contract, OperationId};
 use crate::response::gateways::listed;
 use crate::wire::{Request, Response};
@@ -12,10 +14,8 @@ use crate::wire::{Request, Response};
 /// Exchanges further apart than this are not compared.
 const WINDOW: SignedDuration = SignedDuration::from_secs(120);
 
-pub(super) static ORDER: Check = Check::new(OperationId::Groups, "groups.order.recorded", &[Clause::GroupsOrder])
-    .title("groups of a recorded listing ascend by id")
-    .why("Clients that continue after the last id they have seen miss groups, and the order of a list changes between calls.")
-    .passive(judge_order);
+pub(super) static ORDER: LazyLock<Check> =
+    LazyLock::new(|| apart(OperationId::Groups, "groups.order.recorded", Run::Passive(judge_order)));
 
 /// A listing of one group is in any order.
 fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -30,11 +30,8 @@ fn judge_order(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(groups::disorder(&groups::ids_of(items)).map(finding).into_iter().collect())
 }
 
-pub(super) static REPEATED: Check =
-    Check::new(OperationId::Extract, "extract.idempotent.recorded", &[Clause::ExtractIdempotent])
-        .title("a recorded extraction that was repeated under its request id returned the same gateways")
-        .why("A caller that repeats an interrupted extraction pays for gateways twice.")
-        .passive(|_| None);
+pub(super) static REPEATED: LazyLock<Check> =
+    LazyLock::new(|| apart(OperationId::Extract, "extract.idempotent.recorded", Run::Passive(|_| None)));
 
 /// An accepted extraction with a request id. It takes less memory than its text.
 pub(super) struct Extraction {

@@ -144,7 +144,7 @@ impl<'a> Suite<'a> {
     pub async fn run(self, observer: &dyn Observer) -> Report {
         let begun = Begun { instant: Instant::now(), timestamp: jiff::Timestamp::now() };
         let planned = self.plan.planned().iter().map(|planned| planned.check);
-        let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &RELATIONS)).collect();
+        let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
         let shared = SharedState::new(&self);
         let preflight = async {

@@ -64,7 +64,7 @@ async fn a_read_only_database_is_read() {
     database.execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
     let service = limited_on(&database, Limits::default()).await;
     service.extract(command(&sample, None)).await.unwrap();
-    service.list::<StaticGroup>(&sample.tokens.main).await.unwrap();
+    service.list::<StaticGroup>(&sample.tokens.main, Vec::new()).await.unwrap();
     let rejection = service.extract(command(&sample, Some("kept"))).await.unwrap_err();
     assert!(matches!(rejection, Rejection::Unavailable), "{rejection:?}");
 }
@@ -96,7 +96,7 @@ async fn a_frozen_connection_is_replaced() {
     let sample = seed(database.open().await.as_ref()).await.unwrap();
     let limits = Limits { connections: 1, statement: Duration::from_secs(1), ..Limits::default() };
     let service = limited_on(&database, limits).await;
-    let ask = async || service.list::<StaticGroup>(&sample.tokens.main).await;
+    let ask = async || service.list::<StaticGroup>(&sample.tokens.main, Vec::new()).await;
     let mut frozen = Vec::new();
     for leaves in [false, true] {
         eventually(ask).await;

@@ -10,8 +10,9 @@ use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_sh
 pub(super) static PROGRAMS: &[Program] = &[
     active("extract.envelope.empty-region", |scope| {
         let extract = &scope.contract.extract;
-        let rows = forms(scope).into_iter().chain(names(scope)).chain(numbers(extract));
-        let rows = rows.chain(separators(extract)).chain(repeated(scope.facts));
+        let rows = forms(scope).into_iter().chain([protocol_by_name(scope)]).chain(numbers(extract));
+        let rows = rows.chain(separators(extract)).chain(repeated());
+        let rows = rows.chain(stated("extract.envelope.empty-region", scope));
         shared(cases(ExtractRegion, rows))
     }),
     active("extract.link-credential.empty-region", |scope| {
@@ -53,22 +54,13 @@ fn forms(scope: &Scope<'_>) -> Vec<Row> {
     forms.filter(|form| *form != Extraction::PLAIN && !form.is_combined()).map(row).collect()
 }
 
-/// The defaults by their names, and the request id in its other place.
-fn names(scope: &Scope<'_>) -> [Row; 3] {
+/// The default protocol by its name, or one that the account may use.
+fn protocol_by_name(scope: &Scope<'_>) -> Row {
     let extract = &scope.contract.extract;
     let protocol = protocol_to_name(extract, scope.facts).cloned();
     let protocol = protocol.unwrap_or_else(|| extract.protocol.default_text());
-    let by_name = |part, clause, value: String| {
-        let why = format!("{part}={value}");
-        short(Extraction::PLAIN, &format!("{part} by name"), clause, &why, [set(part, value)])
-    };
-    let why = format!("a request id in {REQUEST_ID_HEADER}");
-    let id = [Edit::Id(Place::Header, 0)];
-    [
-        by_name(PROTOCOL, ExtractProtocol, protocol),
-        by_name(RETURN_TYPE, ExtractReturnType, extract.json.clone()),
-        short(Extraction::PLAIN, "a request id in its header", ExtractRequestIdSource, &why, id),
-    ]
+    let why = format!("{PROTOCOL}={protocol}");
+    short(Extraction::PLAIN, "protocol by name", ExtractProtocol, &why, [set(PROTOCOL, protocol)])
 }
 
 /// The maximum `num`, and one above the middle of its range.
@@ -84,38 +76,18 @@ fn numbers(extract: &Extract) -> Vec<Row> {
     largest.chain([middle]).map(row).collect()
 }
 
-/// Each separator, and custom ones, some of the maximum length.
+/// Each separator; custom ones are stated.
 fn separators(extract: &Extract) -> Vec<Row> {
     let listed = extract.separators.iter().map(|separator| {
         let label = format!("{LB}={}", separator.code);
         let edits = [set(LB, &separator.code)];
         short(Extraction::TEXT, &label, ExtractSeparatorRange, &label, edits)
     });
-    let most = extract.separator_bytes;
-    let longest = [
-        ("the longest sb", "-".repeat(most)),
-        ("the longest sb, of wide characters", of_bytes('\u{1f6aa}', most)),
-        ("the longest sb, of percent signs", "%".repeat(most)),
-    ];
-    // None of them is empty, although a service may trim it, and some languages treat a zero as false.
-    let blank = [
-        ("sb is a tab", "\t"),
-        ("sb is spaces", "  "),
-        ("sb is a line break", "\r\n"),
-        ("sb is a zero", "0"),
-    ];
-    let longest = longest.map(|(label, separator)| (label, ExtractSbLength, separator));
-    let blank = blank.map(|(label, separator)| (label, ExtractSbRequired, separator.to_owned()));
-    let custom = longest.into_iter().chain(blank).map(|(label, clause, separator)| {
-        let why = format!("{SB}={separator:?}");
-        let edits = [set(LB, &extract.custom_separator), set(SB, separator)];
-        short(Extraction::TEXT, label, clause, &why, edits)
-    });
-    listed.chain(custom).collect()
+    listed.collect()
 }
 
-/// The same token in several transports, and the same region under both names.
-fn repeated(facts: &Facts) -> Vec<Row> {
+/// The same token in several transports.
+fn repeated() -> Vec<Row> {
     const SEVERAL: [&[Transport]; 4] = [
         &[Transport::Query, Transport::Header],
         &[Transport::Query, Transport::Bearer],
@@ -129,11 +101,7 @@ fn repeated(facts: &Facts) -> Vec<Row> {
         let row = short(Extraction::PLAIN, &label, ExtractTokenEqual, &why, []);
         row.in_form(Extraction { tokens: transports, ..Extraction::PLAIN })
     };
-    let empty = facts.empty_region.clone().unwrap_or_default();
-    let why = format!("{REGIONS} and {COUNTRY} that are equal");
-    let both = [set(REGIONS, &empty), set(COUNTRY, empty)];
-    let regions = short(Extraction::PLAIN, "equal regions", ExtractCountryEqual, &why, both);
-    SEVERAL.map(row).into_iter().chain([regions]).collect()
+    SEVERAL.map(row).into()
 }
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.

@@ -26,6 +26,7 @@ use crate::check::{
 use crate::checks::State;
 use crate::checks::extraction::content::{self, Judge, Served, THROTTLED, gives_gateways};
 use crate::checks::extraction::{Asked, Extraction, Place, Transport, named_region, shortage};
+use crate::checks::near::near;
 use crate::checks::requests::protocol_to_name;
 use crate::checks::row::{
     self, Credential, Drop, Edit, Max, Min, Row, SEPARATOR, Then, Unless, accept, alike, cases, each, flow,

@@ -24,7 +24,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         let extract = &scope.contract.extract;
         let forms = Extraction::all(extract);
         // The most likely mistakes are tested in every form, all others in two forms.
-        let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(scope.contract, NUM));
+        let likely = [Min(-1), "-1".into(), Max(1)].map(|value| value.text(scope.contract, scope.facts, NUM));
         let (near, far): (Vec<_>, Vec<_>) =
             integer_texts(&extract.num_range).into_iter().partition(|value| likely.contains(&value.text));
         let beside_separator = near.iter().map(|Spelling { text, name, reason, .. }| {
@@ -32,18 +32,10 @@ pub(super) static PROGRAMS: &[Program] = &[
             let row = reject(format!("{NUM}={name}, beside a custom separator"), why, [set(NUM, text)]);
             row.separated(*extract.num_range.start()).in_form(Extraction::TEXT)
         });
-        // A service may report both errors or one.
-        let wrong = [set(NUM, Min(-1)), set(PROTOCOL, "https")];
-        let both = reject("num and protocol", "num and protocol are both wrong", wrong);
         let rows = each(&forms, values(NUM, near.clone())).into_iter();
-        let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator).chain([both]);
+        let rows = rows.chain(in_two(&forms, values(NUM, far))).chain(beside_separator);
+        let rows = rows.chain(stated("extract.num-range.boundaries", scope));
         cases(ExtractNumRange, rows)
-    }),
-    active("extract.num-range.maximum", |scope| {
-        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-        let row = accept("", format!("{NUM}={max}, the largest value"), [set(NUM, Max(0))]);
-        let row = row.giving(max, Unless::Finding, &[Judge::Response]).needing(Fact::PlentifulRegion);
-        cases(ExtractNumRange, each(&[Extraction::PLAIN, Extraction::TEXT], [row]))
     }),
     active("extract.num-range.minimum", |_| {
         // The controls of all other checks are extractions of the minimum, so this one is the next value.

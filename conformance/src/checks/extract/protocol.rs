@@ -26,9 +26,7 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let derived = derived.map(|value| value.text());
     let urls = extract.protocols.iter().flat_map(|listed| [format!("{listed}:"), format!("{listed}://")]);
     let pairs = [extract.protocols.join(","), extract.protocols.join(" "), extract.protocols.join("|")];
-    let spelled = extract.protocols.iter().flat_map(|listed| {
-        [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
-    });
+    let spelled = extract.protocols.iter().flat_map(|listed| near("listed text").map(|near| near.of(listed)));
     let other = ["0", "1", "true", "null", "*", "-", "h\u{442}tp"].map(str::to_owned);
     let near = NEAR.split(' ').map(str::to_owned);
     let mut others: Vec<String> =
@@ -41,9 +39,4 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let everywhere = each(&forms, values(PROTOCOL, [malformed("https".to_owned())]));
     let others = in_three(&forms, values(PROTOCOL, others.into_iter().map(malformed)));
     cases(ExtractProtocol, everywhere.into_iter().chain(others))
-}
-
-pub(super) fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

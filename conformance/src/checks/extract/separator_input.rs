@@ -68,7 +68,7 @@ fn range(scope: &Scope<'_>) -> Vec<Case> {
     });
     let beside_sb = each(&forms[..1], beside_sb);
     // The neighbours of the range are tested in every form.
-    let near = [Min(-1), Max(1)].map(|value| value.text(scope.contract, LB));
+    let near = [Min(-1), Max(1)].map(|value| value.text(scope.contract, scope.facts, LB));
     let (near, far): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| near.contains(&value.text));
     let near = forms.iter().flat_map(|form| each(std::slice::from_ref(form), row::values(LB, near.clone())));
     let far = forms.iter().cycle().zip(row::values(LB, far)).map(|(form, row)| row.in_form(form.clone()));

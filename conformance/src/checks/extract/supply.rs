@@ -144,11 +144,17 @@ async fn shortage(
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
-    for (other, request) in [("an unknown region", unknown()), ("an invalid `num`", invalid())] {
-        if header.is_none() && is_rejected_like(probe, &exchange, &request).await? {
-            let seen = format!("an empty region gets the same response as {other}, {}", form.name());
-            probe.observe(Unspecified::ExtractUnknownRegion, &seen);
-            return Err(probe.skip(&format!("the empty region gets the same response as {other}")));
+    for (other, request, is_region) in
+        [("an unknown region", unknown(), true), ("an invalid `num`", invalid(), false)]
+    {
+        let seen = match header {
+            None => seen_beside(probe, &exchange, &request, is_region).await?,
+            Some(_) => None,
+        };
+        if let Some(seen) = seen {
+            let seen = format!("an empty region {seen} {other}");
+            probe.observe(Unspecified::ExtractUnknownRegion, &format!("{seen}, {}", form.name()));
+            return Err(probe.skip(&seen));
         }
     }
     let actual = header.map_or_else(|| "no such header".to_owned(), |value| format!("Retry-After: {value}"));
@@ -191,14 +197,28 @@ fn has_code(exchange: &Exchange) -> bool {
 /// A code that ISO 3166 leaves to users, which is in no directory of regions.
 pub(super) const UNKNOWN_REGION: &str = "QQQ";
 
-/// Whether the empty region gets the same response as a request for which no gateway is looked for, and so no shortage. Whether a
-/// service handles a region without gateways as unknown is unspecified, and so is how it handles an unknown one.
-async fn is_rejected_like(probe: &Probe<'_>, empty: &Exchange, request: &Request) -> Result<bool, Stop> {
+/// How the response to the empty region compares with that to another request, where it says that the region is taken for an unknown
+/// one. Whether a service does that is unspecified, and so is how it handles an unknown one. For either no gateway is looked for, and so
+/// there is no shortage: the response is that of an invalid `num`, or has another code than the shortage that an unknown region gets. A
+/// 404 may be the shortage without its header.
+async fn seen_beside(
+    probe: &Probe<'_>,
+    empty: &Exchange,
+    request: &Request,
+    is_region: bool,
+) -> Result<Option<&'static str>, Stop> {
     let (other, class) = probe.send_once(request).await?;
-    if class == ResponseClass::Accepted || has_retry_after(&other) {
-        return Ok(false);
-    }
-    Ok(rejected_alike(empty, &other))
+    let shown = |exchange: &Exchange| {
+        exchange.result.as_ref().ok().map(|response| (response.status, response.at("/code").cloned()))
+    };
+    Ok(match (shown(empty), shown(&other)) {
+        _ if class == ResponseClass::Accepted => None,
+        (Some((400, Some(own))), Some((503, Some(short)))) if is_region && has_retry_after(&other) => {
+            (own != short).then_some("is rejected for itself, beside the shortage of")
+        }
+        _ if has_retry_after(&other) => None,
+        _ => rejected_alike(empty, &other).then_some("gets the same response as"),
+    })
 }
 
 /// Whether a request is rejected, and not for a shortage.

@@ -3,7 +3,6 @@
 
 use serde_json::json;
 
-use super::protocol::capitalized;
 use super::*;
 use crate::checks::extraction::content::is_served_text;
 
@@ -24,63 +23,11 @@ pub(super) static PROGRAMS: &[Program] = &[
             let row = accept("", why, text()).in_form(Extraction { form: Asked::Json, ..form });
             row.labelled(label).giving(1, Unless::Finding, &[Judge::Text])
         });
-        // A partial result has the requested form. A shortage is not a result.
-        let region = scope.facts.scarce_region.clone().unwrap_or_default();
-        let partial = [set(RETURN_TYPE, &extract.text), set(REGIONS, region), set(NUM, Max(0))];
-        let partial = accept("", "text is requested, of a scarce region", partial).labelled("scarce-region");
-        let most = u32::try_from(*extract.num_range.end()).unwrap_or(u32::MAX);
-        let partial = partial.giving(most, Unless::Nothing, &[Judge::Text]).needing(Fact::ScarceRegion);
-        // The parameter decides the form, whatever the header `Accept` prefers.
-        let beside = |media: &str, form: Extraction, what: &str, judges: &'static [Judge]| {
-            let why = format!("{what} is requested, beside the header Accept: {media}");
-            let row = accept("", why, [Edit::Header("Accept", format!("{media}, */*;q=0.1"))]);
-            row.in_form(form).labelled(format!("accept={media}")).giving(1, Unless::Finding, judges)
-        };
-        let text = beside("application/json", Extraction::TEXT, "text", &[Judge::Text]);
-        let beside = [text, beside("text/plain", Extraction::PLAIN, "JSON", &[])];
-        let rows = cases(ExtractReturnType, texts.chain([json, partial]).chain(beside));
+        let stated = stated("extract.return-type.forms", scope);
+        let rows = cases(ExtractReturnType, texts.chain([json]).chain(stated));
         lone.chain(rows).collect()
     }),
     active("extract.return-type.unlisted", unlisted),
-    active("extract.separator.custom", |scope| {
-        // Characters that are special in URLs, shells, regular expressions and JSON, and wide ones. The first value has many of
-        // them, for runs with few gateways.
-        let values = [
-            "&=+%2C $1.\\n<br>\"#?/{}\u{e9}A\u{20ac}",
-            "|",
-            "a&b;c",
-            "e\u{301}",
-            ",",
-            ";",
-            " ",
-            "&=+%",
-            "+",
-            "%2C",
-            "#?/",
-            "$1.*",
-            "\\n",
-            // Quotes, a byte order mark and a zero-width space, which some parsers drop.
-            "\"\u{feff}'\u{200b}\"",
-            // No-break spaces, which a parser may trim.
-            "\u{a0}|\u{a0}",
-            "<br>",
-            "{}",
-            "A\u{20ac}\u{1f6aa}",
-            "\u{e9}",
-            // Longer ones, and ones with line breaks.
-            "0123456789abcdef|",
-            "<---- ---- next ---- ---->",
-            "-\n\t-",
-            "\r\n--\r\n",
-            "\n\n",
-        ];
-        let extract = &scope.contract.extract;
-        let rows = values.map(|value| {
-            let separator = Separator { code: extract.custom_separator.clone(), text: value.to_owned() };
-            separated(extract, format!("sb={value}"), &separator, FEW)
-        });
-        cases(ExtractSeparator, in_three(&Extraction::in_text(extract), rows))
-    }),
     active("extract.separator.named", |scope| {
         let extract = &scope.contract.extract;
         let named = |what: &str, separator: &Separator, entries| {
@@ -149,9 +96,8 @@ fn unlisted(scope: &Scope<'_>) -> Vec<Case> {
     let parameter = &extract.return_type;
     let derived = boundaries(&parameter.schema).into_iter().filter(|value| !value.allowed);
     let both = [format!("{},{}", extract.json, extract.text), format!("{}|{}", extract.text, extract.json)];
-    let spelled = [&extract.json, &extract.text].into_iter().flat_map(|listed| {
-        [listed.to_uppercase(), capitalized(listed), format!(" {listed}"), format!("{listed} ")]
-    });
+    let listed = [&extract.json, &extract.text].into_iter();
+    let spelled = listed.flat_map(|listed| near("listed text").map(|near| near.of(listed)));
     let values = derived
         .map(|value| value.text())
         .chain(NEAR.split(' ').map(str::to_owned))

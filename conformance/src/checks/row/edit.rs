@@ -9,11 +9,12 @@ use super::text::body;
 use crate::check::{Probe, Stop};
 use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::padded;
+use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
-use crate::contract::{Contract, Input, OperationId, Search};
+use crate::contract::{Contract, Input, OperationId};
 use crate::response::operation_of;
-use crate::target::{Fact, KnownOrder, RejectionReason, Secret};
+use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::Request;
 
 /// A difference from a valid request.
@@ -39,8 +40,10 @@ pub(in crate::checks) enum Edit {
     Header(&'static str, String),
     /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
     Raw(&'static str, String),
-    /// The media type and the text of the body, in the notation of rows as text.
-    Body(&'static str, &'static str),
+    /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
+    Body(&'static str, &'static str, usize),
+    /// One more item of `ips` behind this part of them, a fraction.
+    Insert([usize; 2], &'static str),
     /// What no other edit says.
     Change(fn(&Probe<'_>, Request) -> Result<Request, Stop>),
     /// The same with data.
@@ -67,8 +70,10 @@ pub(in crate::checks) enum Value {
     Filled(char, usize),
     /// An order of the account, or this number if none is known.
     Order(&'static str),
-    /// Items, made for the maximum number of distinct ones.
-    Items(fn(&Search, usize) -> Vec<String>),
+    /// Items in the words of [`items`].
+    Items(&'static str),
+    /// The region of this fact.
+    Of(Fact),
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -122,21 +127,29 @@ pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &R
 }
 
 impl Edit {
-    /// The request with a difference that depends on the contract alone.
-    pub(super) fn change(&self, contract: &Contract, orders: &[KnownOrder], request: Request) -> Request {
+    /// The request with a difference that depends on contract and facts alone.
+    pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
         match self {
-            Self::Set(part, value) if is_search => match value.json(contract, orders, part) {
+            Self::Set(part, value) if is_search => match value.json(contract, facts, part) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
             },
-            Self::Set(part, value) => request.query(part, value.text(contract, part)),
+            Self::Set(part, value) => request.query(part, value.text(contract, facts, part)),
             Self::Drop(part) if is_search => request.without_field(part),
             Self::Drop(part) => request.without_query(part),
-            Self::Add(part, value) => request.add_query(part, value.text(contract, part)),
-            Self::Body(media, text) => {
+            Self::Add(part, value) => request.add_query(part, value.text(contract, facts, part)),
+            Self::Body(media, text, times) => {
                 let bytes = request.body_bytes().unwrap_or_default();
-                request.body(media, body(text, &String::from_utf8_lossy(&bytes)))
+                let text = body(text, &String::from_utf8_lossy(&bytes), contract);
+                request.body(media, text.repeat(*times))
+            }
+            Self::Insert([number, of], item) => {
+                let members = request.body_members();
+                let items = members.as_ref().and_then(|members| members.get(IPS)?.as_array());
+                let mut items = items.cloned().unwrap_or_default();
+                items.insert(items.len() * number / of, (*item).into());
+                request.field(IPS, items)
             }
             _ => request,
         }
@@ -146,8 +159,8 @@ impl Edit {
         let contract = probe.contract();
         let key = token_parameter(contract, &request);
         Ok(match self {
-            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) => {
-                self.change(contract, &probe.facts().orders, request)
+            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => {
+                self.change(contract, probe.facts(), request)
             }
             Self::By(credential) => {
                 let text = credential.text(probe)?;
@@ -236,7 +249,7 @@ fn transport_of(contract: &Contract, request: &Request) -> Transport {
     }
 }
 
-fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
+pub(super) fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
     match part {
         PAGE => contract.search.pages.clone(),
         PAGE_SIZE => contract.search.page_sizes.clone(),
@@ -258,7 +271,7 @@ impl<T: ToString> From<T> for Value {
 }
 
 impl Value {
-    fn json(&self, contract: &Contract, orders: &[KnownOrder], part: &str) -> Json {
+    fn json(&self, contract: &Contract, facts: &Facts, part: &str) -> Json {
         match self {
             Self::Text(text) => text.as_str().into(),
             Self::Word(text) => (*text).into(),
@@ -278,13 +291,15 @@ impl Value {
                 let property = contract.search.operation.body.iter().find(|property| property.name == part);
                 property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
             }
-            Self::Order(other) => orders.first().map_or(*other, |order| &order.number).into(),
-            Self::Items(items) => items(&contract.search, contract.search.distinct_items).into(),
+            Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
+            Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
+            Self::Of(_) => facts.empty_region.as_deref().into(),
+            Self::Items(text) => items(&contract.search, text).unwrap_or_default().into(),
         }
     }
 
-    pub(in crate::checks) fn text(&self, contract: &Contract, part: &str) -> String {
-        match self.json(contract, &[], part) {
+    pub(in crate::checks) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
+        match self.json(contract, facts, part) {
             Json::String(text) => text,
             other => other.to_string(),
         }

@@ -19,7 +19,7 @@ pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, of_bytes, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
-pub(super) use text::read;
+pub(super) use text::{fact, read};
 
 /// One case of a rule.
 #[derive(Clone)]
@@ -320,6 +320,11 @@ impl Row {
     /// The row in the region without gateways, under its label alone.
     pub(super) fn short_like(self, like: Extraction) -> Self {
         Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
+    }
+
+    #[cfg(test)]
+    pub(super) fn label(&self) -> &str {
+        &self.label
     }
 
     pub(super) const fn clause(&self) -> Option<Clause> {

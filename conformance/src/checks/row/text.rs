@@ -1,49 +1,169 @@
-//! Rows as text, below their rule in `rules.txt`. A row says what must follow (`reject`, `accept`, or the id of an unspecified
-//! behaviour) and its label; behind bars, what differs from the valid request, and in which forms of an extraction.
+//! Rows as text, below their rule in `rules.txt`. A row says what must follow (`reject`, `accept`, `short`, or the id of an unspecified
+//! behaviour) and its label; behind bars, what differs from the valid request, in which forms of an extraction, and what is judged.
 
 use serde_json::Value as Json;
 
-use super::edit::{Edit, JSON, Value};
-use super::{Base, Row, accept, each, either, reject};
+use super::edit::{Edit, JSON, Value, range};
+use super::{Base, Judge, Row, Unless, accept, each, either, in_three, reject};
 use crate::checks::extraction::{Extraction, Place};
+use crate::checks::search::addresses::items;
+use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
+use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
-/// The row of a line for each of its forms; none when it can't be read.
+/// The rows of the lines below a rule; none when one of them can't be read.
 pub(in crate::checks) fn read(
     operation: OperationId,
-    line: &'static str,
+    lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
 ) -> Option<Vec<Row>> {
-    let (row, rest) = line.trim_start().split_once(" | ").unwrap_or((line.trim_start(), ""));
-    let (must, label) = row.split_once(' ')?;
-    let (mut edits, mut shown, mut forms) = (Vec::new(), Vec::new(), vec![Extraction::PLAIN]);
-    let (mut why, mut clause) = (None, None);
-    for part in rest.split_terminator(" | ") {
-        match part.split_once(' ') {
-            Some(("why", words)) => why = Some(words.to_owned()),
-            Some(("of", id)) => clause = Some(Clause::from_id(id)?),
-            Some(("in", "every form")) => forms = Extraction::all(&contract.extract),
-            Some(("in", "JSON and text")) => forms = vec![Extraction::PLAIN, Extraction::TEXT],
-            _ => {
-                edits.push(edit(contract.operation(operation), part)?);
-                shown.push(part);
+    let texts = Extraction::in_text(&contract.extract);
+    let (mut rows, mut in_turns, mut common) = (Vec::new(), Vec::new(), "");
+    for line in lines.map(str::trim_start) {
+        if let Some(parts) = line.strip_prefix("every row | ") {
+            common = parts;
+            continue;
+        }
+        let (head, own) = line.split_once(" | ").unwrap_or((line, ""));
+        let parts = common.split_terminator(" | ").chain(own.split_terminator(" | "));
+        let reader = Reader { operation: contract.operation(operation), contract };
+        match reader.row(head, parts)? {
+            (row, Forms::InThree) => in_turns.push(row),
+            (row, Forms::Each(forms)) => {
+                rows.extend(in_three(&texts, std::mem::take(&mut in_turns)));
+                rows.extend(if operation == OperationId::Extract { each(&forms, [row]) } else { vec![row] });
             }
         }
     }
-    let shown = if shown.is_empty() { label.to_owned() } else { format!("{label}: {}", shown.join(" and ")) };
-    let row = match must {
-        "reject" => reject(label, why.unwrap_or(shown), edits),
-        "accept" => accept(label, why.unwrap_or(shown), edits),
-        unspecified => {
-            either(Unspecified::from_id(unspecified)?, label, why.as_deref().unwrap_or(label), edits)
+    rows.extend(in_three(&texts, in_turns));
+    Some(rows)
+}
+
+struct Reader<'a> {
+    operation: &'a Operation,
+    contract: &'a Contract,
+}
+
+enum Forms {
+    Each(Vec<Extraction>),
+    /// The plain text, and two other forms of it in turn.
+    InThree,
+}
+
+impl Reader<'_> {
+    fn row(&self, head: &str, parts: impl Iterator<Item = &'static str>) -> Option<(Row, Forms)> {
+        let extract = &self.contract.extract;
+        let (must, label) = head.split_once(' ').unwrap_or((head, ""));
+        let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
+        let (mut why, mut gateways, mut unless, mut judges): (_, _, _, &[Judge]) =
+            (None, 1, Unless::Finding, &[]);
+        let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
+        for part in parts {
+            match part.split_once(' ').unwrap_or((part, "")) {
+                ("why", words) => why = Some(words.to_owned()),
+                ("of", id) => {
+                    let clause = Clause::from_id(id)?;
+                    changes.push(Box::new(move |row| row.citing(clause)));
+                }
+                ("needs", key) => {
+                    let fact = fact(key)?;
+                    changes.push(Box::new(move |row| row.needing(fact)));
+                }
+                ("with", valid) => {
+                    let (name, edits) = valid.split_once(": ")?;
+                    let edits = edits.split(" & ").map(|part| self.edit(part)).collect::<Option<Vec<_>>>()?;
+                    changes.push(Box::new(move |row| row.changing(name, edits, 0)));
+                }
+                ("in", "every form") => forms = Forms::Each(Extraction::all(extract)),
+                ("in", "JSON and text") => forms = Forms::Each(vec![Extraction::PLAIN, Extraction::TEXT]),
+                ("in", "text") => forms = Forms::Each(vec![Extraction::TEXT]),
+                ("in", "three forms of text") => forms = Forms::InThree,
+                ("gives", count) => {
+                    gateways = value(count, NUM, self.contract)?
+                        .text(self.contract, &Facts::default(), NUM)
+                        .parse()
+                        .ok()?
+                }
+                ("judged", "by separator") => judges = &[Judge::Separator],
+                ("judged", "by text") => judges = &[Judge::Text],
+                ("judged", "by itself") => judges = &[Judge::Response],
+                ("or", "nothing") => unless = Unless::Nothing,
+                _ => {
+                    edits.push(self.edit(part)?);
+                    sent.push(part);
+                }
+            }
         }
-    };
-    let row = clause.into_iter().fold(row, Row::citing);
-    Some(match operation {
-        OperationId::Extract => each(&forms, [row]),
-        other => vec![row.of(Base::Static(other))],
-    })
+        let last = edits.last().and_then(|edit| match edit {
+            Edit::Set(part, value) => Some(value.text(self.contract, &Facts::default(), part)),
+            _ => None,
+        });
+        let label = meant(&label.replace("{}", last.as_deref().unwrap_or("{}")));
+        let (label, is_whole) = label.strip_prefix('=').map_or((&*label, false), |label| (label, true));
+        let words = why.clone().unwrap_or_else(|| label.to_owned());
+        let row = match must {
+            "reject" => reject(label, words, edits),
+            "accept" => accept(label, words, edits).giving(gateways, unless, judges),
+            "short" => match &forms {
+                Forms::Each(like) => accept(label, words, edits).short_like(like.first()?.clone()),
+                Forms::InThree => return None,
+            },
+            unspecified => {
+                let unspecified = Unspecified::from_id(unspecified)?;
+                either(
+                    unspecified,
+                    label,
+                    &why.unwrap_or_else(|| format!("{label}: {}", sent.join(" and "))),
+                    edits,
+                )
+            }
+        };
+        let row = changes.into_iter().fold(row, |row, change| change(row));
+        let row = if is_whole { row.labelled(label) } else { row };
+        let is_extraction = self.operation.id == OperationId::Extract;
+        Some((if is_extraction { row } else { row.of(Base::Static(self.operation.id)) }, forms))
+    }
+
+    /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
+    /// replace the body. None for a part that the document lacks, unless a plus before its name says so.
+    fn edit(&self, text: &'static str) -> Option<Edit> {
+        let is_known = |part: &str| {
+            let parameters = self.operation.parameters.iter().map(|one| &one.name);
+            parameters.chain(self.operation.body.iter().map(|one| &one.name)).any(|known| known == part)
+        };
+        let named = |part: &'static str| part.strip_prefix('+').or_else(|| is_known(part).then_some(part));
+        if let Some(part) = text.strip_prefix('-') {
+            return is_known(part).then_some(Edit::Drop(part));
+        }
+        if let Some(items_of) = text.strip_prefix("items: ") {
+            return items(&self.contract.search, items_of).map(|_| Edit::Set(IPS, Value::Items(items_of)));
+        }
+        if let Some((place, item)) = text.strip_prefix("insert ").and_then(|text| text.split_once(": ")) {
+            let (number, of) = place.split_once('/')?;
+            return Some(Edit::Insert([number.parse().ok()?, of.parse().ok()?], item.trim_matches('"')));
+        }
+        if let Some(header) = text.strip_prefix("header ") {
+            let (name, value) = header.split_once('=')?;
+            return Some(Edit::Header(name, value.to_owned()));
+        }
+        if let Some(body) = text.strip_prefix("body") {
+            let (media, text) = body.split_once(':')?;
+            let (text, times) = text.trim_start().rsplit_once('×').unwrap_or((text.trim_start(), "1"));
+            let are_known = names(text).all(|(name, is_further)| is_further || is_known(&name));
+            let times = times.parse().ok().filter(|_| are_known)?;
+            return Some(Edit::Body(media.strip_prefix(" as ").unwrap_or(JSON), text, times));
+        }
+        Some(match (text, text.split_once('=')) {
+            ("id in query", _) => Edit::Id(Place::Query, 0),
+            ("id in header", _) => Edit::Id(Place::Header, 0),
+            (_, Some((part, text))) => match part.strip_prefix('?') {
+                Some(part) => Edit::Add(named(part)?, value(text, part, self.contract)?),
+                None => Edit::Set(named(part)?, value(text, part, self.contract)?),
+            },
+            _ => return None,
+        })
+    }
 }
 
 /// A request with the differences of a row, which depend on the contract alone. None if they can't be read.
@@ -53,67 +173,82 @@ pub(crate) fn changed(
     request: Request,
     differences: &'static str,
 ) -> Option<Request> {
-    let operation = contract.operation(operation);
-    let edits =
-        differences.split_terminator(" | ").map(|part| edit(operation, part)).collect::<Option<Vec<_>>>()?;
-    Some(edits.iter().fold(request, |request, edit| edit.change(contract, &[], request)))
+    let reader = Reader { operation: contract.operation(operation), contract };
+    let edits = differences.split_terminator(" | ").map(|part| reader.edit(part));
+    let edits = edits.collect::<Option<Vec<_>>>()?;
+    Some(edits.iter().fold(request, |request, edit| edit.change(contract, &Facts::default(), request)))
 }
 
-/// `-PART` leaves it out, `PART=VALUE` sets it, `+NAME=VALUE` sets a part that the document lacks, `?NAME=VALUE` adds a parameter to the
-/// query, `body: TEXT` and `body as MEDIA: TEXT` replace the body. None for a part that the document lacks without saying so.
-fn edit(operation: &Operation, text: &'static str) -> Option<Edit> {
-    let parameters = operation.parameters.iter().map(|one| &one.name);
-    let mut parts = parameters.chain(operation.body.iter().map(|one| &one.name));
-    if let Some(part) = text.strip_prefix('-') {
-        return parts.any(|known| known == part).then_some(Edit::Drop(part));
-    }
-    if let Some(body) = text.strip_prefix("body") {
-        let (media, text) = body.split_once(':')?;
-        return Some(Edit::Body(media.strip_prefix(" as ").unwrap_or(JSON), text.trim_start()));
-    }
-    Some(match (text, text.split_once('=')) {
-        ("id in query", _) => Edit::Id(Place::Query, 0),
-        ("id in header", _) => Edit::Id(Place::Header, 0),
-        (_, Some((part, text))) => match (part.strip_prefix('+'), part.strip_prefix('?')) {
-            (Some(part), _) => Edit::Set(part, value(text)),
-            (_, Some(part)) => Edit::Add(part, value(text)),
-            _ => parts.any(|known| known == part).then(|| Edit::Set(part, value(text)))?,
-        },
-        _ => return None,
-    })
+/// The fact with this key in the configuration.
+pub(in crate::checks) fn fact(key: &str) -> Option<Fact> {
+    let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
+    Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
 }
 
-/// `min`, `max-1` and so on are of the range in the document, `listed` is its first value, `default` the one without a parameter, `an
-/// order` one of the account, and `-×max+1` repeats a character up to one byte more than a separator may have. All else is JSON, or a text.
-fn value(text: &'static str) -> Value {
+/// `min`, `max-1` and so on are of the range in the document, and `max×10` is a multiple; `listed` is its first value, `default` the one
+/// without a parameter, `custom` the code of a custom separator, `text` that of a text response, `an order` one of the account, `the empty region` and `the scarce region` those of the facts, and
+/// `-×max+1` repeats a character up to one byte more than a separator may have. All else is JSON, or a text.
+fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let distance = |text: &str, from| {
         let by = text.strip_prefix(from)?;
         if by.is_empty() { Some(0) } else { by.parse::<i64>().ok() }
     };
-    let filled = || {
-        let (character, length) = text.split_once('×')?;
-        Some(Value::Filled(character.parse().ok()?, distance(length, "max")?.try_into().ok()?))
-    };
-    match (distance(text, "min"), distance(text, "max"), text) {
+    let name = if part == COUNTRY { REGIONS } else { part };
+    let parameter = || contract.extract.operation.parameters.iter().find(|known| known.name == name);
+    let property = || contract.search.operation.body.iter().find(|known| known.name == part);
+    Some(match (distance(text, "min"), distance(text, "max"), text.split_once('×')) {
         (Some(by), ..) => Value::Min(by),
         (_, Some(by), _) => Value::Max(by),
-        (.., "listed") => Value::Listed,
-        (.., "default") => Value::Default,
-        (.., "an order") => Value::Order("SO-1"),
-        _ => filled().unwrap_or_else(|| serde_json::from_str(text).map_or(Value::Word(text), Value::Json)),
-    }
+        (.., Some(("max", times))) => {
+            Value::Max(range(contract, part).end() * (times.parse::<i64>().ok()? - 1))
+        }
+        (.., Some(_)) if part != SB => return None,
+        (.., Some((character, length))) => {
+            Value::Filled(character.parse().ok()?, distance(length, "max")?.try_into().ok()?)
+        }
+        _ => match text {
+            "listed" => {
+                property().filter(|property| !property.schema.values.is_empty()).map(|_| Value::Listed)?
+            }
+            "default" if parameter().is_some_and(|known| !known.default_text().is_empty()) => Value::Default,
+            "default" => Value::Json(property()?.schema.default.clone()?),
+            "custom" if part == LB => contract.extract.custom_separator.clone().into(),
+            "text" if part == RETURN_TYPE => contract.extract.text.clone().into(),
+            "an order" => Value::Order("SO-1"),
+            "the empty region" => Value::Of(Fact::EmptyRegion),
+            "the scarce region" => Value::Of(Fact::ScarceRegion),
+            _ => serde_json::from_str(text).map_or_else(|_| text.into(), Value::Json),
+        },
+    })
 }
 
-/// The text of a body. In it, `…` stands for the members of the valid one, and `\…` for the same within a text; `␤`, `␍`, `␉`, `␀` and
-/// `␠` are the characters that they show; `×1000` behind it repeats it.
-pub(super) fn body(text: &str, valid: &str) -> String {
+/// The names of members in the text of a body, and whether a plus says that the document lacks one.
+fn names(text: &str) -> impl Iterator<Item = (String, bool)> {
+    let pieces: Vec<&str> = text.split(['"', '\'']).collect();
+    let names = pieces.windows(3).skip(0).step_by(2).filter_map(|piece| {
+        let name: String = serde_json::from_str(&format!("\"{}\"", piece[1])).ok()?;
+        piece[2].trim_start().starts_with(':').then(|| (name, piece[0].ends_with('+')))
+    });
+    names.collect::<Vec<_>>().into_iter()
+}
+
+/// A text in which `␤`, `␍`, `␉`, `␀` and `␠` stand for the characters that they show.
+fn meant(text: &str) -> String {
+    let shown = [('␤', "\n"), ('␍', "\r"), ('␉', "\t"), ('␀', "\0"), ('␠', " ")];
+    shown.iter().fold(text.to_owned(), |text, (shown, meant)| text.replace(*shown, meant))
+}
+
+/// The text of a body. In it, `…` stands for the members of the valid one, and `\…` for the same within a text, `:min` is the smallest
+/// value of a member, and a plus stands before the name of a further one.
+pub(super) fn body(text: &str, valid: &str, contract: &Contract) -> String {
     let members = valid.strip_prefix('{').and_then(|members| members.strip_suffix('}')).unwrap_or(valid);
     let quoted = Json::from(members).to_string();
-    let (text, times) = text.rsplit_once('×').unwrap_or((text, "1"));
-    let shown = [('␤', "\n"), ('␍', "\r"), ('␉', "\t"), ('␀', "\0"), ('␠', " ")];
-    let text = shown.iter().fold(text.to_owned(), |text, (shown, meant)| text.replace(*shown, meant));
-    let text = text.replace("\\…", &quoted[1..quoted.len() - 1]).replace('…', members);
-    text.repeat(times.parse().unwrap_or(1))
+    let mut text = meant(text).replace("+\"", "\"");
+    if let Some(name) = text.split_once(":min").and_then(|(before, _)| before.rsplit('"').nth(1)) {
+        let least = format!(":{}", range(contract, name).start());
+        text = text.replace(":min", &least);
+    }
+    text.replace("\\…", &quoted[1..quoted.len() - 1]).replace('…', members)
 }
 
 #[cfg(test)]
@@ -122,13 +257,46 @@ mod tests {
 
     #[test]
     fn a_body_is_written_with_the_members_of_the_valid_one() {
+        let contract = Contract::embedded().expect("contract");
         for (text, expected) in [
             ("{…,}", r#"{"a":1,}"#),
             (r#""{\…}""#, r#""{\"a\":1}""#),
             ("␍␤[{…}]␉␀␠", "\r\n[{\"a\":1}]\t\0 "),
-            ("[×3", "[[["),
+            (r#"{"page":min,+"note":+1}"#, r#"{"page":1,"note":+1}"#),
         ] {
-            assert_eq!(body(text, r#"{"a":1}"#), expected);
+            assert_eq!(body(text, r#"{"a":1}"#, contract), expected);
+        }
+    }
+
+    #[test]
+    fn what_the_document_lacks_is_no_row() {
+        let contract = Contract::embedded().expect("contract");
+        let can_read = |line| read(OperationId::Search, std::iter::once(line), contract).is_some();
+        for line in [
+            "reject a | page=1",
+            "reject a | -ips",
+            "reject a | +a=1",
+            "reject a | ?+a=1",
+            "reject a | ?page=1",
+            r#"reject a | body: {"page":1,+"a":1}"#,
+            "reject a | body: [×10",
+            "reject a | status=listed",
+        ] {
+            assert!(can_read(line), "{line}");
+        }
+        for line in [
+            "reject a | pages=1",
+            "reject a | -a",
+            "reject a | ?a=1",
+            r#"reject a | body: {"a":1}"#,
+            "reject a | body: [×a",
+            "reject a | status=default",
+            "reject a | page=listed",
+            "reject a | page=a×max",
+            "refuse a | page=1",
+            "reject a | items: 3 houses",
+        ] {
+            assert!(!can_read(line), "{line}");
         }
     }
 }

@@ -6,9 +6,12 @@ use super::rules::LARGEST_PAGE;
 use super::*;
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("search.ips-raw-limit.boundaries", raw_limit_cases),
-    active("search.ips-dedup-limit.boundaries", |scope| {
-        cases(SearchIpsDedupLimit, DISTINCT.map(|row| distinct(scope, row)))
+    active("search.ips-raw-limit.boundaries", |scope| {
+        let beside = filters().take(1).chain([SECOND_PAGE, LARGEST_PAGE, A_RANGE]).map(|company| {
+            let edit = Set(IPS, Value::Items("\"2001:db8::250\", up to raw+1"));
+            invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
+        });
+        cases(SearchIpsRawLimit, stated("search.ips-raw-limit.boundaries", scope).into_iter().chain(beside))
     }),
     active("search.ips-dedup-limit.repeats", |_| {
         let cases = [
@@ -29,7 +32,7 @@ pub(super) static PROGRAMS: &[Program] = &[
             Ok(repeated.collect())
         })
     }),
-    active("search.ips-all-or-nothing.position", |_| cases(SearchIpsAllOrNothing, all_or_nothing())),
+    active("search.ips-all-or-nothing.position", |scope| cases(SearchIpsAllOrNothing, all_or_nothing(scope))),
     active("search.max-batch-no-effect.limits", |_| Case::single(Cost::requests(8), max_batch)),
     active("search.ips-first-text.respelled", |_| {
         let each = |(label, with_port): (&'static str, bool)| {
@@ -41,174 +44,10 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
 ];
 
-fn raw_limit_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let max = *scope.contract.search.raw_items.end();
-    let rejected = [
-        ("an empty array", field(IPS, json!([]))),
-        ("one above the limit, all identical", field(IPS, vec![UNKNOWN_ADDRESS; max + 1])),
-        ("one above the limit, of two addresses", {
-            let pair = [UNKNOWN_ADDRESS, "2001:db8::250"].into_iter().cycle();
-            field(IPS, pair.take(max + 1).collect::<Vec<_>>())
-        }),
-        // One of them is left when they are counted in 16 bits.
-        ("as many as wrap in 16 bits, all identical", field(IPS, vec!["::1"; (((max >> 16) + 1) << 16) + 1])),
-        ("a string", field(IPS, UNKNOWN_ADDRESS)),
-        ("an object", field(IPS, json!({"0": UNKNOWN_ADDRESS}))),
-        ("a number", field(IPS, 1)),
-        ("true", field(IPS, true)),
-        ("a string of several addresses", field(IPS, format!("{UNKNOWN_ADDRESS},203.0.113.249"))),
-    ];
-    let beside = filters().take(1).chain([SECOND_PAGE, LARGEST_PAGE, A_RANGE]).map(|company| {
-        let edit = field(IPS, vec!["2001:db8::250"; max + 1]);
-        invalid(format!("one above the limit, beside {}", company.0), [edit]).beside(company)
-    });
-    let full: [(&str, RawItem); 3] = [
-        ("the limit, all identical", |_, _| UNKNOWN_ADDRESS.to_owned()),
-        ("the limit, of the longest items", |search, index| {
-            let last = search.ports.end() - i64::try_from(index % 100).unwrap_or(0);
-            format!("[2001:0db8:ffff:ffff:ffff:ffff:ffff:ffff]:{last}")
-        }),
-        ("the limit, of many addresses and ports", |search, index| {
-            let port = addresses::port(search, index / 3 % 100);
-            match index % 3 {
-                0 => format!("198.18.0.{}", index / 3 % 100),
-                1 => format!("198.18.0.1:{port}"),
-                _ => format!("[2001:db8::1]:{port}"),
-            }
-        }),
-    ];
-    let full = full.map(|(label, item)| {
-        let items: Vec<_> = (0..max).map(|index| item(&scope.contract.search, index)).collect();
-        valid(format!("{max} raw items, few of them distinct"), [field(IPS, items)]).labelled(label)
-    });
-    let rejected = rejected.map(|(label, edit)| invalid(label, [edit]));
-    cases(SearchIpsRawLimit, rejected.into_iter().chain(beside).chain(full))
-}
-
-type RawItem = fn(&Search, usize) -> String;
-
-type Items = fn(&Search, usize) -> Vec<String>;
-
-/// Batches around the limit on distinct items: label, whether they are within it, and items.
-const DISTINCT: [(&str, bool, Items); 21] = [
-    ("addresses", true, |_, max| addresses::distinct(max)),
-    ("ports of two addresses", true, addresses::ports),
-    ("addresses of IPv4, each with a port", true, |_, max| {
-        addresses::of_family(max, false).into_iter().map(|address| format!("{address}:8080")).collect()
-    }),
-    ("addresses and ports", true, mixed),
-    ("addresses, each twice", true, |_, max| again(addresses::distinct(max))),
-    ("addresses, as many raw items as there may be", true, |search, max| {
-        addresses::distinct(max).into_iter().cycle().take(*search.raw_items.end()).collect()
-    }),
-    ("ports, each twice", true, |search, max| again(addresses::ports(search, max))),
-    ("addresses, those of IPv6 respelled as well", true, |_, max| with_respelled(addresses::distinct(max))),
-    ("ports, those of IPv6 respelled as well", true, |search, max| {
-        with_respelled(addresses::ports(search, max))
-    }),
-    ("addresses of IPv6", true, |_, max| addresses::of_family(max, true)),
-    ("addresses of IPv6, one of them in capitals as well", true, |_, max| {
-        let items = addresses::of_family(max, true);
-        let capitals = items.first().map(|item| item.to_uppercase()).unwrap_or_default();
-        one_more(items, &capitals)
-    }),
-    ("one more address of IPv6", false, |_, max| addresses::of_family(max + 1, true)),
-    ("one more address of IPv4", false, |_, max| addresses::of_family(max + 1, false)),
-    ("one more address", false, |_, max| one_more(addresses::distinct(max), UNKNOWN_ADDRESS)),
-    ("one more port of two addresses", false, |search, max| addresses::ports(search, max + 1)),
-    ("one more of addresses and ports", false, |search, max| mixed(search, max + 1)),
-    ("one more, an address with and without a port", false, |search, max| {
-        let items = addresses::distinct(max);
-        let ported = format!("{}:{}", items[0], search.ports.start());
-        one_more(items, &ported)
-    }),
-    ("one more after all others came twice", false, |_, max| {
-        one_more(again(addresses::distinct(max)), UNKNOWN_ADDRESS)
-    }),
-    ("one more before duplicates", false, |_, max| {
-        let duplicates = addresses::distinct(max);
-        addresses::distinct(max + 1).into_iter().chain(duplicates).collect()
-    }),
-    ("one more, as many raw items as there may be", false, |search, max| {
-        addresses::distinct(max + 1).into_iter().cycle().take(*search.raw_items.end()).collect()
-    }),
-    ("one more among respelled duplicates", false, |search, max| {
-        one_more(with_respelled(addresses::ports(search, max)), UNKNOWN_ADDRESS)
-    }),
-];
-
-fn mixed(search: &Search, count: usize) -> Vec<String> {
-    let half = count / 2;
-    addresses::distinct(half).into_iter().chain(addresses::ports(search, count - half)).collect()
-}
-
-fn again(items: Vec<String>) -> Vec<String> {
-    let repeated = items.clone();
-    items.into_iter().chain(repeated).collect()
-}
-
-fn with_respelled(items: Vec<String>) -> Vec<String> {
-    let respelled: Vec<_> = items.iter().filter_map(|item| respell(item)).collect();
-    items.into_iter().chain(respelled).collect()
-}
-
-fn one_more(items: Vec<String>, last: &str) -> Vec<String> {
-    items.into_iter().chain([last.to_owned()]).collect()
-}
-
-fn distinct(scope: &Scope<'_>, (label, is_allowed, items): (&'static str, bool, Items)) -> Row {
-    let max = scope.contract.search.distinct_items;
-    let why = format!("{} distinct items: {label}", if is_allowed { max } else { max + 1 });
-    valid_if(is_allowed, why, [Set(IPS, Value::Items(items))]).labelled(label)
-}
-
-const NETWORK: &str = "203.0.113.0/24";
-
-/// Where an invalid item stands, from the number of valid ones.
-type Place = fn(usize) -> usize;
-
-/// Invalid items among as many valid ones as there may be: label, item, place, and the valid ones.
-fn one_invalid() -> Vec<(String, &'static str, Place, Items)> {
-    let almost: Items = |_, max| addresses::distinct(max - 1);
-    let items = [
-        ("a network", NETWORK),
-        ("port 0", "203.0.113.250:0"),
-        ("an empty item", ""),
-        ("a fragment", "203.0.113"),
-    ];
-    let places: [(&str, Place); 3] =
-        [("first", |_| 0), ("in the middle", |count| count / 2), ("last", |count| count)];
-    let placed = items
-        .into_iter()
-        .flat_map(|(what, item)| places.map(|(at, place)| (format!("{what}, {at}"), item, place, almost)));
-    let further: [(&str, Place, Items); 5] = [
-        (
-            "an invalid item after the maximum number of distinct items",
-            |count| count,
-            |_, max| addresses::distinct(max),
-        ),
-        (
-            "an invalid item after thousands of repetitions",
-            |count| count,
-            |search, max| {
-                addresses::distinct(max).into_iter().cycle().take(search.raw_items.end() - 1).collect()
-            },
-        ),
-        ("a network, after a quarter of the items", |count| count / 4, almost),
-        ("a network, after three quarters of the items", |count| count * 3 / 4, almost),
-        (
-            "an invalid item after items with ports",
-            |count| count,
-            |search, max| addresses::ports(search, max - 1),
-        ),
-    ];
-    placed.chain(further.map(|(label, place, items)| (label.to_owned(), NETWORK, place, items))).collect()
-}
-
 /// Batches of a few items: `+` stands for a valid one.
 const SHAPES: [(&str, &[&str]); 5] = [
     ("alone", &["203.0.113"]),
-    ("several alone", &["203.0.113", NETWORK, "no-address"]),
+    ("several alone", &["203.0.113", "203.0.113.0/24", "no-address"]),
     ("among valid items", &["+", "203.0.113", "+"]),
     ("behind valid items", &["+", "+", "203.0.113"]),
     ("twice among valid items", &["203.0.113", "+", "203.0.113"]),
@@ -221,17 +60,8 @@ const BESIDE: [Company; 3] = [
     ("the second page", &[Set(PAGE_SIZE, Value::Number(1)), Set(PAGE, Value::Number(2))]),
 ];
 
-fn all_or_nothing() -> Vec<Row> {
-    let placed = one_invalid().into_iter().map(|(label, item, place, items)| {
-        let inserted = with(move |probe, request| {
-            let search = &probe.contract().search;
-            let mut items = items(search, search.distinct_items);
-            items.insert(place(items.len()), item.to_owned());
-            Ok(request.field(IPS, items))
-        });
-        let row = invalid(format!("{item:?} among valid items: {label}"), [inserted]).labelled(&*label);
-        row.changing(format!("valid items, {label}"), [Set(IPS, Value::Items(items))], 0)
-    });
+fn all_or_nothing(scope: &Scope<'_>) -> Vec<Row> {
+    let stated = stated("search.ips-all-or-nothing.position", scope).into_iter();
     let company = || filters().chain(BESIDE);
     let shaped = company().flat_map(|(member, edits)| {
         SHAPES.map(|(shape, items)| {
@@ -241,17 +71,14 @@ fn all_or_nothing() -> Vec<Row> {
             row.changing(format!("own addresses, beside {member}"), valid, 0).doubtful()
         })
     });
-    let too_many =
-        |label: &str| invalid(label, [Set(IPS, Value::Items(|_, max| addresses::distinct(max + 1)))]);
-    let empty = |label: &str| invalid(label, [field(IPS, json!([]))]);
-    let alone = [too_many("one distinct item too many"), empty("an empty set")];
     let beside = company().flat_map(|company| {
         let (member, _) = company;
-        let empty = empty(&format!("an empty set, beside {member}"));
-        [empty, too_many(&format!("one distinct item too many, beside {member}"))]
+        let empty = invalid(format!("an empty set, beside {member}"), [field(IPS, json!([]))]);
+        let too_many = Set(IPS, Value::Items("max+1 addresses"));
+        [empty, invalid(format!("one distinct item too many, beside {member}"), [too_many])]
             .map(|row| row.beside(company))
     });
-    placed.chain(shaped).chain(alone).chain(beside).collect()
+    stated.chain(shaped).chain(beside).collect()
 }
 
 /// Items of which `+` stands for an own address: a service may reject a page past the last one, or an unknown country.

@@ -7,9 +7,6 @@ pub(super) static PROGRAMS: &[Program] =
 
 /// Successful searches of every kind, which passive checks judge.
 fn variety_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let many = Set(IPS, Value::Items(|_, max| addresses::distinct(max)));
-    let plain = stated("search.envelope.variety", scope).into_iter();
-    let plain = plain.chain([valid("as many addresses as there may be", [many])]);
     let pages = row(Relation::Page, "small pages", 4, |account, ()| {
         let query = account.survey.query();
         let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };
@@ -17,17 +14,15 @@ fn variety_cases(scope: &Scope<'_>) -> Vec<Case> {
         let pages = account.pages(query, account.survey.page_size(2));
         Ok(pages.into_iter().chain([largest, null]).collect())
     });
-    let batches = rows(Relation::Page, BATCHES.map(|name| (name, 1, name)), |account, name| {
-        Ok(vec![account.batch(name)?])
-    });
     let filters = kinds().map(|kind| (format!("filtered by {}", kind.label()), 2, kind));
     let filters = rows(Relation::Page, filters, |account, kind| {
         let filters = account.survey.candidates(kind).into_iter().take(2);
         Ok(filters.map(|filter| account.survey.query().filtered([filter])).collect())
     });
-    let surveyed = [pages, batches, filters].concat().into_iter();
-    let surveyed = surveyed.map(|case| case.needs([Fact::OwnAddresses]));
-    cases(SearchEnvelope, plain).into_iter().chain(surveyed).collect()
+    let surveyed = [pages, filters].concat().into_iter();
+    let surveyed =
+        surveyed.map(|case| case.needs([Fact::OwnAddresses])).chain(searched("search.envelope.variety"));
+    cases(SearchEnvelope, stated("search.envelope.variety", scope)).into_iter().chain(surveyed).collect()
 }
 
 /// Rules of section 2.3 that a schema can't express.

@@ -103,83 +103,22 @@ fn exact(account: Account<'_>, (kind, name): (FilterKind, &str)) -> Result<Vec<Q
     account.some(filters.into_iter().map(|filter| batch.clone().filtered([filter])).collect())
 }
 
-/// Texts that resemble a value and are not equal to it.
-const NEAR_MISSES: [(&str, Respell); 17] = [
-    ("without its last character", without_last),
-    ("without its first character", |value| {
-        value.char_indices().nth(1).map_or("", |(second, _)| &value[second..]).to_owned()
-    }),
-    ("with one more character", |value| format!("{value}X")),
-    ("with a character before it", |value| format!("X{value}")),
-    ("as a pattern", |value| format!("{}%", without_last(value))),
-    ("with a pattern for its last character", |value| format!("{}_", without_last(value))),
-    ("with a space behind it", |value| format!("{value} ")),
-    ("with a space before it", |value| format!(" {value}")),
-    ("without its punctuation", |value| value.chars().filter(|c| c.is_alphanumeric()).collect()),
-    ("twice with a comma", |value| format!("{value},{value}")),
-    ("a pattern for any text", |_| "%".to_owned()),
-    ("a star", |_| "*".to_owned()),
-    ("a pattern of its length", |value| "_".repeat(value.chars().count())),
-    ("with a star for its last character", |value| format!("{}*", without_last(value))),
-    ("with a NUL behind it", |value| format!("{value}\u{0}")),
-    ("in full width", |value| value.chars().map(full_width).collect()),
-    ("without the zeros before a number", |value| {
-        let start = value.trim_end_matches(|c: char| c.is_ascii_digit());
-        let number = &value[start.len()..];
-        format!("{start}{}", number.trim_start_matches('0'))
-    }),
-];
-
-/// Further ones, derived from one value only: texts that mean something to a decoder, a regular expression or a collation.
-const FURTHER_MISSES: [(&str, Respell); 7] = [
-    ("with a point for its last character", |value| format!("{}.", without_last(value))),
-    ("as an alternative", |value| format!("{value}|{value}")),
-    ("percent-encoded", |value| value.bytes().map(|byte| format!("%{byte:02X}")).collect()),
-    ("in quotes", |value| format!("\"{value}\"")),
-    ("with an apostrophe behind it", |value| format!("{value}'")),
-    ("with a zero-width space behind it", |value| format!("{value}\u{200b}")),
-    ("with an accent", accented),
-];
-
-/// The text with an acute accent on its first letter that can have one, which collations ignore.
-pub(super) fn accented(text: &str) -> String {
-    let accented = |letter: char| {
-        "aeioucnAEIOUCN".chars().zip("áéíóúćńÁÉÍÓÚĆŃ".chars()).find(|(plain, _)| *plain == letter)
-    };
-    let accent = |letter: char| Some(accented(letter)?.1);
-    let found = text.char_indices().find_map(|(at, letter)| Some((at, letter, accent(letter)?)));
-    found.map_or_else(
-        || text.to_owned(),
-        |(at, letter, accented)| format!("{}{accented}{}", &text[..at], &text[at + letter.len_utf8()..]),
-    )
-}
-
-fn full_width(character: char) -> char {
-    let wide = u32::from(character).checked_add(0xfee0).filter(|_| character.is_ascii_graphic());
-    wide.and_then(char::from_u32).unwrap_or(character)
-}
-
-fn without_last(value: &str) -> String {
-    value.char_indices().next_back().map_or("", |(last, _)| &value[..last]).to_owned()
-}
-
 /// Where letter case is unspecified, it may match.
-const LOWER_CASE: (&str, Respell) = ("in lower case", |value| value.to_lowercase());
+const LOWER_CASE: &str = "in lower case";
 
 fn near_cases(clause: Clause) -> Vec<Case> {
     let count = |known: usize| u32::try_from(known).unwrap_or(u32::MAX);
     let misses = |kind: FilterKind| {
-        let lower = (!kind.has_open_case).then_some(LOWER_CASE);
-        let misses = NEAR_MISSES.into_iter().chain(lower).map(|miss| (miss, MAX_KNOWN));
-        let misses = misses.chain(FURTHER_MISSES.map(|miss| (miss, 1)));
-        misses.map(move |((label, resembling), known)| (label, count(known), (kind, resembling, known)))
+        let misses = near("value").filter(move |near| !kind.has_open_case || near.label != LOWER_CASE);
+        let misses = misses.map(|near| (near, MAX_KNOWN)).chain(near("one value").map(|near| (near, 1)));
+        misses.map(move |(near, known)| (near.label, count(known), (kind, near, known)))
     };
     let near =
-        rows(Relation::Matching, of_clause(clause).flat_map(misses), |account, (kind, resembling, known)| {
+        rows(Relation::Matching, of_clause(clause).flat_map(misses), |account, (kind, near, known)| {
             let mut sent = BTreeSet::new();
             let known = account.candidates(kind)?.into_iter().take(known);
             let near = known.filter_map(|value| {
-                let text = resembling(value.as_text()?);
+                let text = near.of(value.as_text()?);
                 // An empty filter is unspecified, and the resembling text may be another order of the account.
                 let is_another = account.probe.facts().orders.iter().any(|order| order.number == text);
                 let near = Some(kind.text(&text)).filter(|near| *near != value)?;

@@ -22,23 +22,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         let odd = kinds().map(|kind| (format!("all but {}", kind.label()), 1, kind));
         [pairs, rows(Relation::Survey, odd, exclude_among_all)].concat()
     }),
-    active("search.intersection.pages", |_| {
-        const SETS: [&[&str]; 6] = [
-            &[STATUS, ACTIVATED_FROM],
-            &[GROUP_ID, COUNTRY_CODE],
-            &[ORDER_NO, STATUS],
-            &[CITY_CODE, ACTIVATED_TO],
-            &[STATUS],
-            &[ACTIVATED_FROM, ACTIVATED_TO],
-        ];
-        let cases = SETS.into_iter().map(kinds_of).zip(BATCHES.into_iter().cycle());
-        let cases =
-            cases.map(|(kinds, name)| (format!("{}, {name}", SearchFilter::names(&kinds)), 5, (kinds, name)));
-        rows(Relation::Pages, cases, |account, (kinds, name)| {
-            let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
-            Ok(vec![account.sized(query.citing(SearchIntersection), small_size)])
-        })
-    }),
     active("search.intersection.pairs", |_| {
         let pairs = combinations(2).into_iter();
         combined_cases(pairs.map(|kinds| (kinds, BATCHES[0])))
@@ -66,12 +49,6 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
         return Err(probe.skip_lacking(lacks, "addresses of its instances", Fact::ForeignAddresses));
     };
     relate(probe, &survey, Relation::Survey, &[query]).await
-}
-
-/// A page size with about three to six pages, the last of which is not full.
-fn small_size(count: usize) -> usize {
-    let size = count / 4 + 1;
-    if count.is_multiple_of(size) { size + 1 } else { size }
 }
 
 fn combined_cases(sets: impl Iterator<Item = (Vec<FilterKind>, &'static str)>) -> Vec<Case> {

@@ -1,6 +1,6 @@
 //! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
 
-use super::filters::{accented, exact_cases};
+use super::filters::exact_cases;
 use super::rules::{boundary_cases, invalid_members};
 use super::*;
 use crate::grammar::json_integers;
@@ -11,20 +11,6 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
     active("search.status.sum", |_| exact_cases(SearchStatus)),
     active("search.group.boundaries", group_boundaries),
-    active("search.group.null", |_| {
-        let beside = [
-            ("alone", 1, None),
-            ("beside a status", 1, Some(STATUS)),
-            ("beside a country", 1, Some(COUNTRY_CODE)),
-            ("beside an order", 1, Some(ORDER_NO)),
-        ];
-        rows(Relation::Survey, beside, |account, property: Option<&str>| {
-            let kind = property.and_then(|name| kinds_of(&[name]).pop());
-            let filter = kind.and_then(|kind| account.survey.candidates(kind).into_iter().next());
-            let query = Query { writing: Writing::NullFilter, ..account.survey.query() }.filtered(filter);
-            Ok(vec![query.citing(SearchGroup)])
-        })
-    }),
     active("search.group.sum", |_| exact_cases(SearchGroup)),
     active("search.page.boundaries", |scope| {
         // A service may reject a page past the last one, so the first one is the only valid one.
@@ -33,33 +19,12 @@ pub(super) static PROGRAMS: &[Program] = &[
         let first = boundary_cases(scope, PAGE, |case| case.allowed && case.value == *pages.start());
         [first, malformed].concat()
     }),
-    active("search.page.default", |scope| {
-        // The control has a page, in case the service wrongly requires one.
-        let size = field(PAGE_SIZE, scope.contract.search.default_page_size);
-        let rows = [
-            valid("neither page nor pageSize", [Drop(PAGE)]),
-            valid("a pageSize without page", [Drop(PAGE), size]),
-        ];
-        let rows = rows.map(|row| row.changing("with a page", [Set(PAGE, Min(0))], 0));
-        let first = row(Relation::Default, "the first of three pages", 2, |account, ()| {
-            let query = Query { size: Some(account.survey.page_size(3)), ..account.survey.query() };
-            Ok(vec![query.citing(SearchPage)])
-        });
-        let first = first.into_iter().map(|case| case.needs([Fact::OwnAddresses]));
-        cases(SearchPage, rows).into_iter().chain(first).collect()
-    }),
     active("search.page-size.boundaries", |scope| {
         let search = &scope.contract.search;
         let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
         [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
     }),
     active("search.page-size.default", |_| {
-        let cases = [
-            ("the first page", 2, (0, false)),
-            ("the second page", 2, (1, false)),
-            ("the first page of a full batch", 2, (0, true)),
-            ("the second page of a full batch", 2, (1, true)),
-        ];
         let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
             let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
             let queries = filters.map(|filter| account.survey.query().filtered([filter]));
@@ -68,67 +33,8 @@ pub(super) static PROGRAMS: &[Program] = &[
             let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
             Ok(vec![query.citing(SearchPageSize)])
         });
-        let cases = rows(Relation::Default, cases, |account, (index, is_full): (usize, bool)| {
-            let Account { survey, search, .. } = account;
-            let lacks = || account.lacks("the searched addresses have too few instances", "more addresses");
-            let number = survey.pages(search, search.default_page_size).nth(index).ok_or_else(lacks)?;
-            let mut query = Query { page: Some(number), ..survey.query() }.citing(SearchPageSize);
-            if is_full {
-                query.items.extend(account.fill(&query.items));
-            }
-            Ok(vec![query])
-        });
-        [cases, filtered].concat()
+        [searched("search.page-size.default"), filtered].concat()
     }),
-    active("search.page-size.most", |_| {
-        let sizes: [(&str, u32, Size); 5] = [
-            ("the smallest size", 1, |_| 0),
-            ("one below the number of instances", 1, |count| count.saturating_sub(1)),
-            ("the number of instances", 1, |count| count),
-            ("one above the number of instances", 1, |count| count + 1),
-            ("the largest size", 1, |_| i64::MAX),
-        ];
-        let sizes = rows(Relation::Page, sizes, |Account { survey, search, .. }, size| {
-            let (min, max) = (*search.page_sizes.start(), *search.page_sizes.end());
-            let size = size(survey.page_size(1)).clamp(min, max);
-            let query = survey.query().on_page(*search.pages.start(), size);
-            Ok(vec![query.citing(SearchPageSize)])
-        });
-        // It is past every instance, so it must be empty or rejected.
-        let label = "the largest page of the largest size";
-        let last = row(Relation::Page, label, 1, |Account { survey, search, .. }, ()| {
-            Ok(vec![survey.query().on_page(*search.pages.end(), *search.page_sizes.end())])
-        });
-        [sizes, last].concat()
-    }),
-];
-
-/// A page size for a number of instances, before it is clamped to its range.
-type Size = fn(i64) -> i64;
-
-/// Unlisted texts, one made from each listed status.
-const UNLISTED: [(&str, Respell); 11] = [
-    ("twice with a comma", |status| format!("{status},{status}")),
-    ("twice with a bar", |status| format!("{status}|{status}")),
-    ("with a comma behind it", |status| format!("{status},")),
-    ("in capitals", |status| status.to_uppercase()),
-    ("with a capital", |status| status[..1].to_uppercase() + &status[1..]),
-    ("after a space", |status| format!(" {status}")),
-    ("before a space", |status| format!("{status} ")),
-    ("in plural", |status| format!("{status}s")),
-    ("without its last letter", |status| status[..status.len() - 1].to_owned()),
-    ("unknown", |status| format!("un{status}")),
-    ("its first three letters", |status| status.chars().take(3).collect()),
-];
-
-/// Texts that a comparison which ignores letter case, accents or invisible characters takes for a listed status.
-const FOLDED: [(&str, Respell); 4] = [
-    ("with an accent", accented),
-    ("with a letter that is another one in capitals", |status| {
-        status.replacen('i', "\u{131}", 1).replacen('s', "\u{17f}", 1)
-    }),
-    ("with a zero-width space behind it", |status| format!("{status}\u{200b}")),
-    ("with a line break behind it", |status| format!("{status}\n")),
 ];
 
 /// Statuses of other services, and values with other meanings, between spaces.
@@ -144,12 +50,13 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         let why = |status: &String| format!("status is {status:?}, which is not listed");
         each_invalid(label, values.map(|status| (why(&status), field(STATUS, status))))
     };
-    let near =
-        UNLISTED.map(|(label, other)| unlisted(label, listed.iter().map(|status| other(status)).collect()));
-    let folded = FOLDED.map(|(label, other)| {
-        let values = listed.iter().map(|status| other(status)).filter(|status| !listed.contains(status));
-        unlisted(label, values.take(1).collect())
-    });
+    let made = |near: Near, most| {
+        let values = listed.iter().map(|status| near.of(status)).filter(|status| !listed.contains(status));
+        unlisted(near.label, values.take(most).collect())
+    };
+    let near = near("listed value")
+        .map(|near| made(near, usize::MAX))
+        .chain(near("folded value").map(|near| made(near, 1)));
     let others = OTHER_STATUSES.split(' ').filter(|status| !listed.iter().any(|listed| listed == status));
     let others =
         others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
@@ -162,8 +69,7 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
     });
     let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows =
-        near.into_iter().chain(folded).chain(others).chain([unlisted("two of them with a comma", pairs)]);
+    let rows = near.chain(others).chain([unlisted("two of them with a comma", pairs)]);
     rows.chain(beside).chain([bounded]).collect()
 }
 

@@ -2,7 +2,7 @@
 
 pub(super) mod account;
 mod activated;
-mod addresses;
+pub(super) mod addresses;
 mod batch;
 mod body;
 mod consistent;
@@ -18,6 +18,7 @@ mod members;
 mod paging;
 mod read_only;
 mod rules;
+pub(super) mod searches;
 mod surveyed;
 mod watched;
 
@@ -30,6 +31,7 @@ use serde_json::{Value as Json, json};
 
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
 use crate::checks::UNKNOWN_ADDRESS;
+use crate::checks::near::{Near, near};
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
     FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing, address_of,
@@ -37,7 +39,7 @@ use crate::checks::relation::{
     respell, shown_kinds, survey,
 };
 use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, field, with};
-use crate::checks::rule::{Program, active, first, passive, stated};
+use crate::checks::rule::{Program, active, first, passive, searched, stated};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter};
@@ -48,9 +50,6 @@ use crate::wire::{Exchange, Request, Response};
 
 use rules::{A_RANGE, Company, SECOND_PAGE, each_invalid, filters, invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, row, rows, surveyed};
-
-/// Makes another text of a value.
-type Respell = fn(&str) -> String;
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,

@@ -48,7 +48,7 @@ pub(super) const A_RANGE: Company = (
 );
 
 pub(super) const A_PORT: Company =
-    ("an item with a port", &[Set(IPS, Value::Items(|_, _| vec!["203.0.113.250:8080".to_owned()]))]);
+    ("an item with a port", &[Set(IPS, Value::Items("\"203.0.113.250:8080\""))]);
 
 /// Members beside which the values of another member are tested in turn.
 pub(super) fn other_members() -> Vec<Company> {

@@ -134,12 +134,6 @@ impl<'a> Account<'a> {
         self.survey.pages(self.search, size).map(|number| query.clone().on_page(number, size)).collect()
     }
 
-    /// The query in pages of a size that depends on the number of instances that it finds.
-    pub(super) fn sized(self, query: Query, size: fn(usize) -> usize) -> Query {
-        let size = size(query.expected(self.survey).len()).max(1);
-        Query { size: i64::try_from(size).ok(), ..query }
-    }
-
     /// Unused addresses that fill a batch of so many items.
     pub(super) fn fill(self, taken: &[String]) -> Vec<String> {
         let max = self.search.distinct_items;
