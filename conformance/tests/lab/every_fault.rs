@@ -11,8 +11,7 @@ use sallyport_conformance::Contract;
 use sallyport_conformance::Facts;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{
-    self, Backend, Context, FaultyServer, Handler, Journal, Lab, ProxiedRequest, Reply, Upstream,
-    VariedServer,
+    self, Backend, Context, Handler, Journal, Lab, ProxiedRequest, Reply, Upstream,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -112,14 +111,11 @@ async fn panics_of_all<'r>(
     backend: &Arc<Backend>,
     sent: impl Fn(usize) -> Vec<&'r (&'static str, ProxiedRequest)>,
 ) -> Vec<String> {
-    let faults = lab::faults().into_iter().map(|fault| {
-        let (id, fault, context) = (fault.id, Arc::new(fault), Context::new(backend));
-        (id, Upstream::new(FaultyServer { fault, context }))
-    });
-    let variations = lab::variations().into_iter().map(|variation| {
-        let (id, variation, context) = (variation.id, Arc::new(variation), Context::new(backend));
-        (id, Upstream::new(VariedServer { variation, context }))
-    });
+    let faults =
+        lab::faults().into_iter().map(|fault| (fault.id, Upstream::new(fault.server(Context::new(backend)))));
+    let variations = lab::variations()
+        .into_iter()
+        .map(|variation| (variation.id, Upstream::new(variation.server(Context::new(backend)))));
     let all = faults.chain(variations).enumerate();
     let trials = all.map(|(number, (id, upstream))| panics(id, upstream, sent(number)));
     futures::stream::iter(trials).buffer_unordered(8).concat().await

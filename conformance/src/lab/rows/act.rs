@@ -3,6 +3,8 @@
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use minijinja::{Error, ErrorKind, Value};
+use serde::Deserialize;
+use serde::de::value::{Error as UnknownName, StrDeserializer};
 use serde_json::Value as Json;
 
 use super::filters::Text;
@@ -10,9 +12,9 @@ use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
 use crate::lab::Call;
 use crate::lab::exchange::{Framing, Reply};
-use crate::lab::faults::edit::visit;
-use crate::lab::faults::part::{FROM, Part, TO, ignore, put, text};
-use crate::lab::faults::search;
+use crate::lab::rows::edit::visit;
+use crate::lab::rows::part::{Part, ignore, put, text};
+use crate::lab::rows::search;
 
 /// One `PLACE: EXPRESSION`, or the name of a function.
 #[derive(Debug)]
@@ -23,10 +25,13 @@ pub(super) enum Act {
 }
 
 /// A place of a request.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Place {
     /// A value for later expressions.
+    #[serde(skip)]
     Let(&'static str),
+    #[serde(skip)]
     Part(Part),
     /// The token of an account to act as.
     As,
@@ -38,22 +43,21 @@ pub(super) enum Place {
     Bound,
     /// The list of items.
     Batch,
-    /// Each item that is a text, or each of all.
-    Item {
-        is_text: bool,
-    },
+    /// Each item that is a text.
+    Item,
+    AnyItem,
     /// Whether an item stays.
     Keep,
     /// A further item, or several.
     Add,
-    /// Whether a parameter of the query stays, or its value.
-    Params {
-        keeps: bool,
-    },
-    /// Whether a member of the body stays, or its value.
-    Fields {
-        keeps: bool,
-    },
+    /// Whether a parameter of the query stays.
+    KeepParam,
+    /// The value of a parameter.
+    EachParam,
+    /// Whether a member of the body stays.
+    KeepField,
+    /// The value of a member.
+    EachField,
     /// A response in place of that of the upstream, which gets no request.
     Instead,
 }
@@ -67,15 +71,22 @@ const TIMES: [&str; 4] = [
 ];
 
 /// A place of a response.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Spot {
     Http,
     /// Headers by name, of which the last may end with a star.
+    #[serde(skip)]
     Header(&'static str),
+    /// A further header, beside those of its name.
+    #[serde(skip)]
+    Further(&'static str),
+    #[serde(skip)]
     Pointer(&'static str),
     /// Each of the times.
     Times,
     /// Another name for the member at a pointer.
+    #[serde(skip)]
     Rename(&'static str),
     Text,
     /// Each entry of a text.
@@ -89,10 +100,10 @@ pub(super) enum Spot {
     Total,
     /// Status, body and headers of another response.
     Respond,
-    /// The key of a response that is repeated, whole or its body.
-    First {
-        is_whole: bool,
-    },
+    /// The key of a response that is repeated.
+    First,
+    /// The same of its body alone.
+    FirstBody,
     /// The length of the pieces that it is sent in.
     Pieces,
     /// The same with pauses.
@@ -100,7 +111,8 @@ pub(super) enum Spot {
 }
 
 /// The responses that an act changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Scope {
     Any,
     Success,
@@ -119,16 +131,14 @@ impl Act {
         if let Some(place) = Place::parse(place) {
             return Some(Self::Request(place, text));
         }
-        let (scope, spot) = match place.split_once(' ') {
-            Some(("any", spot)) => (Some(Scope::Any), spot),
-            Some(("success", spot)) => (Some(Scope::Success), spot),
-            Some(("empty", spot)) => (Some(Scope::Empty), spot),
-            Some(("error", spot)) => (Some(Scope::Error), spot),
-            Some(("rejection", spot)) => (Some(Scope::Rejection), spot),
-            _ => (None, place),
-        };
+        let scoped = place.split_once(' ').and_then(|(scope, spot)| Some((named(scope)?, spot)));
+        let (scope, spot) = scoped.map_or((None, place), |(scope, spot)| (Some(scope), spot));
         let spot = Spot::parse(spot)?;
-        let usual = if matches!(spot, Spot::Header(_) | Spot::Respond) { Scope::Any } else { Scope::Success };
+        let usual = if matches!(spot, Spot::Header(_) | Spot::Further(_) | Spot::Respond) {
+            Scope::Any
+        } else {
+            Scope::Success
+        };
         Some(Self::Reply(scope.unwrap_or(usual), spot, text))
     }
 
@@ -140,28 +150,15 @@ impl Act {
     }
 }
 
+/// The one of this name.
+fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
+    T::deserialize(StrDeserializer::<UnknownName>::new(name)).ok()
+}
+
 impl Place {
     fn parse(place: &'static str) -> Option<Self> {
-        Some(match place {
-            "as" => Self::As,
-            "body" => Self::Body,
-            "ignore" => Self::Ignore,
-            "bound" => Self::Bound,
-            "batch" => Self::Batch,
-            "item" => Self::Item { is_text: true },
-            "any_item" => Self::Item { is_text: false },
-            "keep" => Self::Keep,
-            "add" => Self::Add,
-            "keep_param" => Self::Params { keeps: true },
-            "each_param" => Self::Params { keeps: false },
-            "keep_field" => Self::Fields { keeps: true },
-            "each_field" => Self::Fields { keeps: false },
-            "instead" => Self::Instead,
-            _ => match place.strip_prefix("let ") {
-                Some(word) => Self::Let(word),
-                None => Self::Part(Part::named(place)?),
-            },
-        })
+        let word = place.strip_prefix("let ").map(Self::Let);
+        word.or_else(|| Part::named(place).map(Self::Part)).or_else(|| named(place))
     }
 
     /// Changes a request, and gives what is known afterwards.
@@ -191,7 +188,7 @@ impl Place {
                 }
             }
             Self::Bound => {
-                for part in [FROM, TO] {
+                for part in search::bounds(call) {
                     if let Some(bound) = self::text(call, part) {
                         set(call, part, &text.value(&known.with("bound", bound.into()))?);
                     }
@@ -205,10 +202,10 @@ impl Place {
                     }
                 }
             }
-            Self::Item { is_text } => {
+            Self::Item | Self::AnyItem => {
                 let mut items = list().unwrap_or_default();
                 for (place, item) in items.iter_mut().enumerate() {
-                    if item.is_string() || !is_text {
+                    if item.is_string() || matches!(self, Self::AnyItem) {
                         let changed = text.value(&of_item(&known, place, item))?;
                         if !changed.is_undefined() && !changed.is_none() {
                             *item = json(&changed);
@@ -232,11 +229,12 @@ impl Place {
                     as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
                 search::edit_ips(call, |items| items.extend(more));
             }
-            Self::Params { keeps } => {
+            Self::KeepParam | Self::EachParam => {
+                let keeps = matches!(self, Self::KeepParam);
                 let (sent, mut changed) = (call.params(), Vec::new());
                 let known = known.anew();
                 for (name, sent) in &sent {
-                    if let Some(value) = of_member(text, &known, name, &sent.as_str().into(), *keeps)? {
+                    if let Some(value) = of_member(text, &known, name, &sent.as_str().into(), keeps)? {
                         changed.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
                     }
                 }
@@ -244,10 +242,11 @@ impl Place {
                     call.set_params(&changed);
                 }
             }
-            Self::Fields { keeps } => {
+            Self::KeepField | Self::EachField => {
+                let keeps = matches!(self, Self::KeepField);
                 let (sent, mut changed) = (call.json(), serde_json::Map::new());
                 for (name, sent) in sent.as_object().into_iter().flatten() {
-                    if let Some(value) = of_member(text, &known, name, sent, *keeps)? {
+                    if let Some(value) = of_member(text, &known, name, sent, keeps)? {
                         changed.insert(name.clone(), value);
                     }
                 }
@@ -331,26 +330,13 @@ impl Scope {
 
 impl Spot {
     fn parse(spot: &'static str) -> Option<Self> {
-        Some(match spot {
-            "http" => Self::Http,
-            "text" => Self::Text,
-            "entry" => Self::Entry,
-            "times" => Self::Times,
-            "pieces" => Self::Pieces,
-            "drip" => Self::Drip,
-            "separator" => Self::Separator,
-            "items" => Self::Items,
-            "lose" => Self::Lose,
-            "total" => Self::Total,
-            "respond" => Self::Respond,
-            "first" => Self::First { is_whole: true },
-            "first_body" => Self::First { is_whole: false },
-            _ => match spot.split_once(' ') {
-                Some(("header", name)) => Self::Header(name),
-                Some(("rename", pointer)) => Self::Rename(pointer),
-                _ => Self::Pointer(spot.starts_with('/').then_some(spot)?),
-            },
-        })
+        match spot.split_once(' ') {
+            Some(("header", name)) => Some(Self::Header(name)),
+            Some(("further", name)) => Some(Self::Further(name)),
+            Some(("rename", pointer)) => Some(Self::Rename(pointer)),
+            _ if spot.starts_with('/') => Some(Self::Pointer(spot)),
+            _ => named(spot),
+        }
     }
 
     /// Changes a response.
@@ -402,6 +388,11 @@ impl Spot {
                     status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
             }
             Self::Header(name) => set_header(reply, name, &value),
+            Self::Further(name) => {
+                if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+                    reply.headers.append(*name, value);
+                }
+            }
             Self::Text => reply.body = value.to_string().into(),
             Self::Separator => {
                 let separator = super::separator(call);
@@ -422,8 +413,8 @@ impl Spot {
             Self::Respond => *reply = response(&value)?,
             Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
             Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
-            Self::First { is_whole: true } => call.memory.repeat_first(&value.to_string(), reply),
-            Self::First { is_whole: false } => match call.memory.recall(&value.to_string()) {
+            Self::First => call.memory.repeat_first(&value.to_string(), reply),
+            Self::FirstBody => match call.memory.recall(&value.to_string()) {
                 Some(first) => reply.edit(|body| *body = first.json()),
                 None => call.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
             },

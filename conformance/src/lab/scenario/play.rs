@@ -14,10 +14,8 @@ use super::{DEFAULT, SCENARIO_HEADER, Scenario};
 use crate::files;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::fault::FaultyServer;
 use crate::lab::journal::{Change, Layer, note, note_scenario};
 use crate::lab::upstream::{Handler, Upstream};
-use crate::lab::variation::VariedServer;
 
 /// Maximum number of instances that are played at the same time.
 const MAX_RUNS: usize = 1_000;
@@ -183,21 +181,11 @@ fn step_at(steps: &[Step], count: u64) -> Option<usize> {
 /// A step in front of what the context passes requests on to, with the fault or the variation that it names between them.
 fn layer(by: String, step: &Step, context: &Context) -> Layer {
     let backend = context.backend();
-    let fault = crate::lab::faults().into_iter().find(|fault| Some(fault.id) == step.fault.as_deref());
-    let variation = crate::lab::variations()
-        .into_iter()
-        .find(|variation| Some(variation.id) == step.variation.as_deref());
-    let next = match (fault.map(Arc::new), variation.map(Arc::new)) {
-        (Some(fault), _) => Upstream::new(Layer::new(fault.id, &context.upstream, backend, |context| {
-            FaultyServer { fault, context }
-        })),
-        (None, Some(variation)) => {
-            Upstream::new(Layer::new(variation.id, &context.upstream, backend, |context| VariedServer {
-                variation,
-                context,
-            }))
-        }
-        (None, None) => context.upstream.clone(),
+    let mut rows = crate::lab::rows::row::faults().iter().chain(crate::lab::rows::row::variations());
+    let named = step.fault.as_ref().or(step.variation.as_ref());
+    let next = match named.and_then(|id| rows.find(|row| row.id == *id)) {
+        Some(row) => Upstream::new(row.layer(&context.upstream, backend)),
+        None => context.upstream.clone(),
     };
     Layer::new(by.clone(), &next, backend, |context| StepServer { name: by, step: step.clone(), context })
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::lab::context::Context;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
-use crate::lab::faults::edit::visit;
 use crate::lab::journal::{Change, note};
+use crate::lab::rows::edit::visit;
 use crate::lab::upstream::Handler;
 
 /// What happens to a number of requests. Without any of its actions they pass unchanged.
