@@ -48,7 +48,8 @@ async fn the_upstream_gets_the_headers_of_the_configuration() {
         "base-url = \"{}\"\n[connection.headers]\nx-gateway = {{ file = \"key.txt\" }}\n",
         service.base_url()
     );
-    let mut serving = RunningProgram::start(&mut program(&["proxy", "--config", &folder.write("c.toml", config)]));
+    let mut serving =
+        RunningProgram::start(&mut program(&["proxy", "--config", &folder.write("c.toml", config)]));
     let printed = serving.read_until("try curl");
     let base = printed.split_once(" lab ").and_then(|(_, rest)| rest.split(' ').next()).expect("an address");
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");

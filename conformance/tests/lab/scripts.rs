@@ -241,9 +241,9 @@ fn raw(lab: &Running, words: &[&str]) -> String {
 
 /// The status (`?` for any) and texts, of which one behind `!` must not be there, and one behind `2*` so many times.
 fn assert_said(place: &str, said: &str, expected: &str) {
-    let is_log = said.starts_with('[');
+    let has_status = !said.starts_with(['[', '?']);
     let (status, texts) =
-        if is_log { ("?", expected) } else { expected.split_once(' ').unwrap_or((expected, "")) };
+        if has_status { expected.split_once(' ').unwrap_or((expected, "")) } else { ("?", expected) };
     assert!(["?", ""].contains(&status) || said.split(' ').next() == Some(status), "{place}: {said}");
     for text in texts.split(" | ").filter(|text| !text.is_empty()) {
         let count = said.matches(text.trim_start_matches('!')).count();

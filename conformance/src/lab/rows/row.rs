@@ -230,19 +230,15 @@ fn read(
     Ok(rows)
 }
 
-/// The parts of a text between semicolons that stand outside of quotes.
-fn parts(text: &'static str) -> Vec<&'static str> {
-    let (mut parts, mut begin, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
-    for (at, byte) in text.bytes().enumerate() {
-        quoted ^= byte == b'"' && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        if !quoted && text.as_bytes()[at..].starts_with(b"; ") {
-            parts.push(&text[begin..at]);
-            begin = at + 2;
-        }
-    }
-    parts.push(&text[begin..]);
-    parts
+/// The parts of a text between semicolons outside of quotes.
+fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let parts = text.split(move |c| {
+        is_quoted ^= c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        c == ';' && !is_quoted
+    });
+    parts.map(str::trim_start)
 }
 
 impl Row {
@@ -271,14 +267,13 @@ impl Row {
             "" => Vec::new(),
             when => {
                 let when = when.strip_prefix("if ").ok_or("expected `if` before its conditions")?;
-                parts(when).into_iter().map(When::read).collect()
+                parts(when).map(When::read).collect()
             }
         };
         let (acts, asking) = acts.split_once(" asking ").unwrap_or((acts, ""));
         let act = |act: &'static str| Act::parse(act).ok_or_else(|| format!("unknown place in `{act}`"));
-        let acts = parts(acts).into_iter().map(act).collect::<Result<_, _>>()?;
-        let asking =
-            parts(asking).into_iter().filter(|text| !text.is_empty()).map(act).collect::<Result<_, _>>()?;
+        let acts = parts(acts).map(act).collect::<Result<_, _>>()?;
+        let asking = parts(asking).filter(|text| !text.is_empty()).map(act).collect::<Result<_, _>>()?;
         let (flags, is_everywhere, at, failed) = (Vec::new(), of == "all", at.to_owned(), OnceLock::new());
         Ok(Self { id, breaks, flags, only, is_everywhere, when, acts, asking, at, failed })
     }

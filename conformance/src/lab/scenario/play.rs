@@ -144,9 +144,8 @@ impl Scenarios {
             random: fastrand::Rng::with_seed(scenario.seed),
             layers: HashMap::new(),
         });
-        let of_operation = scenario.steps.iter().find(|(name, _)| *name == operation);
-        let lists = of_operation.map(|(_, steps)| steps).into_iter().map(|steps| (operation, steps));
-        for (list, steps) in lists.chain([("any", &scenario.any)]) {
+        for list in [operation, "any"] {
+            let steps = scenario.steps.get(list).map_or(&[][..], Vec::as_slice);
             let count = playing.counts.entry(list).or_default();
             let Some(index) = step_at(steps, *count) else { continue };
             *count += 1;
@@ -181,9 +180,7 @@ fn step_at(steps: &[Step], count: u64) -> Option<usize> {
 /// A step in front of what the context passes requests on to, with the fault or the variation that it names between them.
 fn layer(by: String, step: &Step, context: &Context) -> Layer {
     let backend = context.backend();
-    let mut rows = crate::lab::rows::row::faults().iter().chain(crate::lab::rows::row::variations());
-    let named = step.fault.as_ref().or(step.variation.as_ref());
-    let next = match named.and_then(|id| rows.find(|row| row.id == *id)) {
+    let next = match step.row {
         Some(row) => Upstream::new(row.layer(&context.upstream, backend)),
         None => context.upstream.clone(),
     };

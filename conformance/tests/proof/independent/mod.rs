@@ -15,6 +15,7 @@ use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Repl
 use sallyport_conformance::{Contract, Secret};
 
 use server::behaviour::Decisions;
+use server::rule::Rule;
 use server::{Server, world};
 
 use crate::world::{KnownFault, World};
@@ -168,16 +169,13 @@ pub fn every_fault_has_a_place() {
                 source.contains(&format!("}}{end}\"")) || end.starts_with('.') && quoted(&end[1..])
             })
     };
-    let are_asked = |rules: &str| {
-        let places = rules.split("; ").filter_map(|rule| rule.split_once(": "));
-        places.filter(|(place, _)| !place.contains('/')).all(|(place, _)| is_asked(place))
+    let are_asked = |row: &'static str| {
+        Rule::parse_all(row).iter().filter(|rule| !rule.place.contains('/')).all(|rule| is_asked(rule.place))
     };
     let has_place = |fault: &KnownFault| {
         let id = fault.id.trim_start_matches(PREFIX);
         let (everywhere, tag) = id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag)));
-        (act(id).is_some() || is_asked(everywhere))
-            && are_asked(act(id).unwrap_or_default())
-            && tag.is_none_or(quoted)
+        (act(id).is_some() || is_asked(everywhere)) && act(id).is_none_or(are_asked) && tag.is_none_or(quoted)
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");

@@ -34,19 +34,11 @@ pub(crate) struct ActiveFault {
 impl ActiveFault {
     /// The fault with that id, what its row says that it does, and the rows of the server's decisions.
     pub(crate) fn new(id: &str, row: Option<&'static str>, decided: Vec<&'static str>) -> Self {
-        let (id, circumstance) = match id.split_once('@') {
-            Some((id, circumstance)) => (id, Some(circumstance.to_owned())),
-            None => (id, None),
-        };
-        let rules = |rows: Vec<&'static str>| {
-            rows.into_iter().flat_map(|row| row.split("; ")).map(Rule::parse).collect()
-        };
-        Self {
-            id: id.to_owned(),
-            circumstance,
-            rules: rules(row.into_iter().collect()),
-            decided: rules(decided),
-        }
+        let (id, circumstance) =
+            id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag.to_owned())));
+        let id = id.to_owned();
+        let rules = row.into_iter().flat_map(Rule::parse_all).collect();
+        Self { id, circumstance, rules, decided: decided.into_iter().flat_map(Rule::parse_all).collect() }
     }
 
     /// Whether it is that one, in these circumstances.

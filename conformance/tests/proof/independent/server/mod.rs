@@ -2,7 +2,7 @@
 //! server.
 
 #[macro_use]
-mod rule;
+pub(crate) mod rule;
 
 mod access;
 mod address;

@@ -22,8 +22,17 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// The rule of a row.
-    pub(crate) fn parse(text: &'static str) -> Self {
+    /// The rules of a row, divided by semicolons outside of quotes.
+    pub(crate) fn parse_all(row: &'static str) -> Vec<Self> {
+        let mut is_quoted = false;
+        let rules = row.split(move |c| {
+            is_quoted ^= c == '"';
+            c == ';' && !is_quoted
+        });
+        rules.map(|rule| Self::parse(rule.trim_start())).collect()
+    }
+
+    fn parse(text: &'static str) -> Self {
         let (place, expression) = text.split_once(": ").unwrap_or_else(|| panic!("no rule: {text}"));
         let expression =
             WORDS.compile_expression(expression).unwrap_or_else(|error| panic!("{text}: {error}"));
