@@ -13,12 +13,12 @@ use super::program_run::{Folder, RunningProgram, TOKEN, code, program, run, text
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn scripts() {
     let sessions = include_str!("scripts.txt").split("\n## ").skip(1);
-    let failed =
-        sessions.map(|session| (session.lines().next(), tokio::spawn(play(session)))).collect::<Vec<_>>();
-    let failed = futures::future::join_all(
-        failed.into_iter().map(|(title, session)| async move { session.await.is_err().then_some(title) }),
-    );
-    let failed: Vec<_> = failed.await.into_iter().flatten().collect();
+    let running: Vec<_> =
+        sessions.map(|session| (session.lines().next(), tokio::spawn(play(session)))).collect();
+    let mut failed = Vec::new();
+    for (title, session) in running {
+        failed.extend(session.await.is_err().then_some(title));
+    }
     assert!(failed.is_empty(), "{failed:?}");
 }
 

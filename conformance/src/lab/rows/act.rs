@@ -46,17 +46,11 @@ pub(super) enum Place {
     /// Each item that is a text.
     Item,
     AnyItem,
-    /// Whether an item stays.
-    Keep,
     /// A further item, or several.
     Add,
-    /// Whether a parameter of the query stays.
-    KeepParam,
-    /// The value of a parameter.
+    /// Each value of a parameter.
     EachParam,
-    /// Whether a member of the body stays.
-    KeepField,
-    /// The value of a member.
+    /// Each member of the body.
     EachField,
     /// A response in place of that of the upstream, which gets no request.
     Instead,
@@ -203,25 +197,13 @@ impl Place {
                 }
             }
             Self::Item | Self::AnyItem => {
-                let mut items = list().unwrap_or_default();
-                for (place, item) in items.iter_mut().enumerate() {
-                    if item.is_string() || matches!(self, Self::AnyItem) {
-                        let changed = text.value(&of_item(&known, place, item))?;
-                        if !changed.is_undefined() && !changed.is_none() {
-                            *item = json(&changed);
-                        }
-                    }
+                let (known, mut items) = (known.anew(), Vec::new());
+                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
+                    let known = known.with("place", place.into()).with("item", value(&item));
+                    let is_asked = item.is_string() || matches!(self, Self::AnyItem);
+                    items.extend(if is_asked { changed(text, &known, item)? } else { Some(item) });
                 }
                 search::edit_ips(call, |list| *list = items);
-            }
-            Self::Keep => {
-                let (known, mut kept) = (known.anew(), Vec::new());
-                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
-                    if text.value(&of_item(&known, place, &item))?.is_true() {
-                        kept.push(item);
-                    }
-                }
-                search::edit_ips(call, |items| *items = kept);
             }
             Self::Add => {
                 let more = text.value(&known)?;
@@ -229,28 +211,25 @@ impl Place {
                     as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
                 search::edit_ips(call, |items| items.extend(more));
             }
-            Self::KeepParam | Self::EachParam => {
-                let keeps = matches!(self, Self::KeepParam);
-                let (sent, mut changed) = (call.params(), Vec::new());
-                let known = known.anew();
+            Self::EachParam => {
+                let (known, sent, mut params) = (known.anew(), call.params(), Vec::new());
                 for (name, sent) in &sent {
-                    if let Some(value) = of_member(text, &known, name, &sent.as_str().into(), keeps)? {
-                        changed.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
+                    let known = known.with("name", name.as_str().into()).with("value", sent.as_str().into());
+                    if let Some(value) = changed(text, &known, sent.as_str().into())? {
+                        params.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
                     }
                 }
-                if changed != sent {
-                    call.set_params(&changed);
+                if params != sent {
+                    call.set_params(&params);
                 }
             }
-            Self::KeepField | Self::EachField => {
-                let keeps = matches!(self, Self::KeepField);
-                let (sent, mut changed) = (call.json(), serde_json::Map::new());
+            Self::EachField => {
+                let (known, sent, mut fields) = (known.anew(), call.json(), serde_json::Map::new());
                 for (name, sent) in sent.as_object().into_iter().flatten() {
-                    if let Some(value) = of_member(text, &known, name, sent, keeps)? {
-                        changed.insert(name.clone(), value);
-                    }
+                    let known = known.with("name", name.as_str().into()).with("value", value(sent));
+                    fields.extend(changed(text, &known, sent.clone())?.map(|value| (name.clone(), value)));
                 }
-                call.edit(|body| *body = changed);
+                call.edit(|body| *body = fields);
             }
             Self::Instead => {}
         }
@@ -258,22 +237,12 @@ impl Place {
     }
 }
 
-fn of_item(known: &Known, place: usize, item: &Json) -> Known {
-    known.with("place", place.into()).with("item", value(item))
-}
-
-/// The value of a member that stays; where an expression has none, it stays as it is.
-fn of_member(
-    text: &Text,
-    known: &Known,
-    name: &str,
-    sent: &Json,
-    keeps: bool,
-) -> Result<Option<Json>, Error> {
-    let found = text.value(&known.with("name", name.into()).with("value", value(sent)))?;
+/// The value that an expression has in place of one that was sent, which stays where it has none, or nothing where it is dropped.
+fn changed(text: &Text, known: &Known, sent: Json) -> Result<Option<Json>, Error> {
+    let found = text.value(known)?;
     Ok(match found {
-        _ if keeps => found.is_true().then(|| sent.clone()),
-        _ if found.is_undefined() || found.is_none() => Some(sent.clone()),
+        _ if is_dropped(&found) => None,
+        _ if found.is_undefined() || found.is_none() => Some(sent),
         _ => Some(json(&found)),
     })
 }
