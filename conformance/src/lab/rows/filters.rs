@@ -376,28 +376,44 @@ fn without_accents(text: &str) -> String {
 /// The filters and tests that an expression uses and nobody knows.
 #[cfg(test)]
 pub(super) fn unknown_names(source: &str) -> Vec<String> {
-    let regex = |text: &str| regex::Regex::new(text).expect("a regular expression");
-    let without_texts = regex(r#""(\\.|[^"\\])*""#).replace_all(source, "\"\"");
-    let uses = [
-        ("filter", r"\|\s*(\w+)", &*without_texts),
-        ("test", r"\bis (?:not )?(\w+)", &*without_texts),
-        ("filter", r#"\|map\("(\w+)""#, source),
-        ("test", r#"\|(?:select|reject)\("(\w+)""#, source),
-        ("test", r#"\|(?:select|reject)attr\("\w+", "(\w+)""#, source),
-    ];
-    let mut unknown = Vec::new();
-    for (kind, used, text) in uses {
-        for name in regex(used).captures_iter(text).map(|found| found.extract::<1>().1[0].to_owned()) {
-            let used = if kind == "filter" { format!("0|{name}") } else { format!("0 is {name}") };
-            let result = WORDS.compile_expression(&used).and_then(|expression| expression.eval(()));
-            let kinds = [ErrorKind::UnknownFilter, ErrorKind::UnknownTest, ErrorKind::SyntaxError];
-            // The test `in` is an operator, too.
-            if name != "in" && result.is_err_and(|error| kinds.contains(&error.kind())) {
-                unknown.push(format!("{kind} `{name}`"));
-            }
-        }
+    let source = source.replace("\\\"", "");
+    let tokens = tokens(&source);
+    let token = |at: usize| tokens.get(at).copied().unwrap_or_default();
+    let named = |at: usize| token(at).strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    let uses = (0..tokens.len()).filter_map(|at| match token(at) {
+        "|" => Some(("filter", token(at + 1))),
+        "is" if token(at + 1) == "not" => Some(("test", token(at + 2))),
+        "is" => Some(("test", token(at + 1))),
+        "map" => Some(("filter", named(at + 2)?)),
+        "select" | "reject" => Some(("test", named(at + 2)?)),
+        "selectattr" | "rejectattr" => Some(("test", named(at + 4)?)),
+        _ => None,
+    });
+    let unknown = uses.filter(|(kind, name)| {
+        let used = if *kind == "filter" { format!("0|{name}") } else { format!("0 is {name}") };
+        let result = WORDS.compile_expression(&used).and_then(|expression| expression.eval(()));
+        let kinds = [ErrorKind::UnknownFilter, ErrorKind::UnknownTest, ErrorKind::SyntaxError];
+        // The test `in` is an operator, too.
+        *name != "in" && result.is_err_and(|error| kinds.contains(&error.kind()))
+    });
+    unknown.map(|(kind, name)| format!("{kind} `{name}`")).collect()
+}
+
+#[cfg(test)]
+fn tokens(source: &str) -> Vec<&str> {
+    let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
+    let (mut tokens, mut rest) = (Vec::new(), source.trim_start());
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => rest[1..].find('"').map(|end| end + 2),
+            _ if is_of_word(first) => rest.find(|character| !is_of_word(character)),
+            _ => Some(first.len_utf8()),
+        };
+        let (token, behind) = rest.split_at(length.unwrap_or(rest.len()));
+        tokens.push(token);
+        rest = behind.trim_start();
     }
-    unknown
+    tokens
 }
 
 #[cfg(test)]
@@ -410,7 +426,7 @@ mod tests {
             ("ips|select(\"ported\")|length > 1 and status is not none and status not in [\"a|b\"]", ""),
             ("items|revers", "filter `revers`"),
             ("items|reverse is not emty", "test `emty`"),
-            ("ips|select(\"portd\")|map(\"bear\")", "filter `bear`, test `portd`"),
+            ("ips|select(\"portd\")|map(\"bear\")", "test `portd`, filter `bear`"),
             ("items|rejectattr(\"ip\", \"inn\", ips)", "test `inn`"),
         ] {
             assert_eq!(unknown_names(source).join(", "), unknown, "{source}");
