@@ -205,7 +205,7 @@ fn raw(lab: &Running, words: &[&str]) -> String {
     let end = if how == "keep" { "" } else { "connection: close\r\n" };
     let target = format!("/openapi/v1/{path}?api_key={}{}", lab.token(), query.collect::<String>());
     let mut stream = TcpStream::connect(lab.proxy.address()).expect("a connection");
-    let time = Duration::from_millis(if how == "leave" { 300 } else { 20_000 });
+    let time = Duration::from_millis(if how == "leave" { 2_000 } else { 20_000 });
     stream.set_read_timeout(Some(time)).expect("a timeout");
     write!(stream, "GET {target} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}{end}\r\n").expect("sent");
     let mut bytes = Vec::new();
