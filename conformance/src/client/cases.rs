@@ -101,28 +101,16 @@ impl Arguments {
     }
 }
 
-/// Variations that no case is about, with the reason.
-const LEFT_OUT: [(&str, &str); 14] = [
-    ("accounts.ids-counted-in-each", "it affects two accounts only, and a case has one"),
-    ("http.no-content-type", "the document gives each success a media type, which a client may insist on"),
-    ("extract.code-with-fraction", "a client may read an integer as its language does"),
-    ("static.code-with-fraction", "a client may read an integer as its language does"),
-    ("http.gzip", "a client may ask for uncompressed bodies, and HTTP then forbids gzip"),
-    ("http.throttles-for-seconds", "it affects one request in forty, too few for one call"),
-    ("http.throttles-until-a-date", "it affects one request in forty, too few for one call"),
-    ("http.bad-gateway-at-times", "it affects one request in a hundred, too few for one call"),
-    ("http.unavailable-at-times", "it affects one request in sixty, too few for one call"),
-    ("http.unavailable-in-windows", "a call meets the outage only by chance"),
-    ("extract.empty-region-is-unknown", "a case asks for a region with gateways"),
-    ("extract.empty-region-has-a-code-of-its-own", "a case asks for a region with gateways"),
-    ("extract.proxy-on-this-machine-trusted", "it depends on a header that no client sends"),
-    ("search.page-past-end-rejected", "a case of client.paging"),
-];
+/// The variations that no case is about.
+fn left_out() -> impl Iterator<Item = &'static str> {
+    let rows = include_str!("left_out.txt").lines().filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| row.split_once(": ")).map(|(id, _)| id)
+}
 
 /// A case for each variation that a call can meet.
 fn variations(contract: &Contract, addresses: &[String]) -> impl Iterator<Item = ClientCase> {
     let ids = crate::lab::variations().into_iter().map(|variation| variation.id);
-    let shown = ids.filter(|id| LEFT_OUT.iter().all(|(left_out, _)| left_out != id));
+    let shown = ids.filter(|id| left_out().all(|left_out| left_out != *id));
     shown.filter_map(move |id| {
         let (operation, page_size, is_rejected) = suited(id)?;
         let title = match is_rejected {
@@ -179,7 +167,7 @@ mod tests {
     #[test]
     fn what_is_left_out_is_a_variation() {
         let known = crate::lab::variations();
-        for (id, _) in LEFT_OUT {
+        for id in left_out() {
             assert!(known.iter().any(|variation| variation.id == id), "{id}");
         }
     }

@@ -229,7 +229,7 @@ impl World {
             let variation = lab::variations().into_iter().find(|variation| variation.id == id);
             let variation =
                 variation.ok_or_else(|| ClientSuiteError::Lab(format!("unknown variation `{id}`")))?;
-            options.capitals = variation.capitals;
+            options.capitals = variation.has_capitals();
             layers = layers.variation(variation);
         }
         if !case.steps.is_empty() {

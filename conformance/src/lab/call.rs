@@ -2,12 +2,10 @@
 
 use std::ops::{Deref, DerefMut};
 
-use futures::future::BoxFuture;
 use serde_json::Value;
 
 use super::context::{Context, Memory};
 use super::exchange::{ProxiedRequest, Reply};
-use super::rows::row::Row;
 use crate::contract::{Contract, OperationId};
 use crate::target::{Facts, Secret};
 
@@ -126,46 +124,5 @@ impl Deref for Call<'_> {
 impl DerefMut for Call<'_> {
     fn deref_mut(&mut self) -> &mut ProxiedRequest {
         &mut self.request
-    }
-}
-
-pub(super) type Condition = Box<dyn Fn(&Call<'_>) -> bool + Send + Sync>;
-
-type RequestChange = Box<dyn Fn(&mut Call<'_>) + Send + Sync>;
-
-type ReplyChange = Box<dyn Fn(&Call<'_>, &mut Reply) + Send + Sync>;
-
-type Serve = Box<dyn for<'a> Fn(Call<'a>) -> BoxFuture<'a, Reply> + Send + Sync>;
-
-/// How a fault or a variation is implemented.
-pub(super) enum Change {
-    /// Changes a request before it is forwarded.
-    Request(RequestChange),
-    /// Changes a response before it is returned.
-    Reply(ReplyChange),
-    /// What a row of a text says.
-    Row(&'static Row),
-    /// Responds by itself.
-    Serve(Serve),
-    /// Passes the request and its response on as they are.
-    Nothing,
-}
-
-impl Change {
-    pub(super) async fn response(&self, mut call: Call<'_>) -> Reply {
-        match self {
-            Self::Request(change) => {
-                change(&mut call);
-                call.send().await
-            }
-            Self::Reply(change) => {
-                let mut reply = call.send().await;
-                change(&call, &mut reply);
-                reply
-            }
-            Self::Row(row) => row.response(call).await,
-            Self::Serve(serve) => serve(call).await,
-            Self::Nothing => call.send().await,
-        }
     }
 }

@@ -9,7 +9,7 @@ use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Upstream;
 use crate::contract::OperationId;
 
-/// Maximum number of keys that a fault remembers; then all are forgotten.
+/// Maximum number of keys that a fault or a variation remembers; then all are forgotten.
 const MAX_KEYS: usize = 4_096;
 
 /// What a fault or a variation works with: the backend (whose fields it dereferences to), the next layer, and a memory of its own.
@@ -61,7 +61,7 @@ impl Deref for Context {
     }
 }
 
-/// What a fault remembers between requests.
+/// What a fault or a variation remembers between requests.
 #[derive(Debug, Default)]
 pub struct Memory {
     calls: AtomicU64,
@@ -69,6 +69,8 @@ pub struct Memory {
     replies: Mutex<HashMap<String, Reply>>,
     /// How many gateways were lent, and when.
     pub(super) lent: Mutex<Vec<(Instant, i64)>>,
+    /// Held while a request is handled, where only one is at a time.
+    pub(super) turn: tokio::sync::Mutex<()>,
 }
 
 impl Memory {

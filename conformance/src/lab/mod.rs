@@ -9,8 +9,7 @@
 //! server itself needs no switch to break a clause. The proof of the suite runs the checks against all of them.
 //!
 //! ```no_run
-//! use std::sync::Arc;
-//! use sallyport_conformance::lab::{self, Backend, Context, FaultyServer, Proxy, Upstream};
+//! use sallyport_conformance::lab::{self, Backend, Context, Proxy, Upstream};
 //! use sallyport_conformance::{Contract, Facts, Secret, Target};
 //!
 //! # async fn demo() -> Result<(), Box<dyn std::error::Error>> {
@@ -18,8 +17,7 @@
 //! let target = Target::new("http://127.0.0.1:8080", token, Facts::default(), false)?;
 //! let backend = Backend::new(Contract::embedded()?, &target)?;
 //! let fault = lab::faults().into_iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
-//! let faulty = FaultyServer { fault: Arc::new(fault), context: Context::new(&backend) };
-//! let proxy = Proxy::start(Upstream::new(faulty)).await?;
+//! let proxy = Proxy::start(Upstream::new(fault.server(Context::new(&backend)))).await?;
 //! println!("{}", proxy.base_url());
 //! # Ok(())
 //! # }
@@ -31,7 +29,6 @@ mod context;
 mod control;
 mod exchange;
 mod fault;
-mod faults;
 mod journal;
 mod local;
 mod proxy;
@@ -49,7 +46,7 @@ pub use call::Call;
 pub use context::{Context, Memory};
 pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};
-pub use fault::{Fault, FaultyServer};
+pub use fault::Fault;
 pub use journal::{Change, Entry, Journal};
 pub use local::LocalOnly;
 pub use proxy::{Proxy, ProxyOptions};
@@ -62,7 +59,7 @@ pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{DEFAULT, Progress, SCENARIO_HEADER, ScenarioError, Scenarios};
 pub use stack::Lab;
 pub use upstream::{Handler, Upstream};
-pub use variation::{Variation, VariedServer};
+pub use variation::Variation;
 
 /// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
 #[must_use]

@@ -6,11 +6,11 @@ use futures::future::BoxFuture;
 use super::backend::Backend;
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
-use super::fault::{Fault, FaultyServer};
+use super::fault::Fault;
 use super::journal::{Journal, JournaledServer, Layer};
 use super::scenario::{ScenarioServer, Scenarios};
 use super::upstream::{Handler, Upstream};
-use super::variation::{Variation, VariedServer};
+use super::variation::Variation;
 
 /// Faults, variations and scenarios, one in front of the other.
 ///
@@ -32,16 +32,14 @@ impl Lab {
     /// Breaks a clause in this way.
     #[must_use]
     pub fn fault(self, fault: Fault) -> Self {
-        let fault = Arc::new(fault);
-        let layer =
-            Layer::new(fault.id, &self.upstream, &self.backend, |context| FaultyServer { fault, context });
+        let layer = fault.row.layer(&self.upstream, &self.backend);
         Self { upstream: Upstream::new(layer), ..self }
     }
 
     /// Decides unspecified behaviour in this way.
     #[must_use]
     pub fn variation(self, variation: Variation) -> Self {
-        let layer = varied(Arc::new(variation), &self.upstream, &self.backend);
+        let layer = variation.row.layer(&self.upstream, &self.backend);
         Self { upstream: Upstream::new(layer), ..self }
     }
 
@@ -49,15 +47,8 @@ impl Lab {
     /// arrive. Variations that a server has to keep up for all of its responses are left out.
     #[must_use]
     pub fn pedantic(self, seed: u64) -> Self {
-        let legal = super::variations()
-            .into_iter()
-            .filter(|variation| !variation.is_consistent && !variation.capitals);
-        let layers = legal
-            .map(|variation| {
-                let variation = Arc::new(variation);
-                (Arc::clone(&variation), varied(variation, &self.upstream, &self.backend))
-            })
-            .collect();
+        let legal = super::variations().into_iter().filter(|one| !one.is_consistent() && !one.has_capitals());
+        let layers = legal.map(|one| (one, one.row.layer(&self.upstream, &self.backend))).collect();
         let context = Context::before(self.upstream.clone(), &self.backend);
         let server = PedanticServer { layers, seed, count: AtomicU64::new(0), context };
         Self { upstream: Upstream::new(server), ..self }
@@ -85,13 +76,9 @@ impl Lab {
     }
 }
 
-fn varied(variation: Arc<Variation>, next: &Upstream, backend: &Arc<Backend>) -> Layer {
-    Layer::new(variation.id, next, backend, |context| VariedServer { variation, context })
-}
-
 /// Another variation for each request.
 struct PedanticServer {
-    layers: Vec<(Arc<Variation>, Layer)>,
+    layers: Vec<(Variation, Layer)>,
     seed: u64,
     count: AtomicU64,
     context: Context,
@@ -103,7 +90,7 @@ impl Handler for PedanticServer {
         // The choice follows from the number alone, whatever other requests do meanwhile.
         let mut random = fastrand::Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let fitting = self.context.operation(&request).map(|operation| {
-            let fits = |(variation, _): &&(Arc<Variation>, Layer)| variation.concerns(operation);
+            let fits = |(variation, _): &&(Variation, Layer)| variation.concerns(operation);
             self.layers.iter().filter(fits).collect::<Vec<_>>()
         });
         match random.choice(fitting.unwrap_or_default()) {

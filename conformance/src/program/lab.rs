@@ -115,7 +115,7 @@ async fn serve(
             print(&if is_json { json_line(&json!(entry)) } else { line(entry) });
         }
     }));
-    let capitals = variations.iter().any(|variation| variation.capitals);
+    let capitals = variations.iter().any(Variation::has_capitals);
     let mut text = String::new();
     let mut note = |label: &str, words: &str| _ = writeln!(text, "{label:>10} {words}");
     let mut lab = Lab::new(Backend::connected(contract, target, options)?).journal(&journal);

@@ -228,12 +228,16 @@ mod tests {
     fn responses_mean_what_the_table_says() {
         let table = include_str!("responses.txt").replace("GW", r#"{"ip": "203.0.113.1", "port": 1}"#);
         for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
-            let row = row.replace('\u{23ce}', "\r\n");
+            let row = row.replace('\u{23ce}', "\r\n").replace('\u{240a}', "\n");
             let (given, expected) = row.split_once(" => ").expect("what it means");
             let (status, given) = given.split_once(' ').expect("a status");
             let (form, body) = given.split_once(' ').unwrap_or((given, ""));
-            let (form, status) =
-                (if form == "text" { Form::Text } else { Form::Json }, status.parse().expect("a status"));
+            let form = match form {
+                "text" => Form::Text,
+                "json" => Form::Json,
+                other => panic!("unknown form `{other}`: {row}"),
+            };
+            let status = status.parse().expect("a status");
             let number =
                 expected.rsplit_once(' ').and_then(|(class, number)| Some((class, number.parse().ok()?)));
             assert_eq!(

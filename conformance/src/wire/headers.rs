@@ -135,7 +135,7 @@ mod tests {
     fn reports_show_what_the_table_says() {
         let table = include_str!("masked.txt").replace("\n    =>", " =>");
         for row in table.lines().filter(|row| !row.is_empty() && !row.starts_with('#')) {
-            let row = row.replace('\u{23ce}', "\r\n");
+            let row = row.replace('\u{23ce}', "\r\n").replace('\u{240a}', "\n");
             let (given, expected) = row.split_once(" => ").expect("what is shown");
             let shown = match given.strip_prefix("body ") {
                 Some(body) => {

@@ -1,4 +1,4 @@
-//! The protocol, the reports, and commands that do not keep to either.
+//! The protocol, the reports, and commands that do not keep to either: `protocol.txt`, and below what it does not say.
 
 use std::ffi::OsString;
 
@@ -12,21 +12,61 @@ use sallyport_conformance::report::Format;
 use crate::{formats, run, run_weighed, this};
 
 pub fn trials() -> Vec<Trial> {
-    vec![
-        Trial::test("an operation that is not supported is skipped", skipped),
-        Trial::test("a command that breaks the protocol has no verdict", broken),
-        Trial::test("a crash after a request is a finding", crashed),
+    let scripts = include_str!("protocol.txt").split("\n## ").skip(1);
+    let scripts = scripts.filter_map(|script| script.split_once('\n'));
+    let scripts = scripts.map(|(title, rows)| Trial::test(title, || played(rows)));
+    let others = [
         Trial::test("a command that does not start is an error of usage", missing),
         Trial::test("a command that outlives its time is killed with its children", killed),
-        Trial::test("a command that starts slowly or leaves a child is judged by its requests", slow),
-        Trial::test("a command that writes without end is stopped", endless),
         Trial::test("a run that is interrupted keeps what it has", interrupted),
-        Trial::test("a failure shows what the command was told and what it wrote", shown),
-        Trial::test("what is inferred can be a warning", inferred),
-        Trial::test("a mistake of many cases is counted once", folded),
-        Trial::test("cases that pass by giving up are counted", gave_up),
         Trial::test("no report shows the token", secret),
-    ]
+    ];
+    scripts.chain(others).collect()
+}
+
+/// Runs the commands of a script, each with the cases of the next indented line.
+fn played(rows: &'static str) -> Result<(), Failed> {
+    let mut commands = Vec::new();
+    for row in rows.lines().filter(|row| !row.is_empty() && !row.starts_with("# ")) {
+        let Some(row) = row.strip_prefix("    ") else {
+            commands.push(row);
+            continue;
+        };
+        let (cases, expected) = row.split_once(" => ").expect("cases, and what comes of them");
+        let cases: Vec<String> = cases.split(' ').map(|case| format!("client.{case}")).collect();
+        let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
+        for command in std::mem::take(&mut commands) {
+            let warns = command.strip_prefix("warn ");
+            let command = match warns.unwrap_or(command).split_once(' ') {
+                Some(("sh", script)) => shell(script),
+                // The script starts our client.
+                Some(("start", script)) => shell(script).into_iter().chain(this("ours")).collect(),
+                _ => this(warns.unwrap_or(command)),
+            };
+            let inferred = if warns.is_some() { InferredClauses::Warn } else { InferredClauses::Fail };
+            expect(&run_weighed(command, &cases, inferred)?, expected)?;
+        }
+    }
+    Ok(())
+}
+
+/// A verdict (`?` for any) and texts of the reports, of which one behind `!` must not be there, and one behind `1*` is there once for people.
+fn expect(report: &ClientReport, expected: &str) -> Result<(), Failed> {
+    let (verdict, texts) = expected.split_once(" | ").unwrap_or((expected, ""));
+    ensure(verdict == "?" || verdict == format!("{:?}", report.verdict), report)?;
+    let all = [report.text(), report.render(Format::Json)?, report.render(Format::Junit)?].concat();
+    for text in texts.split(" | ").filter(|text| !text.is_empty()) {
+        let text = text.replace("\\n", "\n");
+        let holds = match (text.strip_prefix('!'), text.strip_prefix("1*")) {
+            _ if text == "under 10 s" => report.cases[0].elapsed_ms < 10_000,
+            (Some(absent), _) => !all.contains(absent),
+            (None, Some(once)) => report.text().matches(once).count() == 1,
+            (None, None) => all.contains(&text),
+        };
+        ensure(holds, report)
+            .map_err(|failed| Failed::from(format!("{text:?}: {}", failed.message().unwrap_or_default())))?;
+    }
+    Ok(())
 }
 
 fn shell(script: &str) -> Vec<OsString> {
@@ -35,110 +75,6 @@ fn shell(script: &str) -> Vec<OsString> {
 
 fn ensure(holds: bool, report: &ClientReport) -> Result<(), Failed> {
     if holds { Ok(()) } else { Err(Failed::from(format!("{:?}\n{}", report.verdict, report.text()))) }
-}
-
-fn skipped() -> Result<(), Failed> {
-    let report =
-        run(shell("cat >/dev/null; exit 64"), &["client.limited-retries.*", "client.text-entries.*"])?;
-    let has_findings = report.cases.iter().any(|case| !case.findings.is_empty());
-    let is_skipped = report.totals.skipped == report.cases.len() && !has_findings;
-    ensure(is_skipped && report.verdict == Verdict::Incomplete, &report)
-}
-
-/// Only findings on what the contract presupposes become warnings.
-fn inferred() -> Result<(), Failed> {
-    let only = ["client.tolerant.long-ids", "client.text-entries.lb-2"];
-    let narrow = |inferred| run_weighed(this("has ids of 32 bits"), &only, inferred);
-    let report = narrow(InferredClauses::Fail)?;
-    ensure(report.verdict == Verdict::Findings && report.totals.failed == 1, &report)?;
-    let report = narrow(InferredClauses::Warn)?;
-    let totals = report.totals;
-    ensure(report.verdict == Verdict::Conforms && (totals.warned, totals.passed) == (1, 1), &report)?;
-    ensure(report.text().contains("1 passed, 1 with a warning"), &report)?;
-    let junit = report.render(Format::Junit)?;
-    ensure(junit.contains("client.tolerant.long-ids") && !junit.contains("<failure"), &report)?;
-    let stated = ["client.both-codes.extract-success"];
-    let stated = run_weighed(this("takes one"), &stated, InferredClauses::Warn)?;
-    ensure(stated.verdict == Verdict::Findings && stated.totals.failed == 1, &stated)
-}
-
-/// What a plain call shows is no answer to the situations of other cases, and their duties are not violated by it.
-fn folded() -> Result<(), Failed> {
-    let only = [
-        "client.both-codes.extract-success",
-        "client.wait-throttled.extract-seconds",
-        "client.tolerant.times.*",
-    ];
-    let report = run(this("takes more"), &only)?;
-    let text = report.text();
-    let same: Vec<_> =
-        report.cases.iter().flat_map(|case| &case.findings).map(|it| it.same_as.as_deref()).collect();
-    ensure(
-        same.first() == Some(&None) && same.contains(&Some("client.both-codes.extract-success")),
-        &report,
-    )?;
-    ensure(text.contains("1 duty violated: client.both-codes (") && text.contains("the same in"), &report)?;
-    // The same text under another duty is another mistake.
-    let only = [
-        "client.wait-throttled.groups-seconds",
-        "client.wait-throttled.search-*",
-        "client.wait-shortage.status-*",
-    ];
-    let report = run(this("never waits"), &only)?;
-    let words = "2 duties violated: client.wait-throttled, client.wait-shortage";
-    ensure(report.text().contains(words), &report)?;
-    // A command that cannot do anything says so once.
-    let report = run(shell("echo no JSON"), &["client.both-codes.*"])?;
-    ensure(report.text().matches("standard output is not one JSON object").count() == 1, &report)
-}
-
-fn gave_up() -> Result<(), Failed> {
-    let failed = r#"cat >/dev/null; echo '{"error": {"class": "x", "message": "x"}}'"#;
-    let report = run(shell(failed), &["client.paging.interrupted", "client.limited-retries.groups-500"])?;
-    ensure(
-        report.text().contains("2 passed (1 by giving up)")
-            && report.cases.iter().filter(|case| case.gave_up).count() == 1,
-        &report,
-    )
-}
-
-fn broken() -> Result<(), Failed> {
-    // Interpreters end with 1 when a program crashes.
-    for script in
-        ["cat >/dev/null; exit 7", "echo no JSON", "cat", "kill -9 $$", "exit 1", "echo '{}'; exit 1"]
-    {
-        let report = run(shell(script), &["client.limited-retries.groups-500"])?;
-        let is_error = matches!(report.cases[0].outcome, Outcome::Error(_));
-        ensure(report.verdict == Verdict::Incomplete && is_error, &report)?;
-    }
-    // A client may end with 1 as well as say that the call failed.
-    let failed = r#"cat >/dev/null; echo '{"error": {"class": "x", "message": "x"}}'; exit 1"#;
-    let report = run(shell(failed), &["client.limited-retries.groups-500"])?;
-    ensure(report.verdict == Verdict::Conforms, &report)
-}
-
-/// What a response is like is open, so that a crash of the client says nothing of the duty that the case is about.
-fn crashed() -> Result<(), Failed> {
-    let crash = |inferred| run_weighed(this("dies of pages"), &["client.token-private.no-json"], inferred);
-    let report = crash(InferredClauses::Fail)?;
-    let finding = report.cases[0].findings.first();
-    let is_named =
-        finding.is_some_and(|it| it.duty.id() == "client.tolerant" && it.actual.contains("a crash"));
-    ensure(report.verdict == Verdict::Findings && report.totals.failed == 1 && is_named, &report)?;
-    let report = crash(InferredClauses::Warn)?;
-    ensure(report.verdict == Verdict::Conforms && report.totals.warned == 1, &report)
-}
-
-/// An interpreter or a container starts slowly, and a program may leave something running that holds its output open.
-fn slow() -> Result<(), Failed> {
-    let start = |script: &str| {
-        let ours = this("ours").into_iter();
-        shell(script).into_iter().chain(ours).collect::<Vec<_>>()
-    };
-    let report = run(start("sleep 5; exec \"$0\" \"$@\""), &["client.time-limit.silence"])?;
-    ensure(report.verdict == Verdict::Conforms, &report)?;
-    let report = run(start("\"$0\" \"$@\"; sleep 60 &"), &["client.both-codes.groups-success"])?;
-    ensure(report.verdict == Verdict::Conforms && report.cases[0].elapsed_ms < 10_000, &report)
 }
 
 fn missing() -> Result<(), Failed> {
@@ -166,13 +102,6 @@ fn killed() -> Result<(), Failed> {
     ensure(!file.exists(), &report)
 }
 
-fn endless() -> Result<(), Failed> {
-    let report = run(shell("cat >/dev/null; yes"), &["client.paging.several-pages"])?;
-    let case = &report.cases[0];
-    let is_named = matches!(&case.outcome, Outcome::Error(reason) if reason.contains("1 MiB"));
-    ensure(is_named && case.findings.is_empty() && case.elapsed_ms < 10_000, &report)
-}
-
 fn interrupted() -> Result<(), Failed> {
     let script = "case \"$(cat)\" in *'\"num\":3'*) sleep 60;; esac; echo '{\"groups\": []}'";
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -182,18 +111,6 @@ fn interrupted() -> Result<(), Failed> {
     let is_interrupted = |case: &&ClientCaseResult| matches!(&case.outcome, Outcome::Error(reason) if reason.contains("interrupted"));
     let count = report.cases.iter().filter(is_interrupted).count();
     ensure(count > 100 && count == report.totals.errors && report.verdict != Verdict::Conforms, &report)
-}
-
-fn shown() -> Result<(), Failed> {
-    let script =
-        r#"cat >/dev/null; printf 'first\nsecond' >&2; echo '{"error": {"class": "odd", "message": "x"}}'"#;
-    let report = run(shell(script), &["client.both-codes.extract-success"])?;
-    let text = report.text();
-    for expected in [r#""operation":"extract""#, "exit code 0", r#""class": "odd""#, "standard error first\n"]
-    {
-        ensure(text.contains(expected), &report)?;
-    }
-    ensure(report.render(Format::Json)?.contains("\"standard_output\""), &report)
 }
 
 /// The token of this run is the one that a client logs; no report may show it.

@@ -11,8 +11,7 @@ use sallyport_conformance::Contract;
 use sallyport_conformance::Facts;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{
-    self, Backend, Context, FaultyServer, Handler, Journal, Lab, ProxiedRequest, Reply, Upstream,
-    VariedServer,
+    self, Backend, Context, Handler, Journal, Lab, ProxiedRequest, Reply, Upstream,
 };
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -30,31 +29,14 @@ async fn no_request_makes_one_panic() {
 /// another quarter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_response_of_an_upstream_makes_one_panic() {
-    let bodies = [
-        "",
-        "7",
-        "null",
-        "[]",
-        r#"{"code": 0}"#,
-        r#"{"code": 200, "data": null}"#,
-        r#"{"code": 0, "data": []}"#,
-        r#"{"code": 0, "data": [7]}"#,
-        r#"{"code": 0, "data": [{}]}"#,
-        r#"{"code": 0, "data": [{"ip": 7, "port": "x"}, {"ip": null}]}"#,
-        r#"{"code": 200, "data": {}}"#,
-        r#"{"code": 200, "data": {"items": []}}"#,
-        r#"{"code": 200, "data": {"items": [null, "x"], "total": "x"}}"#,
-        r#"{"code": 200, "data": {"items": [{}], "total": -1, "page": 1e300}}"#,
-        r#"{"code": 200, "data": {"items": [{"instanceId": "é", "ip": 7, "capabilities": [], "protocols": {}}, {"groupId": null}]}}"#,
-        r#"{"code": {"code": 1}, "msg": [], "success": "no", "message": 7}"#,
-    ];
+    let bodies = rows().filter_map(|row| row.strip_prefix("=>")).map(str::trim_start);
     let reference = Reference::start().await.expect("the reference server starts");
     let contract = Contract::embedded().expect("the contract");
     let target = reference.target();
     let requests = requests(target.token.expose(), &target.facts.own_addresses);
     let known = Backend::new(contract, target).expect("a client");
     let mut panicked = Vec::new();
-    for (at, body) in bodies.into_iter().enumerate() {
+    for (at, body) in bodies.enumerate() {
         let backend = Arc::new(Backend { upstream: Upstream::new(Always(body)), ..Backend::clone(&known) });
         let quarter = |number| requests.iter().skip((at + number) % 4).step_by(4).collect();
         let panics = panics_of_all(&backend, quarter).await;
@@ -112,14 +94,11 @@ async fn panics_of_all<'r>(
     backend: &Arc<Backend>,
     sent: impl Fn(usize) -> Vec<&'r (&'static str, ProxiedRequest)>,
 ) -> Vec<String> {
-    let faults = lab::faults().into_iter().map(|fault| {
-        let (id, fault, context) = (fault.id, Arc::new(fault), Context::new(backend));
-        (id, Upstream::new(FaultyServer { fault, context }))
-    });
-    let variations = lab::variations().into_iter().map(|variation| {
-        let (id, variation, context) = (variation.id, Arc::new(variation), Context::new(backend));
-        (id, Upstream::new(VariedServer { variation, context }))
-    });
+    let faults =
+        lab::faults().into_iter().map(|fault| (fault.id, Upstream::new(fault.server(Context::new(backend)))));
+    let variations = lab::variations()
+        .into_iter()
+        .map(|variation| (variation.id, Upstream::new(variation.server(Context::new(backend)))));
     let all = faults.chain(variations).enumerate();
     let trials = all.map(|(number, (id, upstream))| panics(id, upstream, sent(number)));
     futures::stream::iter(trials).buffer_unordered(8).concat().await
@@ -138,41 +117,25 @@ async fn panics(id: &str, upstream: Upstream, requests: Vec<&(&str, ProxiedReque
     panicked
 }
 
+fn rows() -> impl Iterator<Item = &'static str> {
+    include_str!("every_fault.txt").lines().filter(|row| !row.is_empty() && !row.starts_with('#'))
+}
+
 fn requests(token: &str, own: &[String]) -> Vec<(&'static str, ProxiedRequest)> {
-    let request = |method: &str, path: &str, query: String, body: &str| {
-        let json = HeaderValue::from_static("application/json");
-        ProxiedRequest {
+    let ips = serde_json::json!(own).to_string();
+    let request = |row: &'static str| {
+        let (what, request) = row.split_once(": ").filter(|_| !row.starts_with("=>"))?;
+        let (line, body) = request.split_once(" <- ").unwrap_or((request, ""));
+        let (method, target) = line.split_once(' ').expect("a method");
+        let (path, query) = target.split_once('?').expect("a query");
+        let request = ProxiedRequest {
             method: method.parse().expect("a method"),
-            path: path.to_owned(),
-            query: Some(query),
-            headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
-            body: body.to_owned().into(),
-        }
+            path: format!("/openapi/v1/{path}"),
+            query: Some(query.replace("{key}", &format!("api_key={token}"))),
+            headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]),
+            body: body.replace("{ips}", &ips).replace("\\0", "\0").into(),
+        };
+        Some((what, request))
     };
-    let (extract, groups, search) =
-        ("/openapi/v1/proxy/extract", "/openapi/v1/static/groups", "/openapi/v1/static/instances/search");
-    let key = |rest: &str| format!("api_key={token}{rest}");
-    let ips = serde_json::json!(own);
-    let searching = |rest: &str| format!("{{\"ips\": {ips}{rest}}}");
-    vec![
-        ("an extraction", request("GET", extract, key("&num=2&request_id=r-1"), "")),
-        ("a text", request("GET", extract, key("&num=2&return_type=txt&lb=6&sb=%7C"), "")),
-        ("a shortage", request("GET", extract, key("&num=2&regions=ATA"), "")),
-        ("a partial result", request("GET", extract, key("&num=9&country=ISL"), "")),
-        ("a rejected extraction", request("GET", extract, key("&num=0"), "")),
-        ("an extraction without a token", request("GET", extract, "num=1".to_owned(), "")),
-        ("an extraction by POST", request("POST", extract, key("&num=1"), "")),
-        ("a listing", request("GET", groups, key(""), "")),
-        ("a listing without a token", request("GET", groups, String::new(), "")),
-        ("a search", request("POST", search, key(""), &searching(""))),
-        (
-            "a search with filters",
-            request("POST", search, key(""), &searching(r#", "status": "active", "page": 2, "pageSize": 1"#)),
-        ),
-        ("a search of nothing", request("POST", search, key(""), r#"{"ips": ["203.0.113.251"]}"#)),
-        ("a rejected search", request("POST", search, key(""), r#"{"ips": "x", "page": null}"#)),
-        ("a body that is a list", request("POST", search, key(""), "[1]")),
-        ("a body that is no JSON", request("POST", search, key(""), "\u{0}{")),
-        ("another path", request("DELETE", "/openapi/v1/other%ff", key("&=&&x"), "{}")),
-    ]
+    rows().filter_map(request).collect()
 }

@@ -2,11 +2,11 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
-mod control;
 mod every_fault;
 mod for_users;
 mod program;
 mod scenarios;
+mod scripts;
 mod transport;
 
 use std::path::Path;
@@ -15,7 +15,6 @@ use std::sync::Arc;
 use sallyport_conformance::Contract;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{Backend, Control, Journal, Lab, Proxy, ProxyOptions, Scenarios, Upstream};
-use serde_json::Value;
 
 use crate::support::program as program_run;
 
@@ -59,23 +58,8 @@ impl Running {
         self.http.get(url).query(&[("api_key", self.token())])
     }
 
-    /// The status of a listing, in a scenario.
-    pub(crate) async fn status(&self, scenario: Option<&str>) -> u16 {
-        let request = self.groups();
-        let request = match scenario {
-            Some(scenario) => request.header("x-lab-scenario", scenario),
-            None => request,
-        };
-        request.send().await.expect("a response").status().as_u16()
-    }
-
-    /// A request to the control endpoint: status and body.
-    pub(crate) async fn control(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
-        let url = format!("{}{path}", self.control.base_url());
-        let request = self.http.request(method.parse().expect("a method"), url).body(body.to_owned());
-        let response = request.send().await.expect("a response");
-        let status = response.status().as_u16();
-        let text = response.text().await.expect("a body");
-        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    /// The status of a listing.
+    pub(crate) async fn status(&self) -> u16 {
+        self.groups().send().await.expect("a response").status().as_u16()
     }
 }

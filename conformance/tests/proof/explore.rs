@@ -8,9 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use libtest_mimic::Failed;
 use sallyport_conformance::explore::{Exploration, ID};
-use sallyport_conformance::lab::{
-    Call, Context, Fault, FaultyServer, Handler, ProxiedRequest, Reply, Upstream,
-};
+use sallyport_conformance::lab::{Context, Fault, Handler, ProxiedRequest, Reply, Upstream};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
@@ -67,61 +65,10 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
     })
 }
 
-/// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most.
-fn faults() -> [(Fault, usize); 3] {
-    let has = |call: &Call<'_>, name: &str| call.json().get(name).is_some();
-    let ips = |call: &Call<'_>| call.json()["ips"].as_array().cloned().unwrap_or_default();
-    let has_port = |item: &Value| {
-        item.as_str().is_some_and(|item| item.contains("]:") || item.matches(':').count() == 1)
-    };
-    [
-        (
-            Fault::new(
-                "search.intersection/explored-country",
-                "The country is ignored beside an upper bound when an item has a port.",
-            )
-            .when(move |call| {
-                has(call, &call.contract.search.activated_to.name) && ips(call).iter().any(has_port)
-            })
-            .request(|call| {
-                let name = &call.contract.search.country_code.name;
-                call.edit(|body| drop(body.remove(name)));
-            }),
-            2,
-        ),
-        (
-            Fault::new(
-                "search.paging/explored-group",
-                "Later pages lack their first instance when a group is asked for.",
-            )
-            .when(move |call| has(call, &call.contract.search.group_id.name))
-            .success(|call, body| {
-                let search = &call.contract.search;
-                let later = call.json()[&search.page.name].as_i64().is_some_and(|page| page > 1);
-                let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
-                if let Some(items) = items.filter(|items| later && !items.is_empty()) {
-                    items.remove(0);
-                }
-            }),
-            4,
-        ),
-        (
-            Fault::new(
-                "search.match-port/explored-batch",
-                "The last item of a batch of more than 20 is lost.",
-            )
-            .when(move |call| ips(call).len() > 20)
-            .request(|call| {
-                let name = &call.contract.search.ips.name;
-                call.edit(|body| {
-                    let ips = body.get_mut(name);
-                    ips.and_then(Value::as_array_mut).map(Vec::pop);
-                });
-            }),
-            // One more where a second spelling of an address is what makes the batch too long.
-            22,
-        ),
-    ]
+/// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most: one more than the fault
+/// needs where a second spelling of an address is what makes the batch too long.
+fn faults() -> impl Iterator<Item = (Fault, usize)> {
+    Fault::parse("explore.txt", include_str!("explore.txt")).expect("rows").into_iter().zip([2, 4, 22])
 }
 
 /// Each of the faults is found, and the requests that show it are small.
@@ -129,12 +76,11 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     const SEED: u64 = 7;
     judge.block_on(async {
         for (fault, most_items) in faults() {
-            let (id, fault) = (fault.id, Arc::new(fault));
-            let faulty = FaultyServer { fault, context: Context::new(judge.lab.world.backend()) };
-            let proxy = proxy(faulty, false).await;
+            let id = fault.id;
+            let proxy = proxy(fault.server(Context::new(judge.lab.world.backend())), false).await;
             let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
-            if check.findings.is_empty() || report.verdict != Verdict::Findings {
+            if fault.failure().is_some() || check.findings.is_empty() || report.verdict != Verdict::Findings {
                 return Err(Failed::from(format!("{id} is not found: {:?}", report.explored)));
             }
             let bodies = check.exchanges.iter().filter_map(|exchange| exchange.request_body.as_deref());
@@ -159,10 +105,8 @@ fn size(body: &str) -> (usize, usize) {
 /// The program explores again what a report tells, and finds it again.
 pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
-        let [_, _, (fault, _)] = faults();
-        let faulty =
-            FaultyServer { fault: Arc::new(fault), context: Context::new(judge.lab.world.backend()) };
-        let proxy = proxy(faulty, false).await;
+        let (fault, _) = faults().last().expect("a fault");
+        let proxy = proxy(fault.server(Context::new(judge.lab.world.backend())), false).await;
         let facts = Facts {
             own_addresses: judge.lab.world.backend().facts.own_addresses.clone(),
             ..Facts::default()

@@ -176,6 +176,7 @@ impl Judge {
         });
         let mut problems = problems(&report, &varied.name());
         problems.extend(observed(&report)?);
+        problems.extend(varied.failures());
         Ok(problems)
     }
 

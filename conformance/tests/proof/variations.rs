@@ -2,12 +2,9 @@
 //! together, since a run takes seconds.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
-use sallyport_conformance::lab::{self, Backend, Context, Reply, Upstream, Variation, VariedServer};
+use sallyport_conformance::lab::{self, Backend, Context, Upstream, Variation};
 use sallyport_conformance::{Facts, Secret, Target};
-use serde_json::{Value, json};
 
 use crate::world::target as world_target;
 
@@ -17,7 +14,7 @@ pub struct TestedVariation {
     /// Unique.
     pub id: &'static str,
     /// The server; none for one that is as ours.
-    variation: Option<Arc<Variation>>,
+    variation: Option<Variation>,
     /// The account that is tested, with what its tester knows.
     target: TargetOf,
 }
@@ -30,46 +27,16 @@ const ORDER: &str = "rejection-status rejection-body tokens parameters fields it
     instance-order pages-past-end unknown-filters times spelling static-members extract-members text \
     static-code extract-code json-text headers framing";
 
-/// Of what variations concern, with the beginnings of their ids, of which the longest counts. A variation without a row is tested
-/// alone. Of texts in UTF-16 `observe` does not see another order, and a separator in the text of no gateways would make it neither.
-const ASPECTS: &str = "\
-rejection-status: rejections.all- rejections.created rejections.within-200
-rejection-status rejection-body: rejections.code-is-status rejections.static-redirect rejections.static-status-alone rejections.within-200-
-rejection-status gateways: extract.first-answer-of-a-request-id
-rejection-body: rejections.
-tokens: accounts.static-operations-check-access extract.link-credential-by-header-alone static.link-credentials-accepted static.token-by-header static.unknown-parameters-ignored
-tokens instance-order: accounts.ids-counted-in-each
-parameters: extract.empty-parameters-ignored extract.first-of-repeated-parameters extract.unknown-parameters-ignored extract.unused-separator-ignored
-fields: search.any-content-type search.empty-filter-is-absent search.letter-case-of-country search.null-is-absent search.unknown-fields-ignored search.whole-number-with-fraction
-items: addresses.
-unknown-regions: extract.empty-region-is-unknown extract.unknown-region-
-unknown-regions gateways: extract.default-region-by-pools
-gateways: extract.one-gateway-for-all extract.other-order-each-time
-gateways shortages: extract.gateways-lent
-gateways text: extract.replay-in-another-order
-shortages: extract.flag- extract.full-result-without-headers extract.shortage-
-shortages text: extract.always-partial
-instance-order: search.descending
-pages-past-end: search.page-past-end-rejected
-unknown-filters: search.groups-not-held-rejected search.orders-not-held-rejected
-times: search.times-finer-than-nanoseconds times.
-times spelling: search.filtered-results-spelt-otherwise
-spelling: addresses.in-
-static-members: static.
-extract-members: extract.empty-msg extract.entries-with- extract.more-fields
-text: extract.text-
-text headers: extract.text-in-
-static-code: static.code-with-fraction
-extract-code: extract.code-with-fraction
-json-text: http.escaped-json http.other-request-ids http.pretty-json
-headers: http.cache-control-with-more http.further-headers http.json-with-charset http.no-content-type
-framing: http.capital-headers http.closes-each-connection http.gzip http.in-pieces
-";
+/// What variations concern, by the beginnings of their ids.
+const ASPECTS: &str = include_str!("aspects.txt");
+
+/// Servers of other makers.
+const SERVERS: &str = include_str!("variations.txt");
 
 impl TestedVariation {
     /// The places in [`ORDER`] of what it concerns.
     fn aspects(&self) -> Vec<usize> {
-        let rows = ASPECTS.lines().filter_map(|row| row.split_once(": "));
+        let rows = ASPECTS.lines().filter(|row| !row.starts_with('#')).filter_map(|row| row.split_once(": "));
         let prefixes = rows.flat_map(|(of, prefixes)| prefixes.split(' ').map(move |prefix| (prefix, of)));
         let longest =
             prefixes.filter(|(prefix, _)| self.id.starts_with(prefix)).max_by_key(|row| row.0.len());
@@ -102,15 +69,23 @@ impl Varied {
 
     /// Whether names of headers are spelt with capitals.
     pub fn has_capitals(&self) -> bool {
-        self.variations.iter().filter_map(|one| one.variation.as_ref()).any(|variation| variation.capitals)
+        self.servers().any(|variation| variation.has_capitals())
     }
 
     /// The server with all of them.
     pub fn upstream(&self, backend: &Arc<Backend>) -> Upstream {
-        let varied = self.variations.iter().filter_map(|one| one.variation.clone());
-        varied.fold(backend.upstream.clone(), |upstream, variation| {
-            Upstream::new(VariedServer { variation, context: Context::before(upstream, backend) })
+        self.servers().fold(backend.upstream.clone(), |upstream, variation| {
+            Upstream::new(variation.server(Context::before(upstream, backend)))
         })
+    }
+
+    /// Why the row of one of them could not be followed: such a server is no variation.
+    pub fn failures(&self) -> impl Iterator<Item = String> {
+        self.servers().filter_map(|variation| variation.failure().map(str::to_owned))
+    }
+
+    fn servers(&self) -> impl Iterator<Item = Variation> {
+        self.variations.iter().filter_map(|one| one.variation)
     }
 
     fn has_room_for(&self, variation: &TestedVariation) -> bool {
@@ -139,12 +114,13 @@ pub fn together() -> Vec<Varied> {
 
 /// Every variation.
 pub fn all() -> Vec<TestedVariation> {
-    let of_server = servers().into_iter().chain(lab::variations()).map(|variation| {
+    let servers = Variation::parse("variations.txt", SERVERS).expect("rows that can be read");
+    let of_server = servers.into_iter().chain(lab::variations()).map(|variation| {
         let target: TargetOf = match variation.id {
             "extract.proxy-on-this-machine-trusted" => without_egress_ip,
             _ => world_target,
         };
-        TestedVariation { id: variation.id, target, variation: Some(Arc::new(variation)) }
+        TestedVariation { id: variation.id, target, variation: Some(variation) }
     });
     accounts().into_iter().chain(of_server).collect()
 }
@@ -194,143 +170,10 @@ fn accounts() -> Vec<TestedVariation> {
         }),
         TestedVariation {
             id: "accounts.one-address-and-pages-past-the-end-rejected",
-            variation: past_end.map(Arc::new),
+            variation: past_end,
             target: one_address,
         },
     ]
-}
-
-/// Held by the one request that is handled; also one whose connection breaks gives it back.
-struct Turn(&'static AtomicBool);
-
-impl Turn {
-    fn take(busy: &'static AtomicBool) -> Option<Self> {
-        (!busy.swap(true, Ordering::SeqCst)).then_some(Self(busy))
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.0.store(false, Ordering::SeqCst);
-    }
-}
-
-/// Servers of other makers.
-fn servers() -> Vec<Variation> {
-    static BUSY: AtomicBool = AtomicBool::new(false);
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let text = |reply: &Reply| {
-        let content_type = reply.headers.get("content-type").and_then(|value| value.to_str().ok());
-        content_type.is_some_and(|value| value.starts_with("text/plain"))
-    };
-    vec![
-        // What conforms alone, in company.
-        Variation::new(
-            "search.filtered-results-spelt-otherwise",
-            "Results of a filtered search spell addresses and times otherwise, and order protocols otherwise.",
-        )
-        .success(|call, reply| {
-            let body = call.json();
-            let asks_for = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
-            if ["orderNo", "groupId", "countryCode", "cityCode", "status"].into_iter().any(asks_for) {
-                reply.edit(respell);
-            }
-        }),
-        Variation::new("server.one-request-at-a-time", "A request that comes while another one is handled gets HTTP 429.").serve(|call| {
-                Box::pin(async move {
-                    let Some(_turn) = Turn::take(&BUSY) else {
-                        let body = json!({"code": 42901, "message": "one request at a time"});
-                        let mut reply = Reply::json_with(429, &body);
-                        reply.set_header("retry-after", "0");
-                        return reply;
-                    };
-                    let reply = call.send().await;
-                    tokio::time::sleep(Duration::from_millis(2)).await;
-                    reply
-                })
-            }),
-        Variation::new("extract.replay-in-another-order", "Each response has its gateways in another order, also that of a request id that was used before.").success(move |call, reply| {
-                let turn = TURN.fetch_add(1, Ordering::SeqCst);
-                if text(reply) {
-                    let extract = &call.contract.extract;
-                    let by = extract.separator(call.param(&extract.lb.name), call.param(&extract.sb.name));
-                    let whole = String::from_utf8_lossy(&reply.body).into_owned();
-                    let mut entries: Vec<&str> = whole.split(by.as_str()).collect();
-                    let at = turn % entries.len().max(1);
-                    entries.rotate_left(at);
-                    reply.body = entries.join(&by).into();
-                } else {
-                    reply.edit(|body| {
-                        if let Some(entries) =
-                            body["data"].as_array_mut().filter(|entries| !entries.is_empty())
-                        {
-                            let at = turn % entries.len();
-                            entries.rotate_left(at);
-                        }
-                    });
-                }
-            }),
-        Variation::new("extract.text-in-utf-16", "A text response is in UTF-16, as its Content-Type says.").success(move |_, reply| {
-                if text(reply) {
-                    let units = String::from_utf8_lossy(&reply.body).into_owned();
-                    let units = std::iter::once(0xfeff).chain(units.encode_utf16());
-                    reply.body = units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>().into();
-                    reply.set_header("content-type", "text/plain; charset=utf-16");
-                }
-            }),
-        Variation::new("search.times-finer-than-nanoseconds", "Times have twelve digits of a second, of which the last three are not all zero.").success(|_, reply| {
-                reply.edit(|body| {
-                    let items = body.pointer_mut("/data/items").and_then(Value::as_array_mut);
-                    for item in items.into_iter().flatten() {
-                        let finer = item["activatedAt"].as_str().map(|time| {
-                            let (whole, fraction) = time
-                                .trim_end_matches('Z')
-                                .split_once('.')
-                                .unwrap_or((time.trim_end_matches('Z'), ""));
-                            format!("{whole}.{fraction:0<11}7Z")
-                        });
-                        if let Some(finer) = finer {
-                            item["activatedAt"] = finer.into();
-                        }
-                    }
-                });
-            }),
-        Variation::new("rejections.within-200-with-what-is-wrong", "Rejections have HTTP status 200, the code of a success of another operation, and `data` says what is wrong.").rejection(|call, reply| {
-                let codes = |wanted: bool| {
-                    let mut operations = call.contract.operations();
-                    let own = move |path: &str| call.path.ends_with(path);
-                    operations
-                        .find(move |operation| own(&operation.path) == wanted)
-                        .map(|operation| operation.success.code)
-                };
-                if let (Some(own), Some(other)) = (codes(true), codes(false))
-                    && own != other
-                {
-                    reply.status = hyper::StatusCode::OK;
-                    reply.edit(|body| {
-                        body["code"] = other.into();
-                        body["data"] = json!({"field": "num", "reason": "it is wrong"});
-                    });
-                }
-            }),
-    ]
-}
-
-fn respell(body: &mut Value) {
-    for item in body["data"]["items"].as_array_mut().into_iter().flatten() {
-        for name in ["ip", "activatedAt", "expiresAt"] {
-            let respelt = item[name].as_str().map(|text| match text.strip_suffix('Z') {
-                Some(time) => format!("{time}+00:00"),
-                None => text.to_uppercase(),
-            });
-            if let Some(respelt) = respelt {
-                item[name] = respelt.into();
-            }
-        }
-        if let Some(protocols) = item["protocols"].as_array_mut() {
-            protocols.reverse();
-        }
-    }
 }
 
 fn without_egress_ip(world: &Backend, base: &str) -> Target {

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{
-    self, Backend, Context, Fault, FaultyServer, Handler, Proxy, ProxyOptions, Upstream,
-};
+use sallyport_conformance::lab::{self, Backend, Context, Fault, Handler, Proxy, ProxyOptions, Upstream};
 use sallyport_conformance::{Contract, Target};
 
 /// A way to break one clause.
@@ -40,7 +38,7 @@ pub trait World: Send + Sync {
 pub struct LabWorld {
     backend: Arc<Backend>,
     faults: Vec<KnownFault>,
-    by_id: HashMap<&'static str, Arc<Fault>>,
+    by_id: HashMap<&'static str, Fault>,
     _reference: Reference,
 }
 
@@ -59,7 +57,7 @@ impl LabWorld {
         Self {
             backend,
             faults: faults.iter().map(known).collect(),
-            by_id: faults.into_iter().map(|fault| (fault.id, Arc::new(fault))).collect(),
+            by_id: faults.into_iter().map(|fault| (fault.id, fault)).collect(),
             _reference: reference,
         }
     }
@@ -75,8 +73,7 @@ impl World for LabWorld {
     }
 
     fn serve(&self, fault: &KnownFault) -> Upstream {
-        let fault = Arc::clone(&self.by_id[&*fault.id]);
-        Upstream::new(FaultyServer { fault, context: Context::new(&self.backend) })
+        Upstream::new(self.by_id[&*fault.id].server(Context::new(&self.backend)))
     }
 
     fn failure(&self, fault: &KnownFault) -> Option<String> {

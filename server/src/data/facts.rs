@@ -57,7 +57,7 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
         "protocols": protocols,
         "pools": pools.collect::<Vec<_>>(),
     });
-    template.render_str(include_str!("facts.toml"), Value::from(Serde(facts)))
+    template.render_str(include_str!("facts.toml.jinja"), Value::from(Serde(facts)))
 }
 
 fn endpoint(host: &str, port: u16) -> String {

@@ -3,6 +3,8 @@
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use minijinja::{Error, ErrorKind, Value};
+use serde::Deserialize;
+use serde::de::value::{Error as UnknownName, StrDeserializer};
 use serde_json::Value as Json;
 
 use super::filters::Text;
@@ -10,9 +12,9 @@ use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
 use crate::lab::Call;
 use crate::lab::exchange::{Framing, Reply};
-use crate::lab::faults::edit::visit;
-use crate::lab::faults::part::{FROM, Part, TO, ignore, put, text};
-use crate::lab::faults::search;
+use crate::lab::rows::edit::visit;
+use crate::lab::rows::part::{Part, ignore, put, text};
+use crate::lab::rows::search;
 
 /// One `PLACE: EXPRESSION`, or the name of a function.
 #[derive(Debug)]
@@ -23,10 +25,13 @@ pub(super) enum Act {
 }
 
 /// A place of a request.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Place {
     /// A value for later expressions.
+    #[serde(skip)]
     Let(&'static str),
+    #[serde(skip)]
     Part(Part),
     /// The token of an account to act as.
     As,
@@ -38,22 +43,15 @@ pub(super) enum Place {
     Bound,
     /// The list of items.
     Batch,
-    /// Each item that is a text, or each of all.
-    Item {
-        is_text: bool,
-    },
-    /// Whether an item stays.
-    Keep,
+    /// Each item that is a text.
+    Item,
+    AnyItem,
     /// A further item, or several.
     Add,
-    /// Whether a parameter of the query stays, or its value.
-    Params {
-        keeps: bool,
-    },
-    /// Whether a member of the body stays, or its value.
-    Fields {
-        keeps: bool,
-    },
+    /// Each value of a parameter.
+    EachParam,
+    /// Each member of the body.
+    EachField,
     /// A response in place of that of the upstream, which gets no request.
     Instead,
 }
@@ -67,15 +65,22 @@ const TIMES: [&str; 4] = [
 ];
 
 /// A place of a response.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Spot {
     Http,
     /// Headers by name, of which the last may end with a star.
+    #[serde(skip)]
     Header(&'static str),
+    /// A further header, beside those of its name.
+    #[serde(skip)]
+    Further(&'static str),
+    #[serde(skip)]
     Pointer(&'static str),
     /// Each of the times.
     Times,
     /// Another name for the member at a pointer.
+    #[serde(skip)]
     Rename(&'static str),
     Text,
     /// Each entry of a text.
@@ -89,10 +94,10 @@ pub(super) enum Spot {
     Total,
     /// Status, body and headers of another response.
     Respond,
-    /// The key of a response that is repeated, whole or its body.
-    First {
-        is_whole: bool,
-    },
+    /// The key of a response that is repeated.
+    First,
+    /// The same of its body alone.
+    FirstBody,
     /// The length of the pieces that it is sent in.
     Pieces,
     /// The same with pauses.
@@ -100,7 +105,8 @@ pub(super) enum Spot {
 }
 
 /// The responses that an act changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Scope {
     Any,
     Success,
@@ -119,16 +125,14 @@ impl Act {
         if let Some(place) = Place::parse(place) {
             return Some(Self::Request(place, text));
         }
-        let (scope, spot) = match place.split_once(' ') {
-            Some(("any", spot)) => (Some(Scope::Any), spot),
-            Some(("success", spot)) => (Some(Scope::Success), spot),
-            Some(("empty", spot)) => (Some(Scope::Empty), spot),
-            Some(("error", spot)) => (Some(Scope::Error), spot),
-            Some(("rejection", spot)) => (Some(Scope::Rejection), spot),
-            _ => (None, place),
-        };
+        let scoped = place.split_once(' ').and_then(|(scope, spot)| Some((named(scope)?, spot)));
+        let (scope, spot) = scoped.map_or((None, place), |(scope, spot)| (Some(scope), spot));
         let spot = Spot::parse(spot)?;
-        let usual = if matches!(spot, Spot::Header(_) | Spot::Respond) { Scope::Any } else { Scope::Success };
+        let usual = if matches!(spot, Spot::Header(_) | Spot::Further(_) | Spot::Respond) {
+            Scope::Any
+        } else {
+            Scope::Success
+        };
         Some(Self::Reply(scope.unwrap_or(usual), spot, text))
     }
 
@@ -140,28 +144,15 @@ impl Act {
     }
 }
 
+/// The one of this name.
+fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
+    T::deserialize(StrDeserializer::<UnknownName>::new(name)).ok()
+}
+
 impl Place {
     fn parse(place: &'static str) -> Option<Self> {
-        Some(match place {
-            "as" => Self::As,
-            "body" => Self::Body,
-            "ignore" => Self::Ignore,
-            "bound" => Self::Bound,
-            "batch" => Self::Batch,
-            "item" => Self::Item { is_text: true },
-            "any_item" => Self::Item { is_text: false },
-            "keep" => Self::Keep,
-            "add" => Self::Add,
-            "keep_param" => Self::Params { keeps: true },
-            "each_param" => Self::Params { keeps: false },
-            "keep_field" => Self::Fields { keeps: true },
-            "each_field" => Self::Fields { keeps: false },
-            "instead" => Self::Instead,
-            _ => match place.strip_prefix("let ") {
-                Some(word) => Self::Let(word),
-                None => Self::Part(Part::named(place)?),
-            },
-        })
+        let word = place.strip_prefix("let ").map(Self::Let);
+        word.or_else(|| Part::named(place).map(Self::Part)).or_else(|| named(place))
     }
 
     /// Changes a request, and gives what is known afterwards.
@@ -191,7 +182,7 @@ impl Place {
                 }
             }
             Self::Bound => {
-                for part in [FROM, TO] {
+                for part in search::bounds(call) {
                     if let Some(bound) = self::text(call, part) {
                         set(call, part, &text.value(&known.with("bound", bound.into()))?);
                     }
@@ -205,26 +196,14 @@ impl Place {
                     }
                 }
             }
-            Self::Item { is_text } => {
-                let mut items = list().unwrap_or_default();
-                for (place, item) in items.iter_mut().enumerate() {
-                    if item.is_string() || !is_text {
-                        let changed = text.value(&of_item(&known, place, item))?;
-                        if !changed.is_undefined() && !changed.is_none() {
-                            *item = json(&changed);
-                        }
-                    }
+            Self::Item | Self::AnyItem => {
+                let (known, mut items) = (known.anew(), Vec::new());
+                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
+                    let known = known.with("place", place.into()).with("item", value(&item));
+                    let is_asked = item.is_string() || matches!(self, Self::AnyItem);
+                    items.extend(if is_asked { changed(text, &known, item)? } else { Some(item) });
                 }
                 search::edit_ips(call, |list| *list = items);
-            }
-            Self::Keep => {
-                let (known, mut kept) = (known.anew(), Vec::new());
-                for (place, item) in list().unwrap_or_default().into_iter().enumerate() {
-                    if text.value(&of_item(&known, place, &item))?.is_true() {
-                        kept.push(item);
-                    }
-                }
-                search::edit_ips(call, |items| *items = kept);
             }
             Self::Add => {
                 let more = text.value(&known)?;
@@ -232,26 +211,25 @@ impl Place {
                     as_list(&more).unwrap_or_else(|| more.as_str().into_iter().map(Json::from).collect());
                 search::edit_ips(call, |items| items.extend(more));
             }
-            Self::Params { keeps } => {
-                let (sent, mut changed) = (call.params(), Vec::new());
-                let known = known.anew();
+            Self::EachParam => {
+                let (known, sent, mut params) = (known.anew(), call.params(), Vec::new());
                 for (name, sent) in &sent {
-                    if let Some(value) = of_member(text, &known, name, &sent.as_str().into(), *keeps)? {
-                        changed.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
+                    let known = known.with("name", name.as_str().into()).with("value", sent.as_str().into());
+                    if let Some(value) = changed(text, &known, sent.as_str().into())? {
+                        params.push((name.clone(), value.as_str().unwrap_or(sent).to_owned()));
                     }
                 }
-                if changed != sent {
-                    call.set_params(&changed);
+                if params != sent {
+                    call.set_params(&params);
                 }
             }
-            Self::Fields { keeps } => {
-                let (sent, mut changed) = (call.json(), serde_json::Map::new());
+            Self::EachField => {
+                let (known, sent, mut fields) = (known.anew(), call.json(), serde_json::Map::new());
                 for (name, sent) in sent.as_object().into_iter().flatten() {
-                    if let Some(value) = of_member(text, &known, name, sent, *keeps)? {
-                        changed.insert(name.clone(), value);
-                    }
+                    let known = known.with("name", name.as_str().into()).with("value", value(sent));
+                    fields.extend(changed(text, &known, sent.clone())?.map(|value| (name.clone(), value)));
                 }
-                call.edit(|body| *body = changed);
+                call.edit(|body| *body = fields);
             }
             Self::Instead => {}
         }
@@ -259,22 +237,12 @@ impl Place {
     }
 }
 
-fn of_item(known: &Known, place: usize, item: &Json) -> Known {
-    known.with("place", place.into()).with("item", value(item))
-}
-
-/// The value of a member that stays; where an expression has none, it stays as it is.
-fn of_member(
-    text: &Text,
-    known: &Known,
-    name: &str,
-    sent: &Json,
-    keeps: bool,
-) -> Result<Option<Json>, Error> {
-    let found = text.value(&known.with("name", name.into()).with("value", value(sent)))?;
+/// The value that an expression has in place of one that was sent, which stays where it has none, or nothing where it is dropped.
+fn changed(text: &Text, known: &Known, sent: Json) -> Result<Option<Json>, Error> {
+    let found = text.value(known)?;
     Ok(match found {
-        _ if keeps => found.is_true().then(|| sent.clone()),
-        _ if found.is_undefined() || found.is_none() => Some(sent.clone()),
+        _ if is_dropped(&found) => None,
+        _ if found.is_undefined() || found.is_none() => Some(sent),
         _ => Some(json(&found)),
     })
 }
@@ -331,26 +299,13 @@ impl Scope {
 
 impl Spot {
     fn parse(spot: &'static str) -> Option<Self> {
-        Some(match spot {
-            "http" => Self::Http,
-            "text" => Self::Text,
-            "entry" => Self::Entry,
-            "times" => Self::Times,
-            "pieces" => Self::Pieces,
-            "drip" => Self::Drip,
-            "separator" => Self::Separator,
-            "items" => Self::Items,
-            "lose" => Self::Lose,
-            "total" => Self::Total,
-            "respond" => Self::Respond,
-            "first" => Self::First { is_whole: true },
-            "first_body" => Self::First { is_whole: false },
-            _ => match spot.split_once(' ') {
-                Some(("header", name)) => Self::Header(name),
-                Some(("rename", pointer)) => Self::Rename(pointer),
-                _ => Self::Pointer(spot.starts_with('/').then_some(spot)?),
-            },
-        })
+        match spot.split_once(' ') {
+            Some(("header", name)) => Some(Self::Header(name)),
+            Some(("further", name)) => Some(Self::Further(name)),
+            Some(("rename", pointer)) => Some(Self::Rename(pointer)),
+            _ if spot.starts_with('/') => Some(Self::Pointer(spot)),
+            _ => named(spot),
+        }
     }
 
     /// Changes a response.
@@ -402,6 +357,11 @@ impl Spot {
                     status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
             }
             Self::Header(name) => set_header(reply, name, &value),
+            Self::Further(name) => {
+                if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
+                    reply.headers.append(*name, value);
+                }
+            }
             Self::Text => reply.body = value.to_string().into(),
             Self::Separator => {
                 let separator = super::separator(call);
@@ -422,8 +382,8 @@ impl Spot {
             Self::Respond => *reply = response(&value)?,
             Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
             Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
-            Self::First { is_whole: true } => call.memory.repeat_first(&value.to_string(), reply),
-            Self::First { is_whole: false } => match call.memory.recall(&value.to_string()) {
+            Self::First => call.memory.repeat_first(&value.to_string(), reply),
+            Self::FirstBody => match call.memory.recall(&value.to_string()) {
                 Some(first) => reply.edit(|body| *body = first.json()),
                 None => call.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
             },

@@ -13,7 +13,7 @@ use minijinja::ErrorKind;
 use minijinja::{Environment, Error, Expression, UndefinedBehavior, Value};
 
 use super::known::{Known, json, value};
-use crate::lab::faults::search::{bare, has_port, is_v6};
+use crate::lab::rows::search::{bare, has_port, is_v6};
 
 /// An expression, which is compiled when it is first needed.
 #[derive(Debug)]
@@ -283,6 +283,11 @@ fn of_values(words: &mut Environment<'_>) {
             members.shift_remove(name);
         }
         value(object)
+    });
+    words.add_filter("rotated", |mut items: Vec<Value>, by: usize| {
+        let by = by.checked_rem(items.len()).unwrap_or_default();
+        items.rotate_left(by);
+        items
     });
     words.add_filter("meets", |values: Vec<Value>, others: Vec<Value>| {
         let others: HashSet<&str> = others.iter().filter_map(Value::as_str).collect();

@@ -14,8 +14,8 @@ use super::filters::{self, Text};
 use crate::contract::Extract;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::part::{self, Part};
-use crate::lab::faults::{condition, search, token};
+use crate::lab::rows::part::{self, Part};
+use crate::lab::rows::search;
 use crate::lab::{Call, Memory};
 use crate::target::{Fact, Facts, Secret};
 
@@ -186,7 +186,7 @@ impl Known {
                     let call = Call::new(&seen.context, seen.request.clone());
                     let part = Part::named(part).ok_or_else(|| unknown(part))?;
                     Ok::<_, Error>(match &*word {
-                        "raw" => Value::from(raw(&call, part.name(&call))),
+                        "raw" => Value::from(raw(&call, part.name())),
                         "place" => Value::from(place(&call, part)),
                         _ => Value::from(is_unlisted(&call, part)),
                     })
@@ -230,17 +230,17 @@ fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
         "body_text" => Value::from(body()),
         "body_length" => Value::from(call.body.len()),
         "is_json" => Value::from(serde_json::from_slice::<serde_json::Value>(&call.body).is_ok()),
-        "tokens" => texts(token::credentials(call)),
-        "query_tokens" => texts(token::query_tokens(call)),
-        "id" => Value::from(condition::request_id(call)),
-        "region" => Value::from(condition::region(call)),
-        "separator" => Value::from(condition::separator(call)),
-        "number" => Value::from(condition::num(call)),
+        "tokens" => texts(part::credentials(call)),
+        "query_tokens" => texts(part::query_tokens(call)),
+        "id" => Value::from(part::request_id(call)),
+        "region" => Value::from(part::region(call)),
+        "separator" => Value::from(part::separator(call)),
+        "number" => Value::from(part::num(call)),
         "ips" => texts(search::ips(call)),
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
         "count" => Value::from(search::count(call)),
         "distinct" => Value::from(search::distinct(call)),
-        "filters" => Value::from_iter(search::sent_filters(call).into_iter().map(|filter| filter.name(call))),
+        "filters" => Value::from_iter(search::sent_filters(call).into_iter().map(Part::name)),
         "asked_page" => Value::from(search::page(call)),
         "asked_size" => Value::from(search::page_size(call)),
         "respelled" => Value::from(filters::respelled(&search::ips(call))),
@@ -363,13 +363,11 @@ fn raw(call: &Call<'_>, name: &str) -> Option<String> {
 
 /// The place of a part among those of its kind, from 0 on; -1 when it is not sent.
 fn place(call: &Call<'_>, part: Part) -> i64 {
-    let name = part.name(call);
+    let name = part.name();
     let place = match part {
         Part::Query(_) => call.params().iter().position(|(key, _)| key == name),
         Part::Header(_) => call.headers.contains_key(name).then_some(0),
-        Part::Body(_) | Part::Property(_) => {
-            call.json().as_object().and_then(|body| body.keys().position(|key| key == name))
-        }
+        Part::Body(_) => call.json().as_object().and_then(|body| body.keys().position(|key| key == name)),
     };
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
 }
@@ -377,7 +375,6 @@ fn place(call: &Call<'_>, part: Part) -> i64 {
 /// A parameter has a value that is not listed.
 fn is_unlisted(call: &Call<'_>, part: Part) -> bool {
     let Part::Query(parameter) = part else { return false };
-    let parameter = parameter(&call.contract.extract);
     call.param(&parameter.name).is_some_and(|value| !parameter.schema.values.contains(&json!(value)))
 }
 
@@ -453,27 +450,22 @@ pub(super) mod tests {
     use crate::lab::Backend;
     use crate::target::Target;
 
-    /// What is known of a request that says nothing.
-    pub(in crate::lab::rows) fn known() -> &'static Known {
-        static KNOWN: LazyLock<Known> = LazyLock::new(|| {
-            let target = Target::new(
-                "http://127.0.0.1:1",
-                Secret::new("API_KEY", "a-token-of-nobody".to_owned()),
-                Facts::default(),
-                false,
-            );
-            let backend = Backend::new(Contract::embedded().expect("a contract"), &target.expect("a target"))
-                .expect("a backend");
-            let request = ProxiedRequest {
-                method: hyper::Method::GET,
-                path: "/".to_owned(),
-                query: None,
-                headers: hyper::HeaderMap::new(),
-                body: bytes::Bytes::new(),
-            };
-            let context = Context::new(&backend);
-            Known::new(&Call::new(&context, request))
-        });
+    /// A backend that nothing is known of.
+    pub(in crate::lab::rows) fn context() -> Context {
+        let token = Secret::new("API_KEY", "a-token-of-nobody".to_owned());
+        let target = Target::new("http://127.0.0.1:1", token, Facts::default(), false).expect("a target");
+        Context::new(&Backend::new(Contract::embedded().expect("a contract"), &target).expect("a backend"))
+    }
+
+    /// A request that says nothing.
+    pub(in crate::lab::rows) fn request() -> ProxiedRequest {
+        let (query, headers, body) = (None, hyper::HeaderMap::new(), bytes::Bytes::new());
+        ProxiedRequest { method: hyper::Method::GET, path: "/".to_owned(), query, headers, body }
+    }
+
+    /// What is known of it.
+    pub(super) fn known() -> &'static Known {
+        static KNOWN: LazyLock<Known> = LazyLock::new(|| Known::new(&Call::new(&context(), request())));
         &KNOWN
     }
 }

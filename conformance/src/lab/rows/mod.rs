@@ -1,24 +1,30 @@
 //! Faults and variations as rows of texts.
 
 mod act;
+pub(crate) mod edit;
 mod filters;
 mod known;
 mod own;
+mod part;
 pub(crate) mod row;
+mod search;
 
-use crate::lab::faults::condition::separator;
 use crate::lab::{Fault, Variation};
+use part::separator;
 
 pub(crate) fn faults() -> Vec<Fault> {
-    row::faults().iter().map(Fault::of_row).collect()
+    row::faults().iter().map(Fault::new).collect()
 }
 
 pub(crate) fn variations() -> Vec<Variation> {
-    row::variations().iter().map(Variation::of_row).collect()
+    row::variations().iter().map(Variation::new).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::lab::{Context, Handler as _, Upstream};
+
     #[test]
     fn every_row_can_be_read() {
         let mistakes = super::row::mistakes();
@@ -27,10 +33,47 @@ mod tests {
 
     #[tokio::test]
     async fn a_row_whose_expression_fails_says_where() {
-        let row = super::row::of_body("if number + [] => /code: 0").expect("a row");
-        assert_eq!(row.failure(), None);
-        row.response(super::known::tests::known().call()).await;
-        let failure = row.failure().expect("a failure");
-        assert!(failure.starts_with("a.txt:1: ") && failure.contains("`number + []`"), "{failure}");
+        let text = "all.prefix/\nof-test: A row of a test.\n    if number + [] => /code: 0";
+        let fault = Fault::parse("a.txt", text).expect("a row")[0];
+        assert_eq!(fault.failure(), None);
+        fault.server(known::tests::context()).handle(known::tests::request()).await;
+        let failure = fault.failure().expect("a failure");
+        assert!(failure.starts_with("a.txt:3: ") && failure.contains("`number + []`"), "{failure}");
+    }
+
+    #[tokio::test]
+    async fn headers_are_added_and_a_semicolon_in_quotes_ends_no_act() {
+        let text = "http.\nof-test: A row of a test.\n    => instead: [200, \"\", {\"a\": \"1\"}]";
+        let more = "http.\nof-test: A row of a test.\n    => further a: \"2; \\\"3\"; further b: \"4\"";
+        let [text, more] = [text, more].map(|text| Variation::parse("a.txt", text).expect("a row")[0]);
+        let context = known::tests::context();
+        let before = Context::before(Upstream::new(text.server(context.clone())), context.backend());
+        let reply = more.server(before).handle(known::tests::request()).await;
+        let values = |name: &str| reply.headers.get_all(name).iter().cloned().collect::<Vec<_>>();
+        assert_eq!(
+            (values("a"), values("b")),
+            (
+                vec!["1".parse().expect("a value"), "2; \"3".parse().expect("a value")],
+                vec!["4".parse().expect("a value")]
+            )
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        for (head, mistake) in [
+            (
+                "a consistant: A.\n    => reject",
+                "a.txt:3: unknown flag `consistant`; expected one of `consistent`, `everywhere`, `capitals`, `+`, `in`",
+            ),
+            ("a + by_header by_hand: A.\n    => reject", "a.txt:3: unknown context `by_hand`"),
+            ("a: A.\n    of serch => reject", "a.txt:3: unknown operation `serch`"),
+            ("a: A.\n    => regoins: none", "a.txt:3: unknown place in `regoins: none`"),
+        ] {
+            let text = format!("extract.\n{head}").leak();
+            assert_eq!(Variation::parse("a.txt", text).expect_err(head), [mistake]);
+        }
+        // A fault has no flags.
+        assert!(Fault::parse("a.txt", "extract.num/\na consistent: A.\n    => reject").is_err());
     }
 }

@@ -15,10 +15,8 @@ use serde_json::{Value, json};
 use crate::contract::OperationId;
 use crate::lab::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::faults::condition::{num, request_id};
-use crate::lab::faults::part::{GROUP, PAGE, REQUEST_ID, REQUEST_ID_HEADER, SIZE, ignore, integer, put};
-use crate::lab::faults::search::cut_to_limit;
-use crate::lab::faults::token::{credentials, query_tokens};
+use crate::lab::rows::part::{credentials, num, query_tokens, request_id};
+use crate::lab::rows::search::cut_to_limit;
 
 /// A function that a row names.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +55,8 @@ pub(super) fn named(name: &str) -> Option<Own> {
                 call.send().await
             })
         }),
+        "one_at_a_time" => Own::Serve(|call| Box::pin(one_at_a_time(call))),
+        "utf_16" => Own::Reply(utf_16),
         "lend_gateways" => Own::Serve(|call| Box::pin(lend_gateways(call))),
         "descending" => Own::Serve(|call| Box::pin(descending(call))),
         "reject_other_groups" => Own::Serve(|call| Box::pin(reject_other_groups(call))),
@@ -68,8 +68,10 @@ pub(super) fn named(name: &str) -> Option<Own> {
 fn forget(call: &mut Call<'_>) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(call).is_some() {
-        ignore(call, REQUEST_ID_HEADER);
-        put(call, REQUEST_ID, format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed)));
+        let extract = &call.contract.extract;
+        call.headers.remove(&*extract.request_id_header.name);
+        let id = format!("made-up-{}", MADE.fetch_add(1, Ordering::Relaxed));
+        call.set_param(&extract.request_id.name, &id);
     }
 }
 
@@ -186,6 +188,28 @@ async fn lend_gateways(call: Call<'_>) -> Reply {
     reply
 }
 
+/// A request that comes while another one is handled is throttled.
+async fn one_at_a_time(call: Call<'_>) -> Reply {
+    let Ok(_turn) = call.memory.turn.try_lock() else {
+        let mut reply = Reply::json_with(429, &json!({"code": 42901, "message": "one request at a time"}));
+        reply.set_header("retry-after", "0");
+        return reply;
+    };
+    let reply = call.send().await;
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    reply
+}
+
+/// Successes in UTF-16, as their media type says.
+fn utf_16(call: &Call<'_>, reply: &mut Reply) {
+    if call.accepted(reply) {
+        let units = reply.text().encode_utf16().collect::<Vec<u16>>();
+        let units = std::iter::once(0xfeff).chain(units);
+        reply.body = units.flat_map(u16::to_le_bytes).collect::<Vec<u8>>().into();
+        reply.set_header("content-type", "text/plain; charset=utf-16");
+    }
+}
+
 /// Responses with the instances in the opposite order, page by page.
 async fn descending(call: Call<'_>) -> Reply {
     let mut reply = call.send().await;
@@ -196,8 +220,10 @@ async fn descending(call: Call<'_>) -> Reply {
     let (mut all, size) = (Vec::new(), *search.page_sizes.end());
     for page in *search.pages.start().. {
         let mut next = call.clone();
-        put(&mut next, PAGE, page);
-        put(&mut next, SIZE, size);
+        next.edit(|body| {
+            body.insert(search.page.name.clone(), page.into());
+            body.insert(search.page_size.name.clone(), size.into());
+        });
         let items = next.send().await.json()["data"]["items"].take();
         let items = items.as_array().cloned().unwrap_or_default();
         let last = i64::try_from(items.len()).is_ok_and(|came| came < size);
@@ -209,8 +235,9 @@ async fn descending(call: Call<'_>) -> Reply {
     all.reverse();
     reply.edit(|body| {
         let number = |name: &str| body["data"][name].as_u64().and_then(|number| usize::try_from(number).ok());
-        let (page, size) = (number("page").unwrap_or(1), number("pageSize").unwrap_or(1));
-        let items: Vec<_> = all.into_iter().skip((page - 1) * size).take(size).collect();
+        let first = usize::try_from(*search.pages.start()).unwrap_or_default();
+        let (page, size) = (number("page").unwrap_or(first), number("pageSize").unwrap_or(1));
+        let items: Vec<_> = all.into_iter().skip((page - first) * size).take(size).collect();
         body["data"]["items"] = json!(items);
     });
     reply
@@ -218,7 +245,8 @@ async fn descending(call: Call<'_>) -> Reply {
 
 /// Rejects a search by a group that the listing does not have.
 async fn reject_other_groups(mut call: Call<'_>) -> Reply {
-    if let Some(group) = integer(&call, GROUP).filter(|group| *group > 0) {
+    if let Some(group) = call.json()[&call.contract.search.group_id.name].as_i64().filter(|group| *group > 0)
+    {
         let mut listing = call.clone();
         *listing = ProxiedRequest {
             method: Method::GET,

@@ -1,19 +1,21 @@
-//! Rows of the texts of faults: when a fault shows, and what it does.
+//! Rows of the texts of faults and variations: when one shows, and what it does.
 
 use std::collections::BTreeSet;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
+use futures::future::BoxFuture;
 use minijinja::{Error, Value};
 
 use super::act::{self, Act, Place, Scope};
 use super::filters::Text;
 use super::known::{Known, defined, fact, value};
 use super::own::Own;
+use super::{part, search};
 use crate::contract::{Clause, Contract, OperationId};
-use crate::lab::Call;
-use crate::lab::exchange::Reply;
-use crate::lab::faults::part::{FROM, TO, text};
-use crate::lab::faults::search;
+use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::journal::Layer;
+use crate::lab::upstream::Handler;
+use crate::lab::{Backend, Call, Context, Upstream};
 use crate::target::{Fact, Facts};
 
 /// The texts, in the order of the faults.
@@ -46,8 +48,22 @@ const TEXTS: [(&str, &str); 19] = texts![
 /// The text of the variations.
 const VARIATIONS: [(&str, &str); 1] = texts!["variations.txt"];
 
-/// What may stand behind the id of a variation.
-const FLAGS: [&str; 3] = ["consistent", "everywhere", "capitals"];
+/// What the rows of a text are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Fault,
+    Variation,
+}
+
+impl Kind {
+    /// What may stand behind an id.
+    const fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Fault => &[],
+            Self::Variation => &["consistent", "everywhere", "capitals"],
+        }
+    }
+}
 
 /// What a fault must know of the service, since it changes nothing without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,9 +82,9 @@ pub(crate) struct Row {
     pub(crate) breaks: String,
     flags: Vec<&'static str>,
     /// The operation that it is limited to.
-    pub(crate) only: Option<OperationId>,
+    only: Option<OperationId>,
     /// Whether it changes the requests of all operations, whatever its clause.
-    pub(crate) is_everywhere: bool,
+    is_everywhere: bool,
     when: Vec<When>,
     acts: Vec<Act>,
     /// The changes that make a second request of the one that was sent; `theirs` are the items of its response.
@@ -113,24 +129,27 @@ const CONTEXTS: [(&str, &str, &str, &str); 8] = [
 /// The rows of texts, and the lines that cannot be read.
 type Rows = LazyLock<(Vec<Row>, Vec<String>)>;
 
-static FAULTS: Rows = LazyLock::new(|| rows_of(&TEXTS));
+static FAULTS: Rows = LazyLock::new(|| rows_of(&TEXTS, Kind::Fault));
 
-static VARIED: Rows = LazyLock::new(|| rows_of(&VARIATIONS));
+static VARIED: Rows = LazyLock::new(|| rows_of(&VARIATIONS, Kind::Variation));
 
-fn rows_of(texts: &[(&str, &'static str)]) -> (Vec<Row>, Vec<String>) {
+fn rows_of(texts: &[(&str, &'static str)], kind: Kind) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
     for (file, text) in texts {
-        let mut prefix = "";
-        let mut head = None;
+        let (mut prefix, mut head) = ("", None);
         for (number, line) in text.lines().enumerate() {
             let at = format!("{file}:{}", number + 1);
             match (line.strip_prefix("    "), head.take()) {
                 (Some(body), Some(head)) => {
-                    let of_each =
-                        prefixes(file, prefix).into_iter().map(|prefix| read(&at, &prefix, head, body));
-                    match of_each.collect::<Option<Vec<_>>>().filter(|read| !read.is_empty()) {
-                        Some(read) => rows.extend(read.into_iter().flatten()),
-                        None => mistakes.push(format!("{at}: {line}")),
+                    let prefixes = prefixes(file, prefix);
+                    if prefixes.is_empty() {
+                        mistakes.push(format!("{at}: no operation has a clause `{prefix}`"));
+                    }
+                    for prefix in prefixes {
+                        match read(&at, &prefix, head, body, kind) {
+                            Ok(read) => rows.extend(read),
+                            Err(mistake) => mistakes.push(format!("{at}: {mistake}")),
+                        }
                     }
                 }
                 (None, None) if line.is_empty() || line.starts_with('#') => {}
@@ -165,12 +184,6 @@ pub(crate) fn mistakes() -> Vec<String> {
     mistakes
 }
 
-/// A row with a body.
-#[cfg(test)]
-pub(super) fn of_body(body: &'static str) -> Option<Row> {
-    Row::read("a.txt:1", "extract.num/of-test".to_owned(), "A row of a test.".to_owned(), body)
-}
-
 pub(crate) fn faults() -> &'static [Row] {
     &FAULTS.0
 }
@@ -179,71 +192,116 @@ pub(crate) fn variations() -> &'static [Row] {
     &VARIED.0
 }
 
-/// The faults of a head line, one for each context, and the line that says when they show and what they do.
-fn read(at: &str, prefix: &str, head: &'static str, body: &'static str) -> Option<Vec<Row>> {
-    let (id, breaks) = head.split_once(": ")?;
-    let is_variation = VARIATIONS.iter().any(|(file, _)| at.starts_with(file));
-    let (flags, words): (Vec<&str>, Vec<&str>) =
-        id.split(' ').partition(|word| is_variation && FLAGS.contains(word));
-    let mut words = words.into_iter();
-    let (id, kind) = (words.next()?, words.next());
-    let contexts = words.map(|word| CONTEXTS.iter().find(|(name, ..)| *name == word));
-    let contexts = contexts.collect::<Option<Vec<_>>>()?;
+/// The rows of a head line, one for each context, and the line that says when they show and what they do.
+fn read(
+    at: &str,
+    prefix: &str,
+    head: &'static str,
+    body: &'static str,
+    kind: Kind,
+) -> Result<Vec<Row>, String> {
+    let (id, breaks) = head.split_once(": ").ok_or("expected `ID: SENTENCE`")?;
+    let (flags, words): (Vec<&str>, Vec<&str>) = id.split(' ').partition(|word| kind.flags().contains(word));
+    let (id, how, contexts) = match &words[..] {
+        [id] => (id, "+", &[][..]),
+        [id, how @ ("+" | "in"), contexts @ ..] => (id, *how, contexts),
+        [_, other, ..] => {
+            let flags = [kind.flags(), &["+", "in"]].concat().join("`, `");
+            return Err(format!("unknown flag `{other}`; expected one of `{flags}`"));
+        }
+        [] => return Err("expected an id".to_owned()),
+    };
     let mut rows = Vec::new();
-    if kind != Some("in") {
-        let row = Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?;
-        rows.push(Row { flags, ..row });
+    if how == "+" {
+        rows.push(Row {
+            flags: flags.clone(),
+            ..Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?
+        });
     }
-    for (_, end, says, when) in contexts {
-        let hyphen = if kind == Some("in") { "" } else { "-" };
-        let breaks = format!("{}{says}", breaks.strip_suffix('.')?);
+    for word in contexts {
+        let context = CONTEXTS.iter().find(|(name, ..)| name == word);
+        let (_, end, says, when) = context.ok_or_else(|| format!("unknown context `{word}`"))?;
+        let hyphen = if how == "in" { "" } else { "-" };
+        let breaks = format!("{}{says}", breaks.strip_suffix('.').ok_or("expected a full stop")?);
         let mut row = Row::read(at, format!("{prefix}{id}{hyphen}{end}"), breaks, body)?;
         row.when.push(When::Is(Text::new(when)));
-        rows.push(row);
+        rows.push(Row { flags: flags.clone(), ..row });
     }
-    Some(rows)
+    Ok(rows)
+}
+
+/// The parts of a text between semicolons outside of quotes.
+fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let parts = text.split(move |c| {
+        is_quoted ^= c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        c == ';' && !is_quoted
+    });
+    parts.map(str::trim_start)
 }
 
 impl Row {
-    fn read(at: &str, id: String, breaks: String, body: &'static str) -> Option<Self> {
+    /// The rows of a text that somebody else keeps, or the lines that cannot be read.
+    pub(crate) fn parse(file: &str, text: &'static str, kind: Kind) -> Result<&'static [Self], Vec<String>> {
+        let (rows, mistakes) = rows_of(&[(file, text)], kind);
+        // Rows live as long as their text.
+        if mistakes.is_empty() { Ok(Vec::leak(rows)) } else { Err(mistakes) }
+    }
+
+    fn read(at: &str, id: String, breaks: String, body: &'static str) -> Result<Self, String> {
         let (when, acts) = match body.strip_prefix("=> ") {
             Some(acts) => ("", acts),
-            None => body.split_once(" => ")?,
+            None => body.split_once(" => ").ok_or("expected `=>` before what it does")?,
         };
         let (of, when) = match when.strip_prefix("of ") {
             Some(of) => of.split_once(' ').unwrap_or((of, "")),
             None => ("", when),
         };
+        let operation = |name: &str| OperationId::ALL.iter().find(|id| id.id() == name).copied();
         let only = match of {
             "" | "all" => None,
-            name => Some(*OperationId::ALL.iter().find(|id| id.id() == name)?),
+            name => Some(operation(name).ok_or_else(|| format!("unknown operation `{name}`"))?),
         };
         let when = match when {
             "" => Vec::new(),
-            when => when.strip_prefix("if ")?.split("; ").map(When::read).collect(),
+            when => {
+                let when = when.strip_prefix("if ").ok_or("expected `if` before its conditions")?;
+                parts(when).map(When::read).collect()
+            }
         };
-        let (acts, asking) =
-            acts.split_once(" asking ").map_or((acts, None), |(acts, asking)| (acts, Some(asking)));
-        let read = |acts: &'static str| acts.split("; ").map(Act::parse).collect::<Option<Vec<_>>>();
-        let asking = asking.map_or_else(|| Some(Vec::new()), read)?;
-        let is_everywhere = of == "all";
-        Some(Self {
-            id,
-            breaks,
-            flags: Vec::new(),
-            only,
-            is_everywhere,
-            when,
-            acts: read(acts)?,
-            asking,
-            at: at.to_owned(),
-            failed: OnceLock::new(),
-        })
+        let (acts, asking) = acts.split_once(" asking ").unwrap_or((acts, ""));
+        let act = |act: &'static str| Act::parse(act).ok_or_else(|| format!("unknown place in `{act}`"));
+        let acts = parts(acts).map(act).collect::<Result<_, _>>()?;
+        let asking = parts(asking).filter(|text| !text.is_empty()).map(act).collect::<Result<_, _>>()?;
+        let (flags, is_everywhere, at, failed) = (Vec::new(), of == "all", at.to_owned(), OnceLock::new());
+        Ok(Self { id, breaks, flags, only, is_everywhere, when, acts, asking, at, failed })
+    }
+
+    /// Whether it is about an operation, as the first part of its id says, or about requests of none.
+    pub(crate) fn concerns(&self, operation: Option<OperationId>) -> bool {
+        if self.only.is_some() {
+            return operation == self.only;
+        }
+        let prefix = self.id.split('.').next().unwrap_or_default();
+        match prefix {
+            "static" => operation.is_some_and(|id| id != OperationId::Extract),
+            "addresses" | "times" => operation == Some(OperationId::Search),
+            _ if OperationId::ALL.iter().any(|id| id.id() == prefix) => {
+                operation.is_some_and(|id| id.id() == prefix)
+            }
+            _ => true,
+        }
     }
 
     fn texts(&self) -> impl Iterator<Item = &Text> {
         let when = self.when.iter().map(When::text);
         when.chain(self.acts.iter().chain(&self.asking).filter_map(Act::text))
+    }
+
+    /// A server that does so in front of `next`, with its changes in the journal.
+    pub(crate) fn layer(&'static self, next: &Upstream, backend: &Arc<Backend>) -> Layer {
+        Layer::new(&*self.id, next, backend, |context| RowServer { row: self, context })
     }
 
     /// Whether a flag stands behind its id.
@@ -273,7 +331,7 @@ impl Row {
     }
 
     /// The response of a server that does so.
-    pub(crate) async fn response(&self, call: Call<'_>) -> Reply {
+    async fn response(&self, call: Call<'_>) -> Reply {
         let failed = |error: Error| {
             let message = self.failed.get_or_init(|| format!("{}: {error:#}", self.at));
             Reply::json_with(500, &serde_json::json!({ "code": 50000, "message": message }))
@@ -337,6 +395,23 @@ impl Row {
     }
 }
 
+/// A server that does what a row says.
+pub(crate) struct RowServer {
+    pub(crate) row: &'static Row,
+    pub(crate) context: Context,
+}
+
+impl Handler for RowServer {
+    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+        let Self { row, context } = self;
+        let operation = context.operation(&request);
+        if row.is_everywhere || row.has("everywhere") || row.concerns(operation) {
+            return Box::pin(row.response(Call::new(context, request)));
+        }
+        Box::pin(async move { context.upstream.call(&request).await })
+    }
+}
+
 impl When {
     fn read(text: &'static str) -> Self {
         let each = |each: &str| match each {
@@ -380,8 +455,11 @@ impl Each {
     fn of(self, call: &Call<'_>) -> Vec<(&'static str, String)> {
         let (word, found) = match self {
             Self::Item => ("item", search::ips(call)),
-            Self::Bound => ("bound", [FROM, TO].into_iter().filter_map(|part| text(call, part)).collect()),
-            Self::Sent => ("sent", crate::lab::faults::token::credentials(call)),
+            Self::Bound => (
+                "bound",
+                search::bounds(call).into_iter().filter_map(|bound| part::text(call, bound)).collect(),
+            ),
+            Self::Sent => ("sent", part::credentials(call)),
         };
         found.into_iter().map(|one| (word, one)).collect()
     }

@@ -13,7 +13,7 @@ use crate::config::ConfigError;
 use crate::config::document::{Document, Item, Section};
 use crate::contract::{Contract, OperationId};
 use crate::lab::exchange::Framing;
-use crate::lab::fault::Fault;
+use crate::lab::rows::row::{self, Row};
 
 /// Maximum number of scenarios in a file, and of steps in a scenario.
 const MAX_SCENARIOS: usize = 200;
@@ -60,12 +60,10 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     item.section(|section| {
         let seed = section.read("seed", |item| item.number(0..=i64::MAX))?.unwrap_or_default();
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        let steps = operations.map(|operation| {
-            let prefix = operation.id.id();
-            Ok((prefix, steps(section, prefix, Some(operation.id))?))
-        });
-        let steps = steps.collect::<Result<Vec<_>, ConfigError>>()?;
-        Ok(Scenario { seed, steps, any: self::steps(section, "any", None)? })
+        let lists =
+            operations.map(|operation| (operation.id.id(), Some(operation.id))).chain([("any", None)]);
+        let steps = lists.map(|(list, operation)| Ok((list, steps(section, list, operation)?)));
+        Ok(Scenario { seed, steps: steps.collect::<Result<_, ConfigError>>()? })
     })
 }
 
@@ -86,7 +84,6 @@ fn steps(section: &Section<'_>, key: &str, operation: Option<OperationId>) -> Re
 }
 
 fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) -> Result<Step, ConfigError> {
-    let meets = |touches: &dyn Fn(OperationId) -> bool| operation.is_none_or(touches);
     let seconds = |key: &str| section.read(key, |item| item.number(0..=86_400));
     let text = |key: &str| section.read(key, Item::string);
     let flag = |key: &str| Ok(section.read(key, Item::boolean)?.unwrap_or(false));
@@ -99,19 +96,16 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         (Some(_), Some(_)) => return Err(at.wrong("either `retry-after` or `retry-after-date`")),
         (seconds, date) => seconds.map(RetryAfter::Seconds).or(date.map(RetryAfter::Date)),
     };
+    let fault = known(section, "fault", row::faults(), operation)?;
+    let variation = known(section, "variation", row::variations(), operation)?;
+    if fault.is_some() && variation.is_some() {
+        return Err(at.wrong("either `fault` or `variation`; put the other one before or after it"));
+    }
     let step = Step {
         times,
         is_forever,
         probability: section.read("probability", Item::share)?.filter(|share| *share < 1.0),
-        fault: known(section, "fault", || {
-            let faults = crate::lab::faults();
-            let acts = |fault: &Fault| meets(&|id| fault.operations().contains(&id));
-            faults.iter().map(|fault| (fault.id, acts(fault))).collect()
-        })?,
-        variation: known(section, "variation", || {
-            let variations = crate::lab::variations();
-            variations.iter().map(|other| (other.id, meets(&|id| other.concerns(id)))).collect()
-        })?,
+        row: fault.or(variation),
         delay: section.read("delay-ms", |item| item.number(0..=MAX_WAIT))?.map(Duration::from_millis),
         status: section.read("status", |item| item.number(200..=599))?,
         code: section.read("code", code)?,
@@ -137,23 +131,18 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
 fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
     let has_content = step.code.is_some() || step.body.is_some();
     let is_made = step.status.is_some() || has_content || step.redirect.is_some();
-    let has_layer = step.fault.is_some() || step.variation.is_some();
     let has_text = has_content || step.message.is_some();
     let is_no_redirect = |status| !matches!(status, 301 | 302 | 303 | 307 | 308);
     expect(
         at,
         &[
-            (
-                step.fault.is_some() && step.variation.is_some(),
-                "either `fault` or `variation`; put the other one before or after it",
-            ),
             (step.message.is_some() && !is_made, "`status` or `code` beside `message`"),
             (
                 step.body.is_some() && (step.code.is_some() || step.message.is_some()),
                 "either `body`, or `code` and `message`, of which a JSON body is made",
             ),
             (
-                is_made && has_layer,
+                is_made && step.row.is_some(),
                 "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
             ),
             (step.redirect_query && step.redirect.is_none(), "`redirect-to` beside `redirect-query`"),
@@ -209,20 +198,19 @@ fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, Conf
     Ok(ways.into_iter().find_map(|(_, way)| way))
 }
 
-/// The id of a fault or a variation. `ids` are all of them, each with whether it touches a request of this step.
+/// The row of a fault or a variation, which must touch requests of this operation.
 fn known(
     section: &Section<'_>,
     key: &'static str,
-    ids: impl FnOnce() -> Vec<(&'static str, bool)>,
-) -> Result<Option<String>, ConfigError> {
+    rows: &'static [Row],
+    operation: Option<OperationId>,
+) -> Result<Option<&'static Row>, ConfigError> {
     let Some(item) = section.get(key) else { return Ok(None) };
-    let (id, ids) = (item.string()?, ids());
-    match ids.iter().find(|(known, _)| *known == id) {
-        Some((_, true)) => Ok(Some(id)),
-        Some((_, false)) => {
-            Err(item.wrong(&format!("a {key} that touches requests of this operation, found `{id}`")))
-        }
-        None => Err(item.unknown(key, &id, &ids.iter().map(|(known, _)| *known).collect::<Vec<_>>())),
+    let id = item.string()?;
+    match rows.iter().find(|row| row.id == id) {
+        Some(row) if operation.is_none() || row.concerns(operation) => Ok(Some(row)),
+        Some(_) => Err(item.wrong(&format!("a {key} that touches requests of this operation, found `{id}`"))),
+        None => Err(item.unknown(key, &id, &rows.iter().map(|row| &*row.id).collect::<Vec<_>>())),
     }
 }
 
@@ -285,12 +273,12 @@ mod tests {
         ";
         let scenarios = parse(Path::new("s.toml"), text).expect("scenarios");
         let busy = &scenarios["busy"];
-        let search = &busy.steps.iter().find(|(name, _)| *name == "search").expect("searches").1;
+        let (search, any) = (&busy.steps["search"], &busy.steps["any"][0]);
         assert_eq!((busy.seed, search.len(), search[0].times), (7, 2, Some(2)));
         assert_eq!(search[1].retry_after, Some(RetryAfter::Date(2)));
-        assert!(busy.any[0].is_forever);
-        assert_eq!(busy.any[0].framing, Some(Framing::Slow(10, Duration::from_millis(5))));
-        assert_eq!(busy.any[0].headers.len(), 2);
+        assert!(any.is_forever);
+        assert_eq!(any.framing, Some(Framing::Slow(10, Duration::from_millis(5))));
+        assert_eq!(any.headers.len(), 2);
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub use play::{Progress, Scenarios};
 
 pub(super) use play::ScenarioServer;
 
+use std::collections::BTreeMap;
+
 use step::Step;
 
 /// The header that selects a scenario: `NAME`, or `NAME/RUN` for a run of it that counts its requests apart from others.
@@ -18,12 +20,10 @@ pub const SCENARIO_HEADER: &str = "x-lab-scenario";
 pub const DEFAULT: &str = "default";
 
 /// Steps for the requests of each operation, in their order. After the last step, requests pass unchanged.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 struct Scenario {
     /// Seed of its probabilities. Default: 0.
     seed: u64,
-    /// Steps of the operations `extract`, `groups` and `search`.
-    steps: Vec<(&'static str, Vec<Step>)>,
-    /// Steps of requests for which their operation has none left.
-    any: Vec<Step>,
+    /// Steps by operation, and those of `any`: of requests for which their operation has none left.
+    steps: BTreeMap<&'static str, Vec<Step>>,
 }

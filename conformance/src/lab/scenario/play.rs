@@ -14,10 +14,8 @@ use super::{DEFAULT, SCENARIO_HEADER, Scenario};
 use crate::files;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::fault::FaultyServer;
 use crate::lab::journal::{Change, Layer, note, note_scenario};
 use crate::lab::upstream::{Handler, Upstream};
-use crate::lab::variation::VariedServer;
 
 /// Maximum number of instances that are played at the same time.
 const MAX_RUNS: usize = 1_000;
@@ -146,9 +144,8 @@ impl Scenarios {
             random: fastrand::Rng::with_seed(scenario.seed),
             layers: HashMap::new(),
         });
-        let of_operation = scenario.steps.iter().find(|(name, _)| *name == operation);
-        let lists = of_operation.map(|(_, steps)| steps).into_iter().map(|steps| (operation, steps));
-        for (list, steps) in lists.chain([("any", &scenario.any)]) {
+        for list in [operation, "any"] {
+            let steps = scenario.steps.get(list).map_or(&[][..], Vec::as_slice);
             let count = playing.counts.entry(list).or_default();
             let Some(index) = step_at(steps, *count) else { continue };
             *count += 1;
@@ -183,21 +180,9 @@ fn step_at(steps: &[Step], count: u64) -> Option<usize> {
 /// A step in front of what the context passes requests on to, with the fault or the variation that it names between them.
 fn layer(by: String, step: &Step, context: &Context) -> Layer {
     let backend = context.backend();
-    let fault = crate::lab::faults().into_iter().find(|fault| Some(fault.id) == step.fault.as_deref());
-    let variation = crate::lab::variations()
-        .into_iter()
-        .find(|variation| Some(variation.id) == step.variation.as_deref());
-    let next = match (fault.map(Arc::new), variation.map(Arc::new)) {
-        (Some(fault), _) => Upstream::new(Layer::new(fault.id, &context.upstream, backend, |context| {
-            FaultyServer { fault, context }
-        })),
-        (None, Some(variation)) => {
-            Upstream::new(Layer::new(variation.id, &context.upstream, backend, |context| VariedServer {
-                variation,
-                context,
-            }))
-        }
-        (None, None) => context.upstream.clone(),
+    let next = match step.row {
+        Some(row) => Upstream::new(row.layer(&context.upstream, backend)),
+        None => context.upstream.clone(),
     };
     Layer::new(by.clone(), &next, backend, |context| StepServer { name: by, step: step.clone(), context })
 }

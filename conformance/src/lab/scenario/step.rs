@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 
 use crate::lab::context::Context;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
-use crate::lab::faults::edit::visit;
 use crate::lab::journal::{Change, note};
+use crate::lab::rows::edit::visit;
+use crate::lab::rows::row::Row;
 use crate::lab::upstream::Handler;
 
 /// What happens to a number of requests. Without any of its actions they pass unchanged.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     /// Number of requests. Default: 1.
     pub(super) times: Option<u32>,
@@ -22,10 +23,8 @@ pub(super) struct Step {
     pub(super) is_forever: bool,
     /// Share of them that it happens to; the others pass unchanged. Default: all.
     pub(super) probability: Option<f64>,
-    /// Id of the fault that breaks a clause.
-    pub(super) fault: Option<String>,
-    /// Id of the variation that decides unspecified behaviour.
-    pub(super) variation: Option<String>,
+    /// The fault or the variation that happens.
+    pub(super) row: Option<&'static Row>,
     /// Wait before the request goes on.
     pub(super) delay: Option<Duration>,
     /// HTTP status of a response that the lab makes; nothing is sent to the upstream then.

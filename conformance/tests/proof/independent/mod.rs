@@ -15,6 +15,7 @@ use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Repl
 use sallyport_conformance::{Contract, Secret};
 
 use server::behaviour::Decisions;
+use server::rule::Rule;
 use server::{Server, world};
 
 use crate::world::{KnownFault, World};
@@ -64,8 +65,7 @@ impl World for Independent {
         let id = fault.id.strip_prefix(PREFIX).unwrap_or(&fault.id);
         // The first text of an address can only be told from the last where a spelling matters.
         let matters = fault.clause == Clause::SearchIpsFirstText;
-        let decisions = matters.then_some("stored-spelling").into_iter().collect();
-        Upstream::new(Server::new(id, act(id), decisions))
+        server(id, matters.then_some("stored-spelling").into_iter().collect())
     }
 
     fn failure(&self, _: &KnownFault) -> Option<String> {
@@ -90,8 +90,15 @@ fn backend(decisions: Decisions) -> Arc<Backend> {
         contract: Contract::embedded().expect("the embedded contract is complete"),
         token: Secret::new("API_KEY", world::MAIN),
         facts: facts::facts(&decisions),
-        upstream: Upstream::new(Server::new("", None, decisions)),
+        upstream: server("", decisions),
     })
+}
+
+/// The server with a fault, or none with an empty id, and with decisions.
+fn server(fault: &str, decisions: Decisions) -> Upstream {
+    let rows = rows(VARIATIONS).map(variation_row).filter(|(id, ..)| decisions.contains(id));
+    let decided = rows.filter_map(|(_, _, rules)| rules).collect();
+    Upstream::new(Server::new(fault, act(fault), decisions, decided))
 }
 
 /// The lines of a list without its comments.
@@ -101,15 +108,18 @@ fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
 
 /// Every variation.
 pub fn variations() -> Vec<Variation> {
-    let variation = |row: &'static str| {
-        let (id, text) = row.split_once(": ").expect("a variation has a sentence");
-        let decisions = match text.split_once(" =") {
-            Some((_, names)) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
-            None => vec![id],
-        };
-        Variation { id, decisions }
+    rows(VARIATIONS).map(variation_row).map(|(id, decisions, _)| Variation { id, decisions }).collect()
+}
+
+/// The id of a variation, its decisions, and the rules of the decision of its name.
+fn variation_row(row: &'static str) -> (&'static str, Decisions, Option<&'static str>) {
+    let (id, text) = row.split_once(": ").expect("a variation has a sentence");
+    let (text, rules) = text.split_once(" => ").map_or((text, None), |(text, rules)| (text, Some(rules)));
+    let decisions = match text.split_once(" =") {
+        Some((_, names)) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
+        None => vec![id],
     };
-    rows(VARIATIONS).map(variation).collect()
+    (id, decisions, rules)
 }
 
 fn faults() -> Vec<KnownFault> {
@@ -159,20 +169,23 @@ pub fn every_fault_has_a_place() {
                 source.contains(&format!("}}{end}\"")) || end.starts_with('.') && quoted(&end[1..])
             })
     };
+    let are_asked = |row: &'static str| {
+        Rule::parse_all(row).iter().filter(|rule| !rule.place.contains('/')).all(|rule| is_asked(rule.place))
+    };
     let has_place = |fault: &KnownFault| {
         let id = fault.id.trim_start_matches(PREFIX);
         let (everywhere, tag) = id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag)));
-        let parts = act(id).unwrap_or_default().split("; ");
-        let mut places =
-            parts.filter_map(|part| part.split_once(": ")).filter(|(place, _)| !place.contains(' '));
-        (act(id).is_some() || is_asked(everywhere))
-            && places.all(|(place, _)| is_asked(place))
-            && tag.is_none_or(quoted)
+        (act(id).is_some() || is_asked(everywhere)) && act(id).is_none_or(are_asked) && tag.is_none_or(quoted)
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");
-    let mut decisions = variations().into_iter().flat_map(|variation| variation.decisions);
-    assert_eq!(decisions.find(|decision| !quoted(decision)), None);
+    let known: Vec<_> = rows(VARIATIONS).map(variation_row).collect();
+    let rules = |name: &str| known.iter().find(|(id, ..)| *id == name).and_then(|(.., rules)| *rules);
+    let has_effect = |decision: &&str| rules(decision).map_or_else(|| quoted(decision), are_asked);
+    assert_eq!(
+        known.iter().flat_map(|(_, decisions, _)| decisions).copied().find(|one| !has_effect(one)),
+        None
+    );
 }
 
 impl Handler for Server {

@@ -2,7 +2,6 @@
 
 use minijinja::Value;
 
-use super::edit::Edit;
 use super::rule::Rule;
 use super::world::Instance;
 
@@ -21,31 +20,25 @@ pub(crate) fn tags_of_instance(tags: &Tags, instance: &Instance) -> Tags {
     with_tags(&of_request, [(instance.ip.is_ipv6(), "ipv6")])
 }
 
-/// The fault that a server has: a rule, and perhaps the one circumstance in which it breaks it (`rule@circumstance`).
+/// What is different: the fault that a server has, perhaps in one circumstance alone (`rule@circumstance`), and its decisions.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveFault {
     id: String,
     circumstance: Option<String>,
     /// What it does, where its row says it.
-    edits: Vec<Edit>,
     rules: Vec<Rule>,
+    /// What the server decides so, whatever the circumstances are.
+    decided: Vec<Rule>,
 }
 
 impl ActiveFault {
-    /// The fault with that id, and what its row says that it does.
-    pub(crate) fn new(id: &str, row: Option<&'static str>) -> Self {
-        let (id, circumstance) = match id.split_once('@') {
-            Some((id, circumstance)) => (id, Some(circumstance)),
-            None => (id, None),
-        };
-        let mut fault = Self { id: id.into(), circumstance: circumstance.map(Into::into), ..Self::default() };
-        for part in row.into_iter().flat_map(|row| row.split("; ")) {
-            match Rule::parse(part) {
-                Some(rule) => fault.rules.push(rule),
-                None => fault.edits.push(Edit::parse(part)),
-            }
-        }
-        fault
+    /// The fault with that id, what its row says that it does, and the rows of the server's decisions.
+    pub(crate) fn new(id: &str, row: Option<&'static str>, decided: Vec<&'static str>) -> Self {
+        let (id, circumstance) =
+            id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag.to_owned())));
+        let id = id.to_owned();
+        let rules = row.into_iter().flat_map(Rule::parse_all).collect();
+        Self { id, circumstance, rules, decided: decided.into_iter().flat_map(Rule::parse_all).collect() }
     }
 
     /// Whether it is that one, in these circumstances.
@@ -60,13 +53,17 @@ impl ActiveFault {
 
     /// What it has at a place in these circumstances. `known` has the values that its row may name.
     pub(crate) fn at(&self, place: &str, tags: &Tags, known: impl FnOnce() -> Value) -> Option<Value> {
-        self.rules.iter().find(|rule| rule.place == place && self.is_here(tags))?.value(known())
+        self.here(tags).find(|rule| rule.place == place)?.value(known())
     }
 
-    /// What it does to an object of a response in these circumstances.
-    pub(crate) fn edits(&self, object: &str, tags: &Tags) -> impl Iterator<Item = &Edit> {
+    /// What it makes of members of an object of a response in these circumstances.
+    pub(crate) fn members(&self, object: &str, tags: &Tags) -> impl Iterator<Item = &Rule> {
+        self.here(tags).filter(move |rule| rule.member_of(object).is_some())
+    }
+
+    fn here(&self, tags: &Tags) -> impl Iterator<Item = &Rule> {
         let is_here = self.is_here(tags);
-        self.edits.iter().filter(move |edit| is_here && edit.object == object)
+        self.rules.iter().filter(move |_| is_here).chain(&self.decided)
     }
 
     fn is_here(&self, tags: &Tags) -> bool {

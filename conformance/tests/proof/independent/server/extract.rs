@@ -155,14 +155,12 @@ impl Server {
             all.extend(global());
         } else if all.is_empty() {
             let unknown = || Reject::input("unknown region");
-            return match () {
-                () if self.on("extract-shortage-as-empty-success", tags) => Ok(Vec::new()),
-                () if is_unknown && self.decides("unknown-region-partial") => Ok(Vec::new()),
-                () if is_unknown && self.decides("unknown-region-shortage") => Err(shortage()),
-                () if is_unknown => Err(unknown()),
-                () if self.decides("empty-region-partial") => Ok(Vec::new()),
-                () if self.decides("empty-region-unknown") => Err(unknown()),
-                () => Err(shortage()),
+            let other = self.instead::<String>("extract.nothing", tags, || known! { is_unknown });
+            return match other.as_deref() {
+                Some("partial") => Ok(Vec::new()),
+                Some("unknown") => Err(unknown()),
+                None if is_unknown => Err(unknown()),
+                _ => Err(shortage()),
             };
         }
         if all.len() < num && self.decides("short-region-shortage") {

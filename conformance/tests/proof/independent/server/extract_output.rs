@@ -19,19 +19,13 @@ impl Server {
             self.json(request, extracted, tags)
         };
         let reply = self.counted(reply, wanted, got, tags);
-        let mut reply = self.told_reply("extract-reply", reply, tags, &Value::Null);
-        if self.decides("extra-fields") {
-            reply.set_header("x-served-by", "edge-4");
-        }
+        let reply = self.told_reply("extract-reply", reply, tags, &Value::Null);
         let id = extracted.parameters.request_id.as_deref().unwrap_or("srv-1");
         http::with(reply, "x-request-id", id)
     }
 
     /// Adds the X-Proxy headers to a partial result.
     fn counted(&self, mut reply: Reply, wanted: usize, got: usize, tags: &Tags) -> Reply {
-        let flags =
-            [("flag-1", ["1", "0"]), ("flag-yes", ["yes", "false"]), ("flag-capital", ["True", "false"])];
-        let [partial, full] = self.decided(flags).unwrap_or(["true", "false"]);
         let is_partial = got < wanted;
         if is_partial && self.breaks("extract.silent", tags, || known! {})
             || !is_partial && !self.decides("full-headers")
@@ -40,24 +34,15 @@ impl Server {
         }
         reply.set_header("x-proxy-requested-count", &wanted.to_string());
         reply.set_header("x-proxy-returned-count", &got.to_string());
-        reply.set_header("x-proxy-partial", if is_partial { partial } else { full });
+        reply.set_header("x-proxy-partial", if is_partial { "true" } else { "false" });
         self.told_reply("extract-partial", reply, tags, &json!({ "wanted": wanted, "got": got }))
     }
 
     fn text(&self, extracted: &Extraction, tags: &Tags) -> String {
-        let forms = [
-            ("text-url", "http://{ip}:{port}"),
-            ("text-trailing-url", "socks5://{ip}:{port}/"),
-            ("text-comma", "{ip},{port}"),
-            ("text-labels", "ip={ip};port={port}"),
-        ];
-        let form = self.decided(forms).unwrap_or("{ip}:{port}");
-        let password = match self.on("extract-password-in-text", tags) {
-            true => ":user:pw-Secret00000x",
-            false => "",
-        };
         let line = |gateway: &Gateway| {
-            form.replace("{ip}", &gateway.host).replace("{port}", &gateway.port.to_string()) + password
+            let Gateway { host, port } = gateway;
+            let line = self.instead("extract.entry", tags, || known! { ip => host, port });
+            line.unwrap_or_else(|| format!("{host}:{port}"))
         };
         let separator = extracted.parameters.separator.as_str();
         let count = extracted.gateways.len();
@@ -69,10 +54,8 @@ impl Server {
             }
             text += &line(gateway);
         }
-        if self.decides("trailing-separator") && count > 0 {
-            text += separator;
-        }
-        text
+        let end = self.instead::<String>("extract.text-end", tags, || known! { separator });
+        text + &end.filter(|_| count > 0).unwrap_or_default()
     }
 
     fn json(&self, request: &Request, extracted: &Extraction, tags: &Tags) -> Reply {
@@ -80,27 +63,21 @@ impl Server {
         let gateways = extracted.gateways.iter().enumerate();
         let data: Vec<Value> =
             gateways.map(|(at, gateway)| self.endpoint(gateway, at, count, tags)).collect();
-        let msg = if self.decides("empty-msg") { "" } else { "success" };
         let claimed = self.instead("extract.request-ip", tags, || known! { claimed => claimed(request) });
         let request_ip = claimed.unwrap_or_else(|| PEER.to_string());
-        let body = json!({ "code": 0, "success": true, "msg": msg, "data": data, "request_ip": request_ip });
-        let mut body = self.told("extraction", body, tags, &Value::Null);
-        if count == 1 && self.on("extract-data-single-object", tags) {
-            body["data"] = body["data"][0].take();
-        }
-        if self.decides("extra-fields") {
-            body["trace"] = json!("t-1");
-        }
+        let body =
+            json!({ "code": 0, "success": true, "msg": "success", "data": data, "request_ip": request_ip });
+        let body = self.told("extraction", body, tags, &Value::Null);
         http::json(200, &body)
     }
 
     fn endpoint(&self, gateway: &Gateway, at: usize, count: usize, tags: &Tags) -> Value {
         let more = [(at > 0, "later"), (at + 1 == count && at > 0, "last"), (at >= 10, "beyond-ten")];
         let tags = &with_tags(tags, more);
-        if self.on("extract-endpoint-text", tags) {
-            return json!(format!("{}:{}", gateway.host, gateway.port));
-        }
-        self.told("endpoint", json!({ "ip": gateway.host, "port": gateway.port }), tags, &Value::Null)
+        let Gateway { host, port } = gateway;
+        let other = self.instead("endpoint", tags, || known! { ip => host, port });
+        other
+            .unwrap_or_else(|| self.told("endpoint", json!({ "ip": host, "port": port }), tags, &Value::Null))
     }
 
     pub(super) fn extract_error(&self, reject: &Reject, tags: &Tags) -> Reply {
@@ -114,33 +91,18 @@ impl Server {
         };
         let tags = &with_tags(tags, [(true, kind)]);
         let (mut status, code) = self.rejection(reject);
-        let mut body = json!({ "code": code, "message": reject.message });
-        if self.decides("extra-fields") {
-            body["success"] = json!(false);
-            body["requestId"] = json!("r-1");
-        }
+        let body = json!({ "code": code, "message": reject.message });
         if is_shortage {
-            let shortages =
-                [("shortage-503", 503), ("shortage-200", 200), ("shortage-429", 429), ("shortage-404", 404)];
-            status = self.decided(shortages).unwrap_or(409);
+            status = self.instead("shortage.status", tags, || known! {}).unwrap_or(409);
         }
         let mut body = self.told("extract-error", body, tags, &Value::Null);
         if kind == "post" {
             body = self.told("post-error", body, tags, &Value::Null);
         }
-        let page = "<html><body>error</body></html>";
-        let reply = match () {
-            () if self.on("extract-error-as-text", tags) => http::text(status, reject.message.clone()),
-            () if self.on("extract-error-as-html", tags) => http::bytes(status, "text/html", page),
-            () if self.on("extract-error-empty", tags) => http::bytes(status, "application/json", ""),
-            () if self.on("extract-error-nested", tags) => http::json(status, &json!({ "error": body })),
-            () if self.on("extract-error-list", tags) => http::json(status, &json!([body])),
-            () => http::json(status, &body),
-        };
-        let wait = if self.decides("retry-after-date") { "Thu, 01 Jan 2026 00:00:00 GMT" } else { "1" };
+        let reply = self.rejected("extract-error", status, &body, tags);
         if !is_shortage {
             return reply;
         }
-        self.told_reply("shortage", http::with(reply, "retry-after", wait), tags, &Value::Null)
+        self.told_reply("shortage", http::with(reply, "retry-after", "1"), tags, &Value::Null)
     }
 }

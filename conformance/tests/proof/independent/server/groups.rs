@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::behaviour::{Tags, with_tags};
-use super::time::Time;
 use super::world::{Group, MAIN_AT, SECOND_AT};
 use super::{Reject, Reply, Request, Server};
 
@@ -70,14 +69,9 @@ impl Server {
     fn group(&self, group: &Group, at: usize, tags: &Tags) -> Value {
         let more = [(at == 2, "third"), (group.created == group.updated, "never-updated")];
         let tags = &with_tags(tags, more);
-        let shown = |time: &Time| if self.decides("zoned-times") { time.zoned() } else { time.text.clone() };
-        let (created, updated) = (shown(&group.created), shown(&group.updated));
+        let (created, updated) = (&group.created.text, &group.updated.text);
         let item =
             json!({ "groupId": group.id, "name": group.name, "createdAt": created, "updatedAt": updated });
-        let mut item = self.told("group", item, tags, &Value::Null);
-        if self.decides("extra-fields") {
-            item["color"] = json!("#00f");
-        }
-        item
+        self.told("group", item, tags, &Value::Null)
     }
 }

@@ -1,7 +1,5 @@
 //! How an instance looks in a response.
 
-use std::net::IpAddr;
-
 use serde_json::{Value, json};
 
 use super::Server;
@@ -23,7 +21,6 @@ impl Server {
         ];
         let tags = &with_tags(&tags_of_instance(tags, instance), more);
         let time = |time: &Option<Time>| match time {
-            Some(time) if self.decides("zoned-times") => json!(time.zoned()),
             Some(time) => json!(time.text),
             None => Value::Null,
         };
@@ -31,7 +28,7 @@ impl Server {
             "instanceId": instance.id,
             "offerId": instance.offer,
             "status": instance.status,
-            "ip": self.spelled(instance.ip),
+            "ip": instance.ip,
             "port": instance.port,
             "protocols": ["http", "socks5"],
             "countryCode": instance.country,
@@ -48,18 +45,6 @@ impl Server {
         if is_empty {
             item = self.told("instance-of-nothing", item, tags, &known);
         }
-        if self.decides("extra-fields") {
-            item["label"] = json!("x");
-        }
         item
-    }
-
-    fn spelled(&self, ip: IpAddr) -> String {
-        match ip {
-            IpAddr::V6(v6) if self.decides("long-spelling") => {
-                v6.segments().map(|part| format!("{part:04X}")).join(":")
-            }
-            _ => ip.to_string(),
-        }
     }
 }

@@ -2,12 +2,11 @@
 //! server.
 
 #[macro_use]
-mod rule;
+pub(crate) mod rule;
 
 mod access;
 mod address;
 pub(crate) mod behaviour;
-mod edit;
 mod extract;
 mod extract_input;
 mod extract_output;
@@ -83,9 +82,14 @@ impl Reject {
 }
 
 impl Server {
-    /// A server with that fault (an empty text for none), what its row says that it does, and those decisions.
-    pub(crate) fn new(fault: &str, row: Option<&'static str>, decisions: Decisions) -> Self {
-        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, row));
+    /// A server with that fault (an empty text for none), what its row says that it does, and those decisions with their rows.
+    pub(crate) fn new(
+        fault: &str,
+        row: Option<&'static str>,
+        decisions: Decisions,
+        decided: Vec<&'static str>,
+    ) -> Self {
+        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, row, decided));
         Self { fault, decisions, world, memory: Mutex::default(), extracting: Mutex::default() }
     }
 
@@ -94,24 +98,21 @@ impl Server {
         self.decisions.contains(&decision)
     }
 
-    /// The value of the first of these decisions that it made.
-    fn decided<T>(&self, values: impl IntoIterator<Item = (&'static str, T)>) -> Option<T> {
-        values.into_iter().find_map(|(decision, value)| self.decides(decision).then_some(value))
-    }
-
     /// The status and the code of a rejection.
     fn rejection(&self, reject: &Reject) -> (u16, Value) {
-        let statuses = [
-            ("status-200", 200),
-            ("status-400", 400),
-            ("status-422", 422),
-            ("status-418", 418),
-            ("status-404", 404),
-            ("status-500", 500),
-        ];
-        let code =
-            if self.decides("text-codes") { format!("E{}", reject.code).into() } else { reject.code.into() };
-        (self.decided(statuses).unwrap_or(reject.status), code)
+        let (none, code) = (Tags::new(), reject.code);
+        let status = self.instead("rejection.status", &none, || known! {}).unwrap_or(reject.status);
+        (status, self.instead("rejection.code", &none, || known! { code }).unwrap_or_else(|| code.into()))
+    }
+
+    /// A rejection as JSON, but where the server has a media type and a body in place of it.
+    fn rejected(&self, place: &str, status: u16, body: &Value, tags: &Tags) -> Reply {
+        let known = || known! { status, body, message => body["message"] };
+        match self.instead::<(String, Value)>(place, tags, known) {
+            Some((media, Value::String(text))) => http::bytes(status, &media, text),
+            Some((media, other)) => http::bytes(status, &media, other.to_string()),
+            None => http::json(status, body),
+        }
     }
 
     /// Whether the server has that fault here.
@@ -138,13 +139,13 @@ impl Server {
 
     /// The object of a response with that name, as the fault has it. `known` has what its row may name beside members.
     fn told(&self, name: &str, mut object: Value, tags: &Tags, known: &Value) -> Value {
-        self.fault.edits(name, tags).for_each(|edit| edit.apply(&mut object, known));
+        self.fault.members(name, tags).for_each(|rule| rule.change(&mut object, known));
         object
     }
 
     /// The same for a reply.
     fn told_reply(&self, name: &str, mut reply: Reply, tags: &Tags, known: &Value) -> Reply {
-        if self.fault.edits(name, tags).next().is_none() {
+        if self.fault.members(name, tags).next().is_none() {
             return reply;
         }
         let headers =
@@ -153,7 +154,8 @@ impl Server {
         let object = self.told(name, object, tags, known);
         reply.headers.clear();
         for (name, value) in object["headers"].as_object().into_iter().flatten() {
-            let value = edit::shown(value).try_into().expect("a value of the server's own");
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let value = text.try_into().expect("a value of the server's own");
             reply.headers.insert(name.parse::<HeaderName>().expect("a name of the server's own"), value);
         }
         let status = object["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
@@ -213,7 +215,7 @@ impl Server {
         let nth = self.count(&format!("throttle {operation}"));
         let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
         let tags = vec![operation];
-        let is_broken = at && self.fault.edits("throttled", &tags).next().is_some();
+        let is_broken = at && self.fault.members("throttled", &tags).next().is_some();
         let reply = http::with(reply, "retry-after", "0");
         is_broken.then(|| self.told_reply("throttled", reply, &tags, &Value::Null))
     }

@@ -2,13 +2,17 @@
 //!
 //! The server asks at each place what the fault has there. An expression of MiniJinja, over the values that the place knows, gives the
 //! value that stands in for the right one, or says whether a rule is broken; nothing (`X if CONDITION`) leaves the place as it is.
+//! `OBJECT/MEMBER` is a place in a response; its expression knows the object's members, and the present `value` or none. `gone` takes
+//! the member out. A reply has the members `status` and `headers`.
 
 use std::sync::LazyLock;
 
+use minijinja::value::{Object, Serde};
 use minijinja::{Environment, Expression, UndefinedBehavior, Value};
+use serde_json::{Map, Value as Json};
 
 use super::address::inet_aton;
-use super::time::parse;
+use super::time::{east, parse};
 
 /// What a fault has at one place.
 #[derive(Debug)]
@@ -18,12 +22,43 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// The rule of a row; none where it is an edit.
-    pub(crate) fn parse(text: &'static str) -> Option<Self> {
-        let (place, expression) = text.split_once(": ").filter(|(place, _)| !place.contains(' '))?;
+    /// The rules of a row, divided by semicolons outside of quotes.
+    pub(crate) fn parse_all(row: &'static str) -> Vec<Self> {
+        let mut is_quoted = false;
+        let rules = row.split(move |c| {
+            is_quoted ^= c == '"';
+            c == ';' && !is_quoted
+        });
+        rules.map(|rule| Self::parse(rule.trim_start())).collect()
+    }
+
+    fn parse(text: &'static str) -> Self {
+        let (place, expression) = text.split_once(": ").unwrap_or_else(|| panic!("no rule: {text}"));
         let expression =
             WORDS.compile_expression(expression).unwrap_or_else(|error| panic!("{text}: {error}"));
-        Some(Self { place, expression })
+        Self { place, expression }
+    }
+
+    /// The path of a member of an object; none where the place is none in it.
+    pub(crate) fn member_of(&self, object: &str) -> Option<&'static str> {
+        self.place.strip_prefix(object).filter(|path| path.starts_with('/'))
+    }
+
+    /// Changes the member of an object that the place names. `known` has values that are no members of it.
+    pub(crate) fn change(&self, object: &mut Json, known: &Json) {
+        let path = &self.place[self.place.find('/').unwrap_or_default()..];
+        let (parent, name) = path.rsplit_once('/').unwrap_or_default();
+        let mut seen: Map<String, Json> =
+            [&*object, known].into_iter().filter_map(Json::as_object).cloned().flatten().collect();
+        let Some(members) = object.pointer_mut(parent).and_then(Json::as_object_mut) else { return };
+        seen.insert("value".to_owned(), members.get(name).cloned().unwrap_or_default());
+        match self.value(Value::from(Serde(seen))) {
+            None => {}
+            Some(gone) if gone.downcast_object_ref::<Gone>().is_some() => drop(members.remove(name)),
+            Some(new) => {
+                drop(members.insert(name.to_owned(), serde_json::to_value(new).expect("a value of JSON")))
+            }
+        }
     }
 
     /// What it has; none where its condition does not hold.
@@ -32,6 +67,12 @@ impl Rule {
         (!value.is_undefined()).then_some(value)
     }
 }
+
+/// What stands for a member that is taken out.
+#[derive(Debug)]
+struct Gone;
+
+impl Object for Gone {}
 
 /// The values that a place knows, by name.
 macro_rules! known {
@@ -52,6 +93,7 @@ static WORDS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     // What has no address of its own stands for one of the account.
     words.add_global("own", "45.10.0.4");
     words.add_global("crlf", "\r\n");
+    words.add_global("gone", Value::from_object(Gone));
     // What a lax reader works with when there is nothing to read.
     words.add_global("lax", known! { ips => ["45.10.0.4"] });
     words.add_filter("number", |text: &str| text.parse::<i128>().ok());
@@ -73,10 +115,15 @@ static WORDS: LazyLock<Environment<'static>> = LazyLock::new(|| {
         text.chars().map(narrow).collect::<String>()
     });
     words.add_filter("zoned", |text: String| if parse(&text).is_some() { text } else { text + "Z" });
-    words.add_filter("json", |text: &str| {
-        serde_json::from_str::<serde_json::Value>(text)
+    words.add_filter("east", |text: &str| parse(text).map(east));
+    words.add_filter("long", |text: &str| {
+        text.parse()
+            .map(|ip: std::net::Ipv6Addr| ip.segments().map(|part| format!("{part:04X}")).join(":"))
             .ok()
-            .map(|value| Value::from(minijinja::value::Serde(value)))
+    });
+    words.add_filter("seconds", |text: &str| parse(text).map(|nanos| nanos / 1_000_000_000));
+    words.add_filter("json", |text: &str| {
+        serde_json::from_str::<Json>(text).ok().map(|value| Value::from(Serde(value)))
     });
     words.add_test("hexadecimal", |text: &str| {
         !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit())

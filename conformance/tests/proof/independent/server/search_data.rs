@@ -29,9 +29,6 @@ impl Server {
         if counts.hidden > 0 {
             data = self.told("page-without-foreign", data, tags, &known);
         }
-        if self.decides("extra-fields") {
-            data["hasMore"] = json!(false);
-        }
         data
     }
 

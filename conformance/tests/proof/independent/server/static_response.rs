@@ -15,17 +15,7 @@ impl Server {
             let page = json!({ "items": [], "page": 1, "pageSize": 20, "total": 0 });
             return self.static_success(operation, page, tags);
         }
-        let problem =
-            json!({ "type": "about:blank", "title": reject.message, "status": status, "code": code });
-        let bodies = [
-            ("static-error-empty", ("application/octet-stream", String::new())),
-            ("static-error-html", ("text/html", "<h1>no</h1>".to_owned())),
-            ("static-error-problem", ("application/problem+json", problem.to_string())),
-        ];
-        match self.decided(bodies) {
-            Some((media, text)) => http::bytes(status, media, text),
-            None => http::json(status, &body),
-        }
+        self.rejected("static-error", status, &body, tags)
     }
 
     pub(super) fn static_success(&self, operation: &str, data: Value, tags: &Tags) -> Reply {
@@ -36,19 +26,8 @@ impl Server {
         if is_empty {
             body = self.told(&format!("empty-{operation}"), body, tags, &Value::Null);
         }
-        if self.decides("extra-fields") {
-            body["serverTime"] = json!(1_700_000_000);
-        }
-        let media = if self.decides("media-charset") {
-            "application/json; charset=UTF-8"
-        } else {
-            "application/json"
-        };
-        let more = self.decides("more-cache-control");
-        let cache = if more { "private, no-store, max-age=0" } else { "no-store" };
-        let edge = if self.decides("other-header-id") { format!("edge-{id}") } else { id };
-        let reply = http::bytes(200, media, body.to_string());
-        let reply = http::with(http::with(reply, "cache-control", cache), "x-request-id", &edge);
+        let reply = http::with(http::json(200, &body), "cache-control", "no-store");
+        let reply = http::with(reply, "x-request-id", &id);
         let mut reply = self.told_reply(&format!("{operation}-reply"), reply, tags, &Value::Null);
         if is_empty {
             reply = self.told_reply(&format!("empty-{operation}-reply"), reply, tags, &Value::Null);

@@ -16,11 +16,11 @@ impl Time {
     pub(crate) fn from_nanos(nanos: i128) -> Self {
         Self { text: timestamp(nanos).to_string(), nanos }
     }
+}
 
-    /// The same instant, two hours east.
-    pub(crate) fn zoned(&self) -> String {
-        timestamp(self.nanos).display_with_offset(jiff::tz::offset(2)).to_string()
-    }
+/// An instant as it is written two hours east.
+pub(super) fn east(nanos: i128) -> String {
+    timestamp(nanos).display_with_offset(jiff::tz::offset(2)).to_string()
 }
 
 fn timestamp(nanos: i128) -> jiff::Timestamp {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
-use super::part::{PAGE, Part, SIZE, integer, value};
+use super::part::{Part, value};
 use serde_json::{Value, json};
 
 use crate::lab::Call;
@@ -59,8 +59,18 @@ pub(crate) fn is_v6(item: &str) -> bool {
 }
 
 pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
-    let filters = call.contract.search.filters.iter().map(|filter| Part::Property(&filter.property.name));
+    let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
     filters.filter(|part| value(call, *part).is_some()).collect()
+}
+
+/// The bounds of the activation.
+pub(crate) fn bounds(call: &Call<'_>) -> [Part; 2] {
+    let search = &call.contract.search;
+    [&search.activated_from, &search.activated_to].map(|bound| Part::Body(&bound.name))
+}
+
+fn integer(call: &Call<'_>, name: &str) -> Option<i64> {
+    call.json()[name].as_i64()
 }
 
 /// Numbers of requests and responses beyond this count as this, so that no fault overflows when it calculates with them.
@@ -68,12 +78,16 @@ const LARGE: i64 = 1 << 30;
 
 /// The page that is asked for.
 pub(crate) fn page(call: &Call<'_>) -> i64 {
-    integer(call, PAGE).unwrap_or(call.contract.search.default_page).clamp(-LARGE, LARGE)
+    integer(call, &call.contract.search.page.name)
+        .unwrap_or(call.contract.search.default_page)
+        .clamp(-LARGE, LARGE)
 }
 
 /// The page size that is asked for.
 pub(crate) fn page_size(call: &Call<'_>) -> i64 {
-    integer(call, SIZE).unwrap_or(call.contract.search.default_page_size).clamp(1, LARGE)
+    integer(call, &call.contract.search.page_size.name)
+        .unwrap_or(call.contract.search.default_page_size)
+        .clamp(1, LARGE)
 }
 
 /// A response is a success without instances.
