@@ -9,7 +9,7 @@ use minijinja::value::Serde;
 use minijinja::{Error, Value, context};
 
 use super::plain;
-use super::template::render;
+use super::template::{render, template};
 use super::words::seconds;
 use crate::run::{Expectation, FindingChange, Report, Totals, Verdict};
 
@@ -39,8 +39,7 @@ pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
         Value::from(Serde(FindingChange::ALL.map(|change| (change.name(), since.of(change).count()))))
     });
     render(
-        "metrics.prom",
-        include_str!("html/metrics.prom"),
+        template!("templates/metrics.prom"),
         context! {
             report => Value::from(Serde(report)),
             verdicts => Value::from(Serde(verdicts)),

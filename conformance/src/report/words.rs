@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use super::cause::groups;
 use super::curl;
 use super::quantity;
-use super::template::render_lines;
+use super::template::{render_lines, template};
 use crate::check::{Finding, Observation, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::run::{
@@ -117,16 +117,11 @@ pub(super) fn lines(report: &Report, busy: Option<f64>) -> Vec<(String, String)>
         busy => busy.map(|busy| format!("{busy:.2}")),
         begun => &report.begun,
     };
-    render_lines("summary.txt", include_str!("html/summary.txt"), view)
-}
-
-/// The text of the only line with this label.
-pub(super) fn line(report: &Report, wanted: &str) -> Option<String> {
-    lines(report, None).into_iter().find(|(label, _)| label == wanted).map(|(_, text)| text)
+    render_lines(template!("templates/summary.txt"), &view)
 }
 
 /// What was run, and how much it shows.
-pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
+pub(super) fn run_lines(lines: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
     const LABELS: [&str; 10] = [
         "coverage",
         "detection",
@@ -139,9 +134,7 @@ pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
         "begun",
         "suite",
     ];
-    let lines = lines(report, None);
-    let of = |label: &&str| lines.iter().filter(|(known, _)| known == label).cloned().collect::<Vec<_>>();
-    LABELS.iter().flat_map(of).collect()
+    LABELS.iter().flat_map(|label| lines.iter().filter(move |(known, _)| known == label))
 }
 
 /// What became of the findings of an earlier report, a line for each of these changes.
