@@ -21,7 +21,7 @@ impl Suite<'_> {
         let result = match self.stopper.reason() {
             Some(_) => CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())),
             None => {
-                self.meter.pace().reset_throttling();
+                self.session.meter.pace().reset_throttling();
                 let case = exploration.case(&progress);
                 let mut result = self.attempt(&RELATIONS, &[&case], context).await.result;
                 self.finish(&mut result);

@@ -13,7 +13,7 @@ const ROUNDS: usize = 4;
 impl Suite<'_> {
     /// Runs cases that the plan left out and that what is left covers.
     pub(super) async fn run_more(&self, context: &ProbeContext<'_>, results: &mut Results<'_>) {
-        let ends = || self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
+        let ends = || self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
         let mut plan = self.plan.clone();
         for _ in 0..ROUNDS {
             if ends() || !plan.is_limited() {

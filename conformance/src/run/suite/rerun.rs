@@ -32,15 +32,15 @@ impl Suite<'_> {
         results: &mut Results<'_>,
     ) -> Rerun {
         let mut run_again = Rerun::default();
-        if let Some(wait) = self.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
+        if let Some(wait) = self.session.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
             self.pause(wait).await;
         }
-        self.meter.pace().reset_throttling();
+        self.session.meter.pace().reset_throttling();
         let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
             let given_up = self.stopper.reason().is_some()
-                || self.meter.pace().is_throttling_everything()
+                || self.session.meter.pace().is_throttling_everything()
                 || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
@@ -69,11 +69,12 @@ impl Suite<'_> {
             merge(result, self.run_cases(planned.check, &cases, context).await);
             let left = cases.iter().filter(|case| is_open(result, case)).count();
             fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
-            let is_over = self.stopper.reason().is_some() || self.meter.pace().is_throttling_everything();
+            let is_over =
+                self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
             if left == 0 || fruitless == MAX_FRUITLESS || is_over || round == ROUNDS {
                 break;
             }
-            let wait = self.meter.remaining_wait().unwrap_or(PAUSE);
+            let wait = self.session.meter.remaining_wait().unwrap_or(PAUSE);
             self.pause(wait.min(self.options.wire.longest_wait)).await;
         }
         self.finish(result);
