@@ -103,7 +103,6 @@ impl<'a> Call<'a> {
         self.headers.remove(hyper::header::AUTHORIZATION);
     }
 
-
     /// Makes the request one of the account of a token.
     pub fn act_as(&mut self, token: &str) {
         self.reject();
