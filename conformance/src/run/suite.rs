@@ -1,10 +1,8 @@
 mod active;
 mod all;
-mod explored;
-mod more;
+mod further;
 mod passive;
 mod report;
-mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;
 
