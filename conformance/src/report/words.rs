@@ -15,22 +15,13 @@ use crate::run::{
 
 /// Outcomes counted, in words.
 pub(crate) fn counted(totals: Totals) -> String {
-    let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = totals;
-    let counts = [
-        (passed, "passed"),
-        (failed, "failed"),
-        (warned, "with a warning"),
-        (flaky, "flaky"),
-        (expected, if expected == 1 { "expected failure" } else { "expected failures" }),
-        (skipped, "skipped"),
-        (inconclusive, "inconclusive"),
-        (errors, if errors == 1 { "error" } else { "errors" }),
-    ];
-    let counts: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let word = |(name, count): (&str, usize)| match name {
+        "warning" => format!("{count} with a warning"),
+        "expected failure" | "error" => quantity(count, name),
+        name => format!("{count} {name}"),
+    };
+    let counts = totals.named().into_iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts.map(word).collect();
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
 }
 
