@@ -5,14 +5,14 @@ use std::time::Duration;
 use hyper::Method;
 use serde_json::Value;
 
-use super::case::{ClientCase, Place};
+use super::case::{ClientCase, Place as CasePlace};
 use super::duty::Duty;
 use super::evidence::{Evidence, Exit, RecordedRequest};
 use super::protocol::MAX_OUTPUT;
 use super::result::ClientFinding;
 use super::token_search::{gives_away, shows};
 use crate::check::{Outcome, Severity};
-use crate::contract::{Extract, OperationId, Search};
+use crate::contract::{OperationId, Place, part};
 use crate::quantity::quantity;
 
 /// Exit code of a command that does not support an operation.
@@ -97,97 +97,86 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
             return Some(ClientFinding::new(case.duty, expected, format!("{asked} requested in all")));
         }
     }
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let is_text = |recorded: &&RecordedRequest| {
-        recorded.request.param(&extract.return_type.name).as_deref() == Some(extract.text.as_str())
-    };
-    for parameter in [&extract.lb, &extract.sb] {
-        let Some(told) = case.call.arguments.get(&parameter.name).map(text) else { continue };
-        let default = parameter.schema.default.as_ref().map(text);
-        let sent = extractions().filter(is_text).map(|recorded| recorded.request.param(&parameter.name));
-        let other = sent.map(|value| value.or(default.clone())).find(|value| value.as_ref() != Some(&told));
-        if let Some(other) = other {
-            let expected = format!("{} `{told}`, as the command was told", parameter.name);
-            let actual =
-                other.map_or_else(|| "none".to_owned(), |other| format!("{} `{other}`", parameter.name));
-            return Some(ClientFinding::new(Duty::TextEntries, expected, actual));
-        }
-    }
-    let is_ascii =
-        |recorded: &RecordedRequest| recorded.request.query.as_ref().is_none_or(|query| query.is_ascii());
+    let is_ascii = |recorded: &RecordedRequest| recorded.request.query.as_deref().is_none_or(str::is_ascii);
     extractions().any(|recorded| !is_ascii(recorded)).then(|| {
         let expected = "a query with percent-encoding, since a URL consists of ASCII (RFC 3986)";
         ClientFinding::new(Duty::TextEntries, expected, "other characters as they are")
     })
 }
 
-/// What requests ask for although the command was not told so: another region or protocol than the default, a filter, another
-/// page size, or whatever a body of an operation without one says.
+/// What requests ask for although the command was not told so: another separator, region or protocol than the default, a filter,
+/// another page size, or whatever a body of an operation without one says.
 fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<ClientFinding> {
-    let has_body = |recorded: &RecordedRequest| {
-        recorded.request.method == Method::GET && !recorded.request.body.is_empty()
-    };
-    let differs = |recorded: &RecordedRequest| match recorded.operation? {
+    let differs = |recorded: &RecordedRequest| {
+        let (request, contract) = (&recorded.request, evidence.contract);
+        let operation = contract.operation(recorded.operation?);
         // 4.1 and 4.2: no request body.
-        _ if has_body(recorded) => Some((
-            "no request body, since the operation has none".to_owned(),
-            "a request with a body".to_owned(),
-        )),
-        OperationId::Extract => extracts_otherwise(case, &evidence.contract.extract, recorded),
-        OperationId::Search => searches_otherwise(case, &evidence.contract.search, recorded),
-        _ => None,
-    };
-    let (expected, actual) = evidence.requests.iter().find_map(differs)?;
-    Some(ClientFinding::new(case.duty, expected, actual))
-}
-
-fn extracts_otherwise(
-    case: &ClientCase,
-    extract: &Extract,
-    recorded: &RecordedRequest,
-) -> Option<(String, String)> {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    // `country` is another name of `regions`.
-    let parameters = [
-        (&extract.regions, &extract.regions),
-        (&extract.country, &extract.regions),
-        (&extract.protocol, &extract.protocol),
-    ];
-    parameters.into_iter().find_map(|(parameter, like)| {
-        let told = case.call.arguments.get(&parameter.name).or(like.schema.default.as_ref()).map(text);
-        let sent = recorded.request.param(&parameter.name).filter(|sent| !sent.is_empty())?;
-        (Some(&sent) != told.as_ref()).then(|| {
-            let told = told.unwrap_or_else(|| "none".to_owned());
-            (format!("{} `{told}`, as the command was told", parameter.name), format!("`{sent}`"))
+        if request.method == Method::GET && !request.body.is_empty() {
+            let expected = "no request body, since the operation has none";
+            return Some(ClientFinding::new(case.duty, expected, "a request with a body"));
+        }
+        let asks_for_text = request.param(part::RETURN_TYPE).as_deref() == Some(&contract.extract.text);
+        let parameters = operation.parameters.iter().filter(|one| one.place == Place::Query);
+        let parameters = parameters.filter_map(|one| {
+            let (sent, default) = (request.param(&one.name), one.schema.default.as_ref().map(text));
+            match one.name.as_str() {
+                // How many gateways are asked for in all is judged above, and each client has request ids of its own.
+                part::NUM | part::RETURN_TYPE | part::REQUEST_ID => None,
+                // Nothing else has a separator.
+                name @ (part::LB | part::SB) => {
+                    let is_told = asks_for_text && case.call.arguments.contains_key(name);
+                    is_told.then(|| (Duty::TextEntries, name, sent.or(default.clone()), default))
+                }
+                // Another name of `regions`.
+                part::COUNTRY => {
+                    let default = contract.extract.regions.default_text();
+                    Some((
+                        case.duty,
+                        part::REGIONS,
+                        Some(sent.filter(|sent| !sent.is_empty())?),
+                        Some(default),
+                    ))
+                }
+                name => {
+                    let sent = sent.filter(|sent| !sent.is_empty()).or_else(|| default.clone());
+                    Some((case.duty, name, sent, default))
+                }
+            }
+        });
+        let body = request.json();
+        let members = operation.body.iter().filter(|one| ![part::IPS, part::PAGE].contains(&&*one.name));
+        let members = members.map(|one| {
+            let sent = body.get(&one.name).filter(|value| !value.is_null()).map(text);
+            (case.duty, &*one.name, sent, None)
+        });
+        parameters.chain(members).find_map(|(duty, name, sent, default)| {
+            let told = case.call.arguments.get(name).map(text).or(default);
+            (sent != told).then(|| {
+                let expected = match told {
+                    Some(told) => format!("{name} `{told}`, as the command was told"),
+                    None => format!("no {name}, which the command was not told"),
+                };
+                let actual = sent.map_or_else(|| "none".to_owned(), |sent| format!("{name} `{sent}`"));
+                ClientFinding::new(duty, expected, actual)
+            })
         })
-    })
+    };
+    evidence.requests.iter().find_map(differs)
 }
 
-fn searches_otherwise(
-    case: &ClientCase,
-    search: &Search,
-    recorded: &RecordedRequest,
-) -> Option<(String, String)> {
-    let (told, body) = (&case.call.arguments, recorded.request.json());
-    let sent = |name: &str| body.get(name).filter(|value| !value.is_null());
-    let size = &search.page_size.name;
-    if let Some(wanted) = told.get(size)
-        && sent(size).and_then(Value::as_f64) != wanted.as_f64()
-    {
-        let actual = sent(size).map_or_else(|| "none".to_owned(), ToString::to_string);
-        return Some((format!("{size} {wanted}, as the command was told"), actual));
-    }
-    let names = search.filters.iter().map(|filter| &filter.property.name);
-    names.filter(|name| !told.contains_key(*name)).find_map(|name| {
-        let value = sent(name)?;
-        Some((format!("no {name}, which the command was not told"), value.to_string()))
-    })
+/// A value as a parameter has it. `3.0` is the same number as `3`.
+fn text(value: &Value) -> String {
+    let whole = value.as_f64().filter(|number| number.fract() == 0.0);
+    whole
+        .map(|number| number.to_string())
+        .or_else(|| value.as_str().map(str::to_owned))
+        .unwrap_or_else(|| value.to_string())
 }
 
 /// The outcome of a case with these findings.
 pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFinding]) -> Outcome {
     // Elsewhere a client may rightly send nothing, or nothing that arrives.
-    let has_sent_nothing = evidence.requests.is_empty() && case.place == Place::Lab;
+    let has_sent_nothing = evidence.requests.is_empty() && case.place == CasePlace::Lab;
     let never_began = evidence.executions.iter().any(|execution| match execution.exit {
         Exit::Code(0) => execution.output.is_err(),
         Exit::Code(1) | Exit::Killed => has_sent_nothing && execution.output.is_err(),

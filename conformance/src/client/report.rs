@@ -5,14 +5,13 @@ mod text;
 use std::io;
 use std::time::Instant;
 
-use quick_junit::TestSuite;
 use serde::Serialize;
 
 use super::duty::Duty;
 use super::result::{ClientCaseResult, ClientFinding};
 use crate::check::Severity;
 use crate::contract::Contract;
-use crate::report::{Format, counted, junit_document, plain};
+use crate::report::{Format, JunitSuite, counted, junit_document};
 use crate::run::{Totals, Verdict};
 
 /// The result of all cases.
@@ -80,19 +79,16 @@ impl ClientReport {
     }
 
     /// One suite for each duty, one test for each case.
-    fn junit(&self) -> Result<String, quick_junit::SerializeError> {
-        let suites = Duty::ALL.into_iter().filter_map(|duty| {
-            let cases = self.cases.iter().filter(|case| case.duty == duty);
-            let cases: Vec<_> = cases.map(|case| case.test().into_case()).collect();
-            let mut suite = TestSuite::new(duty.id());
-            suite.add_property(("client", &*plain(&self.client)));
-            suite.add_property(("contract", &*self.contract));
-            (!cases.is_empty()).then(|| {
-                suite.add_test_cases(cases);
-                suite
-            })
-        });
-        junit_document("sallyport-client-conformance", self.elapsed_ms, suites)
+    fn junit(&self) -> Result<String, minijinja::Error> {
+        let properties = [("client", &self.client), ("contract", &self.contract)];
+        let properties: Vec<_> = properties.map(|(name, value)| (name.to_owned(), value.clone())).into();
+        let suite = |duty: Duty| JunitSuite {
+            name: duty.to_string(),
+            properties: properties.clone(),
+            tests: self.cases.iter().filter(|case| case.duty == duty).map(ClientCaseResult::test).collect(),
+        };
+        let suites = Duty::ALL.into_iter().map(suite).filter(|suite| !suite.tests.is_empty());
+        junit_document("sallyport-client-conformance", self.elapsed_ms, &suites.collect::<Vec<_>>())
     }
 
     /// Number of cases by outcome, in words.

@@ -79,6 +79,7 @@ mod tests {
     use base64::prelude::BASE64_STANDARD;
 
     use super::*;
+    use crate::wire::written;
 
     #[test]
     fn a_token_is_found_wherever_it_stands_in_an_encoded_text() {
@@ -95,15 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_found_in_what_stands_for_its_characters() {
-        let token = Secret::new("API_KEY", "a+token/that~is=long'enough");
-        for text in [
-            r"a\u002Btoken/that~is=long\u0027enough",
-            r"a\u002btoken\/that~is=long'enough",
-            "a%2Btoken%2fthat%7Eis%3Dlong%27enough",
-            "a&#43;token&#x2F;that~is&#x3D;long&#039;enough",
-        ] {
-            assert!(shows(format!("tried {text}").as_bytes(), &token), "{text}");
+    fn a_token_is_found_however_it_is_written() {
+        for (token, text, _) in written() {
+            assert!(shows(format!("tried {text}").as_bytes(), &Secret::new("API_KEY", token)), "{text}");
         }
     }
 

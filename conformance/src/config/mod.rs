@@ -78,7 +78,7 @@ pub struct Ceilings {
     /// Send and receive at most N bytes of headers and bodies in all [default: that of the profile]
     #[arg(long = "max-bytes", value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pub bytes: Option<u64>,
-    /// End the run after this time, in seconds [default: that of the profile]
+    /// End the run after this time, in seconds from 1 [default: that of the profile]
     #[arg(long = "max-seconds", value_name = "SECONDS", value_parser = seconds)]
     pub wall: Option<Duration>,
     /// Send at most N requests per second [default: that of the profile]
@@ -101,7 +101,7 @@ pub struct Connection {
     /// Allow plain HTTP to another machine; the token is then sent unencrypted.
     #[arg(long)]
     pub allow_http: bool,
-    /// Let a request time out after this time, in seconds, for example 120 [default: 20].
+    /// Let a request time out after this time, in seconds from 1, for example 120 [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// Also trust the PEM certificates in this file, for example those of a company's authority.
@@ -155,6 +155,8 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         Document::parse(file, text, |root| {
             let connection = root.section("connection", |section| connection(file, section, variable))?;
+            let mut connection = connection.unwrap_or_default();
+            connection.allow_http = root.read("allow-http", Item::boolean)?.unwrap_or(false);
             Ok(Self {
                 base_url: root.read("base-url", Item::string)?,
                 profile: root
@@ -163,10 +165,7 @@ impl Config {
                 skip: globs(root, "skip")?,
                 token: root.read("api-key", |item| token(item, variable))?,
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
-                connection: Connection {
-                    allow_http: root.read("allow-http", Item::boolean)?.unwrap_or(false),
-                    ..connection.unwrap_or_default()
-                },
+                connection,
                 facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
                 expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
@@ -287,7 +286,6 @@ fn connection(
         return Err(key.wrong("`client-certificate` beside it"));
     }
     Ok(Connection {
-        allow_http: false,
         timeout: timeout.map(Duration::from_secs),
         ca_file: file_of("ca-file")?,
         client_certificate,
@@ -296,6 +294,7 @@ fn connection(
         wait: section
             .read("wait", |item| time(1, 60 * 60)(&item.string()?).map_err(|error| item.because(&error)))?,
         headers: headers.unwrap_or_default(),
+        ..Connection::default()
     })
 }
 

@@ -14,6 +14,7 @@ fn everything_is_read() {
         profile = "smoke"
         only = ["search.*"]
         api-key = { env = "HELD" }
+        allow-http = true
         [budget]
         gateways = 0
         seconds = 90
@@ -49,6 +50,7 @@ fn everything_is_read() {
     assert_eq!(budget.requests, Profile::Smoke.budget().requests);
     assert_eq!(config.connection.ca_file.as_deref(), Some(Path::new("ca.pem")));
     assert_eq!(config.connection.client_key.as_deref(), Some(Path::new("key.pem")));
+    assert!(config.connection.allow_http);
     assert_eq!(config.connection.wait, Some(Duration::from_secs(90)));
     let public: Vec<bool> = config.connection.headers.iter().map(|header| header.public).collect();
     assert!(public.contains(&true) && public.contains(&false));

@@ -101,11 +101,6 @@ impl<'a> Call<'a> {
         self.headers.remove(hyper::header::AUTHORIZATION);
     }
 
-    /// Makes the request one of the main account, whatever credentials it has.
-    pub fn as_main(&mut self) {
-        self.act_as(self.token.expose());
-    }
-
     /// Makes the request one of the account of a token.
     pub fn act_as(&mut self, token: &str) {
         self.reject();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::cause::sent_bytes;
 use super::har::query;
-use super::template::render;
+use super::template::{render, template};
 use super::words::{inferred_from, rests_on};
 use super::{Format, curl, quantity};
 use crate::check::{Finding, Outcome};
@@ -29,9 +29,9 @@ pub fn evidence(
     format: Format,
     sha256: &str,
 ) -> io::Result<String> {
-    let (name, template) = match format {
-        Format::Html => ("evidence.html", include_str!("html/evidence.html")),
-        Format::Markdown => ("evidence.md", include_str!("html/evidence.md")),
+    let template = match format {
+        Format::Html => template!("templates/evidence.html"),
+        Format::Markdown => template!("templates/evidence.md"),
         other => return Err(io::Error::other(format!("evidence can't be written as {}", other.name()))),
     };
     let place = report.clauses.iter().find(|clause| clause.id == finding.clause.id());
@@ -42,7 +42,6 @@ pub fn evidence(
         .map(|(role, exchange)| exchange_view(report, *role, &differs(contract, exchange, &sent), exchange));
     let facts: Vec<&str> = facts(finding).collect();
     let page = render(
-        name,
         template,
         context! {
             id => id,

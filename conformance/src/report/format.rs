@@ -1,13 +1,14 @@
 use std::io;
 
-use super::github::github;
+use serde_json::Value;
+
 use super::har::har;
-use super::html::html;
-use super::json::pretty;
+use super::json::{pretty, write_pretty};
 use super::junit::junit;
 use super::markdown::{comment, markdown};
 use super::prometheus::prometheus;
-use super::sarif::sarif;
+use super::template::{render, template};
+use super::view::{page_view, view};
 use crate::names::names;
 use crate::run::Report;
 
@@ -69,16 +70,40 @@ impl Format {
     /// As for [`Format::render`], and when `writer` fails.
     pub fn write(self, report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
         let text = match self {
-            Self::Html => html(report).map_err(io::Error::other)?,
-            Self::Json => pretty(report)?,
-            Self::Junit => junit(report).map_err(io::Error::other)?,
-            Self::Sarif => sarif(report)?,
-            Self::Markdown => markdown(report).map_err(io::Error::other)?,
-            Self::Comment => comment(report).map_err(io::Error::other)?,
-            Self::Github => github(report),
-            Self::Prometheus => prometheus(report).map_err(io::Error::other)?,
+            Self::Json => Ok(pretty(report)?),
             Self::Har => return har(report, writer),
+            Self::Sarif => return sarif(report, writer),
+            Self::Html => render(template!("templates/page.html"), page_view(report)),
+            Self::Github => render(template!("templates/annotations.github"), view(report)),
+            Self::Junit => junit(report),
+            Self::Markdown => markdown(report),
+            Self::Comment => comment(report),
+            Self::Prometheus => prometheus(report),
         };
+        let text = text.map_err(io::Error::other)?;
         writer.write_all(text.as_bytes())
+    }
+}
+
+/// The report as SARIF. In its messages, text of others must not become links: readers take `[text](target)` for one.
+fn sarif(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
+    let text = render(template!("templates/sarif.json"), view(report)).map_err(io::Error::other)?;
+    let mut log = serde_json::from_str(&text)?;
+    without_links(&mut log);
+    write_pretty(&log, writer)
+}
+
+fn without_links(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_links),
+        Value::Object(members) => {
+            for (name, member) in members {
+                match member {
+                    Value::String(text) if name == "text" => *text = text.replace("](", "]\\("),
+                    member => without_links(member),
+                }
+            }
+        }
+        _ => {}
     }
 }

@@ -1,13 +1,11 @@
 use std::fmt::Write as _;
 
-use minijinja::value::Serde;
 use minijinja::{Error, Value, context};
 
-use super::html::{cause_views, finding_views, labelled, unresolved_view};
-use super::template::render;
-use super::words::{changes, not_judged, not_noticed, run_lines};
+use super::template::{render, template};
+use super::view::view;
 use super::{plain, plain_lines};
-use crate::run::{FindingChange, Report, Unresolved};
+use crate::run::Report;
 
 /// Maximum length of a pull request comment on GitHub (65,536 characters), less some for what CI adds to it.
 const MAX_COMMENT_CHARACTERS: usize = 65_000;
@@ -39,37 +37,15 @@ const END_OF_FOLD: char = '\u{4}';
 
 fn marked(report: &Report, max_command_bytes: usize) -> Result<String, Error> {
     let mark = |mark: char| Value::from_safe_string(mark.to_string());
-    let broken: Vec<_> = report.clauses.iter().filter(|clause| clause.failures > 0).collect();
-    let lines = |label: &str, lines: &[String]| {
-        lines.iter().map(|line| (label.to_owned(), line.clone())).collect::<Vec<_>>()
+    let view = context! {
+        max_command_bytes,
+        cut => mark(CUT),
+        end_of_finding => mark(END_OF_FINDING),
+        fold => mark(FOLD),
+        end_of_fold => mark(END_OF_FOLD),
+        ..view(report)
     };
-    let head = lines("tested", report.implementation.as_slice()).into_iter();
-    let head =
-        head.chain(lines("stopped", report.stopped.as_slice())).chain(lines("gate not met", &report.unmet));
-    let groups = |groups: Vec<Unresolved<'_>>| groups.into_iter().map(unresolved_view).collect::<Vec<_>>();
-    let changed = [FindingChange::New, FindingChange::Fixed, FindingChange::NotReproduced];
-    render(
-        "report.md",
-        include_str!("html/report.md"),
-        context! {
-            report => Value::from(Serde(report)),
-            head => labelled(head),
-            violated => Value::from(Serde(broken)),
-            causes => cause_views(report),
-            findings => finding_views(report),
-            changes => changes(report, &changed),
-            inconclusive => groups(Unresolved::inconclusive(&report.checks)),
-            facts => labelled(run_lines(report)),
-            not_judged => not_judged(report).collect::<Vec<_>>(),
-            not_noticed => not_noticed(report).collect::<Vec<_>>(),
-            skipped => groups(Unresolved::skipped(&report.checks)),
-            max_command_bytes => max_command_bytes,
-            cut => mark(CUT),
-            end_of_finding => mark(END_OF_FINDING),
-            fold => mark(FOLD),
-            end_of_fold => mark(END_OF_FOLD),
-        },
-    )
+    render(template!("templates/report.md"), view)
 }
 
 /// The text without its marks, cut to `max_bytes`, with a note about what is left out.

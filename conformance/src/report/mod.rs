@@ -6,7 +6,6 @@ mod evidence;
 mod format;
 mod github;
 mod har;
-mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -14,10 +13,10 @@ mod panics;
 mod plain;
 mod progress;
 mod prometheus;
-mod sarif;
 mod screen;
 mod template;
 mod terminal;
+mod view;
 mod words;
 
 pub use crate::quantity::quantity;
@@ -30,13 +29,13 @@ pub(crate) use har::entry as har_entry;
 pub(crate) use json::pretty as pretty_json;
 pub use json::schema;
 #[cfg(feature = "embedded")]
-pub(crate) use junit::{TestResult, document as junit_document};
+pub(crate) use junit::{Suite as JunitSuite, Test as JunitTest, document as junit_document};
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use screen::{Detail, Screen, Style};
 #[cfg(feature = "embedded")]
-pub(crate) use template::render_lines;
+pub(crate) use template::{render_lines, template};
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;

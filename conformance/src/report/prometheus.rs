@@ -9,23 +9,12 @@ use minijinja::value::Serde;
 use minijinja::{Error, Value, context};
 
 use super::plain;
-use super::template::render;
+use super::template::{render, template};
 use super::words::seconds;
-use crate::run::{Expectation, FindingChange, Report, Totals, Verdict};
+use crate::run::{Expectation, FindingChange, Report, Verdict};
 
 /// The report as gauges: verdict, clauses, detection, cost and duration, and each clause by itself.
 pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
-    let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = report.totals;
-    let outcomes = [
-        ("passed", passed),
-        ("failed", failed),
-        ("warning", warned),
-        ("flaky", flaky),
-        ("expected failure", expected),
-        ("skipped", skipped),
-        ("inconclusive", inconclusive),
-        ("error", errors),
-    ];
     let verdicts = Verdict::ALL.map(|verdict| (verdict.name(), u8::from(verdict == report.verdict)));
     // Clauses that no chosen check cites were not judged.
     let unjudged = report.coverage.not_judged.iter().flat_map(|reason| &reason.clauses);
@@ -39,12 +28,11 @@ pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
         Value::from(Serde(FindingChange::ALL.map(|change| (change.name(), since.of(change).count()))))
     });
     render(
-        "metrics.prom",
-        include_str!("html/metrics.prom"),
+        template!("templates/metrics.prom"),
         context! {
             report => Value::from(Serde(report)),
             verdicts => Value::from(Serde(verdicts)),
-            outcomes => Value::from(Serde(outcomes)),
+            outcomes => Value::from(Serde(report.totals.named())),
             judged => Value::from(Serde(Vec::from_iter(judged))),
             findings => Value::from(Serde(findings)),
             accepted => report.accepted().count(),

@@ -57,6 +57,14 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     text
 }
 
+/// The findings of a check.
+pub(super) fn check_failures(report: &Report, result: &CheckResult, screen: &Screen) -> String {
+    let mut text = String::new();
+    heading(&mut text, report, result, screen);
+    text.extend(result.findings.iter().map(|finding| finding_text(report, (result, finding), screen)));
+    text
+}
+
 /// The verdict, then what it rests on: coverage and detection in words, what would raise them most, and the cost. A verbose report
 /// adds why each clause was not judged.
 #[must_use]

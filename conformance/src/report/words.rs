@@ -6,7 +6,7 @@ use minijinja::{Value, context};
 use super::cause::groups;
 use super::curl;
 use super::quantity;
-use super::template::render_lines;
+use super::template::{render_lines, template};
 use crate::check::{Finding, Observation, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::run::{
@@ -15,22 +15,13 @@ use crate::run::{
 
 /// Outcomes counted, in words.
 pub(crate) fn counted(totals: Totals) -> String {
-    let Totals { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = totals;
-    let counts = [
-        (passed, "passed"),
-        (failed, "failed"),
-        (warned, "with a warning"),
-        (flaky, "flaky"),
-        (expected, if expected == 1 { "expected failure" } else { "expected failures" }),
-        (skipped, "skipped"),
-        (inconclusive, "inconclusive"),
-        (errors, if errors == 1 { "error" } else { "errors" }),
-    ];
-    let counts: Vec<_> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
+    let word = |(name, count): (&str, usize)| match name {
+        "warning" => format!("{count} with a warning"),
+        "expected failure" | "error" => quantity(count, name),
+        name => format!("{count} {name}"),
+    };
+    let counts = totals.named().into_iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts.map(word).collect();
     if counts.is_empty() { "nothing ran".to_owned() } else { counts.join(", ") }
 }
 
@@ -117,16 +108,11 @@ pub(super) fn lines(report: &Report, busy: Option<f64>) -> Vec<(String, String)>
         busy => busy.map(|busy| format!("{busy:.2}")),
         begun => &report.begun,
     };
-    render_lines("summary.txt", include_str!("html/summary.txt"), view)
-}
-
-/// The text of the only line with this label.
-pub(super) fn line(report: &Report, wanted: &str) -> Option<String> {
-    lines(report, None).into_iter().find(|(label, _)| label == wanted).map(|(_, text)| text)
+    render_lines(template!("templates/summary.txt"), &view)
 }
 
 /// What was run, and how much it shows.
-pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
+pub(super) fn run_lines(lines: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
     const LABELS: [&str; 10] = [
         "coverage",
         "detection",
@@ -139,9 +125,7 @@ pub(super) fn run_lines(report: &Report) -> Vec<(String, String)> {
         "begun",
         "suite",
     ];
-    let lines = lines(report, None);
-    let of = |label: &&str| lines.iter().filter(|(known, _)| known == label).cloned().collect::<Vec<_>>();
-    LABELS.iter().flat_map(of).collect()
+    LABELS.iter().flat_map(|label| lines.iter().filter(move |(known, _)| known == label))
 }
 
 /// What became of the findings of an earlier report, a line for each of these changes.

@@ -182,8 +182,12 @@ struct Choice<'a> {
     sharers: u64,
 }
 
-/// A candidate in the queue: its value for its price when last computed, and its number. Among equals the earlier one comes first.
-type Offer = (u64, Reverse<usize>);
+/// A candidate in the queue: its worth when last computed, its place in its check, so that among equals checks have their turns, and its
+/// number.
+type Offer = (Worth, Reverse<(usize, usize)>);
+
+/// Whether a candidate adds anything new, and the value that it adds for each 1/1024 of a request that it costs.
+type Worth = (bool, u64);
 
 impl<'a> Candidates<'a> {
     /// Those of the planned cases for which `may` holds.
@@ -260,10 +264,13 @@ impl<'a> Candidates<'a> {
             sharers,
         };
         self.ran.iter().for_each(|ran| chosen.add_result(ran));
-        let offer = |chosen: &Choice<'_>, number: usize| (chosen.worth(&self.all[number]), Reverse(number));
+        let offer = |chosen: &Choice<'_>, number: usize| {
+            let candidate = &self.all[number];
+            (chosen.worth(candidate), Reverse((candidate.at.1, number)))
+        };
         let mut queue: BinaryHeap<Offer> = (0..self.all.len()).map(|number| offer(&chosen, number)).collect();
-        while let Some((worth, Reverse(number))) = queue.pop() {
-            if enough.is_some_and(|enough| chosen.detected >= enough || worth == 0) {
+        while let Some(((is_new, _), Reverse((_, number)))) = queue.pop() {
+            if enough.is_some_and(|enough| chosen.detected >= enough || !is_new) {
                 break;
             }
             let candidate = &self.all[number];
@@ -296,8 +303,7 @@ impl Choice<'_> {
         }
     }
 
-    /// The value that a candidate adds, for each 1/1024 of a request that it costs.
-    fn worth(&self, candidate: &Candidate<'_>) -> u64 {
+    fn worth(&self, candidate: &Candidate<'_>) -> Worth {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.clauses.difference(&self.judged).count();
         let of_check = if self.subjects.contains(&candidate.subject()) { 0 } else { CHECK };
@@ -314,7 +320,7 @@ impl Choice<'_> {
         };
         let own = in_requests(candidate.case.cost());
         let shared = in_requests(self.sent.price(candidate.check, candidate.case)).saturating_sub(own);
-        gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1)
+        (new > 0, gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1))
     }
 
     /// What is left of the budget after a cost; none if it is not affordable.

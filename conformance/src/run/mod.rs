@@ -21,7 +21,7 @@ mod suite;
 mod unresolved;
 mod verdict;
 
-pub(crate) use preflight::{Obstacle, Preflight};
+pub(crate) use preflight::Obstacle;
 pub(crate) use suite::concluded_passive;
 
 pub use crate::check::{CaseResult, LoggedExchange, RunLog};

@@ -117,10 +117,24 @@ impl Totals {
         totals
     }
 
+    /// The counts by the names of the outcomes, in the order of reports.
+    pub(crate) const fn named(self) -> [(&'static str, usize); 8] {
+        let Self { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = self;
+        [
+            ("passed", passed),
+            ("failed", failed),
+            ("warning", warned),
+            ("flaky", flaky),
+            ("expected failure", expected),
+            ("skipped", skipped),
+            ("inconclusive", inconclusive),
+            ("error", errors),
+        ]
+    }
+
     /// Number of all checks.
     pub fn all(self) -> usize {
-        let Self { passed, failed, warned, flaky, expected, skipped, inconclusive, errors } = self;
-        passed + failed + warned + flaky + expected + skipped + inconclusive + errors
+        self.named().iter().map(|(_, count)| count).sum()
     }
 }
 

@@ -236,6 +236,37 @@ mod tests {
         assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
     }
 
+    fn labels(plan: &Plan, check: usize) -> Vec<&str> {
+        plan.planned()[check].running().map(Case::label).collect()
+    }
+
+    #[test]
+    fn what_is_new_comes_first_and_checks_have_their_turns() {
+        static COSTLY: Check = Check {
+            run: Run::Cases(|_| {
+                let costs = [(1, 0, "first"), (10, 0, "again"), (3_000_000 - 5, 1, "new")];
+                let case = |(requests, gateways, label)| nothing(Cost { requests, gateways }, &[label]);
+                costs.into_iter().flat_map(case).collect()
+            }),
+            ..CHEAP
+        };
+        let mut matrix = Matrix::default();
+        let [first, again, new] = ["first", "again", "new"].map(|label| matrix.add_case(COSTLY.id, label));
+        for (id, cases) in [("a", &[first, again][..]), ("b", &[new])] {
+            let mut fault = fault(id, &COSTLY, cases[0]);
+            fault.noticed_by =
+                cases.iter().map(|case| Detector { judge: COSTLY.id.into(), case: *case }).collect();
+            matrix.add_fault(fault);
+        }
+        // The last two do not fit together.
+        let budget = Budget { requests: 4_000_000, gateways: 1, ..Budget::default() };
+        assert_eq!(labels(&within(&[&COSTLY], &budget, &matrix), 0), ["first", "new"]);
+
+        static OTHER: Check = Check { id: "extract.b.b", clauses: &[Clause::ExtractPartial], ..CHEAP };
+        let plan = plan(&[&CHEAP, &OTHER], 9);
+        assert_eq!([0, 1].map(|check| labels(&plan, check).len()), [2, 2]);
+    }
+
     #[test]
     fn what_cases_did_not_use_goes_to_cases_that_were_left_out() {
         let mut matrix = Matrix::default();

@@ -1,13 +1,13 @@
 use std::time::{Duration, Instant};
 
-use super::Verdict;
+use super::{Session, Verdict};
 use crate::checks::{UNKNOWN_TOKEN, first_requests};
 use crate::contract::{Contract, OperationId};
 use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, operation_of};
 use crate::target::Target;
 use crate::wire::{
-    BudgetError, Exchange, FailureKind, GatewayCount, Redactor, Request, Response, ThrottlingPolicy, Wire,
-    WireError, WireFailure,
+    BudgetError, Exchange, FailureKind, GatewayCount, Request, Response, ThrottlingPolicy, WireError,
+    WireFailure,
 };
 
 /// Why a target can't be tested, as a verdict, and what to do about it.
@@ -24,14 +24,7 @@ impl Obstacle {
 }
 
 /// The first requests to a target, which find out whether it can be tested at all.
-pub(crate) struct Preflight<'a> {
-    pub(crate) contract: &'a Contract,
-    pub(crate) target: &'a Target,
-    pub(crate) wire: &'a Wire,
-    pub(crate) redactor: &'a Redactor,
-}
-
-impl Preflight<'_> {
+impl Session<'_> {
     /// Waits until the target responds, for as long as the wire's options say, and passes each reason to wait, and the time that is left,
     /// to `tell`. Its requests have no token and count nowhere. A response 502, 503 or 504 is one of a proxy in front of a service
     /// that does not run yet. Returns what is wrong in the end.
@@ -70,7 +63,7 @@ impl Preflight<'_> {
         self.first_response().await.err().flatten()
     }
 
-    /// Like [`Preflight::reach`], and finds out whether the target accepts any request of the account: without an accepted control
+    /// Like [`Session::reach`], and finds out whether the target accepts any request of the account: without an accepted control
     /// request every check is inconclusive. Sends one request if it does, and at most four more. Returns what is wrong with the base
     /// URL or the token.
     pub(crate) async fn reach_with_token(&self) -> Option<Obstacle> {
@@ -85,7 +78,7 @@ impl Preflight<'_> {
         if response.status == MISDIRECTED {
             let reason = format!(
                 "the target does not serve the host of the base URL ({}); set the host that it expects",
-                describe(response, response.at("/code"), self.redactor)
+                describe(response, response.at("/code"), &self.redactor)
             );
             return Some(Obstacle::new(Verdict::WrongTarget, reason));
         }
@@ -106,7 +99,7 @@ impl Preflight<'_> {
         let mut problem = None;
         for request in first_requests(self.contract, self.target) {
             // If the budget is used up, every check says so.
-            let Ok(exchange) = self.send(&request).await else { return Err(problem) };
+            let Ok(exchange) = self.first(&request).await else { return Err(problem) };
             match &exchange.result {
                 Ok(response) => match redirected(response) {
                     Some(redirected) => problem = Some(redirected),
@@ -130,7 +123,7 @@ impl Preflight<'_> {
     async fn all_bad(&self, bad_status: fn(&Response) -> Option<u16>) -> Option<Vec<u16>> {
         let mut statuses = Vec::new();
         for request in &first_requests(self.contract, self.target) {
-            match self.send(request).await {
+            match self.first(request).await {
                 Ok(exchange) => statuses.push(bad_status(&exchange.result.ok()?)?),
                 // No gateway may be taken, so the other responses have to suffice.
                 Err(WireError::Budget(BudgetError::Gateways(_))) => {}
@@ -156,7 +149,7 @@ impl Preflight<'_> {
             (OperationId::Extract, &extraction),
         ];
         for (operation, request) in requests.into_iter().filter(|(operation, _)| *operation != asked) {
-            match self.send(request).await {
+            match self.first(request).await {
                 // The checks judge a target that returns gateways with a rejection.
                 Ok(exchange) if hands_out(contract, request, &exchange) => {
                     let is_link =
@@ -176,7 +169,7 @@ impl Preflight<'_> {
             return None;
         }
         let own = responses.first()?;
-        let unknown = self.send(&groups.query(&contract.groups().api_key.name, UNKNOWN_TOKEN)).await.ok()?;
+        let unknown = self.first(&groups.query(&contract.groups().api_key.name, UNKNOWN_TOKEN)).await.ok()?;
         let unknown = self.rejection(asked, unknown)?;
         let is_alike = own.status == unknown.status && own.at("/code") == unknown.at("/code");
         let how = if is_alike && is_about_caller(own) {
@@ -204,11 +197,8 @@ impl Preflight<'_> {
         exchange.result.ok().filter(|_| matches!(class, ResponseClass::Rejected(_)))
     }
 
-    async fn send(&self, request: &Request) -> Result<Exchange, WireError> {
-        let Self { contract, wire, .. } = self;
-        let count = |exchange: &mut Exchange| gateways::count(contract, request, &exchange.result);
-        let (cost, policy) = (gateways::cost(contract, request), ThrottlingPolicy::FirstResponse);
-        wire.send("preflight", request, cost, policy, count).await
+    async fn first(&self, request: &Request) -> Result<Exchange, WireError> {
+        self.exchange("preflight", request, ThrottlingPolicy::FirstResponse).await
     }
 }
 

@@ -1,9 +1,9 @@
-//! Requests to a target outside of a run: one at a time, and all within one budget.
+//! Requests to a target, within one budget: those of a run, and those outside of one.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Obstacle, Preflight, SetupError, Verdict};
+use super::{Obstacle, SetupError, Verdict};
 use crate::contract::Contract;
 use crate::response::gateways;
 use crate::target::Target;
@@ -17,8 +17,8 @@ pub struct Session<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) target: &'a Target,
     pub(crate) redactor: Arc<Redactor>,
-    meter: Arc<Meter>,
-    wire: Wire,
+    pub(super) meter: Arc<Meter>,
+    pub(super) wire: Wire,
 }
 
 /// Why no request can be sent, or no further one.
@@ -36,6 +36,18 @@ pub enum SessionError {
 }
 
 impl<'a> Session<'a> {
+    /// Nothing is sent yet.
+    pub(super) fn new(
+        contract: &'a Contract,
+        target: &'a Target,
+        budget: Budget,
+        wire: WireOptions,
+    ) -> Result<Self, SetupError> {
+        let (redactor, meter) = (Arc::new(target.redactor(&wire)?), Arc::new(Meter::new(budget)));
+        let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter), Arc::clone(&redactor))?;
+        Ok(Self { contract, target, redactor, meter, wire })
+    }
+
     /// Waits for the target as long as the options say, and finds out whether it responds, and `with_token` whether it accepts any request
     /// of the account. The time of the budget begins after the waiting.
     ///
@@ -48,24 +60,20 @@ impl<'a> Session<'a> {
         wire: WireOptions,
         with_token: bool,
     ) -> Result<Self, SessionError> {
-        let redactor = Arc::new(target.redactor(&wire).map_err(SetupError::from)?);
-        let (wall, meter) = (budget.wall, Arc::new(Meter::new(budget)));
-        let wire = Wire::new(target.base().clone(), wire, Arc::clone(&meter), Arc::clone(&redactor));
-        let wire = wire.map_err(SetupError::from)?;
-        let preflight = Preflight { contract, target, wire: &wire, redactor: &redactor };
-        let mut obstacle = preflight.wait(|_, _| {}).await;
-        meter.begin();
+        let wall = budget.wall;
+        let session = Self::new(contract, target, budget, wire)?;
+        let mut obstacle = session.wait(|_, _| {}).await;
+        session.meter.begin();
         if obstacle.is_none() {
-            let reached = async {
-                if with_token { preflight.reach_with_token().await } else { preflight.reach().await }
-            };
+            let reached =
+                async { if with_token { session.reach_with_token().await } else { session.reach().await } };
             let reached = tokio::time::timeout(wall, reached).await;
             obstacle = reached.map_err(|_| BudgetError::Wall(wall.as_secs()))?;
         }
         match obstacle {
-            None => Ok(Self { contract, target, redactor, meter, wire }),
+            None => Ok(session),
             Some(Obstacle { verdict, reason }) => {
-                Err(SessionError::Unreachable(verdict, redactor.redact(&reason)))
+                Err(SessionError::Unreachable(verdict, session.redactor.redact(&reason)))
             }
         }
     }
@@ -80,12 +88,21 @@ impl<'a> Session<'a> {
         request: &Request,
         policy: ThrottlingPolicy,
     ) -> Result<Exchange, SessionError> {
-        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
-        let cost = gateways::cost(self.contract, request);
-        self.wire.send(case, request, cost, policy, count).await.map_err(|error| match error {
+        self.exchange(case, request, policy).await.map_err(|error| match error {
             WireError::Budget(reached) => reached.into(),
             WireError::Setup(_) => SessionError::Setup(error.into()),
         })
+    }
+
+    pub(super) async fn exchange(
+        &self,
+        case: &str,
+        request: &Request,
+        policy: ThrottlingPolicy,
+    ) -> Result<Exchange, WireError> {
+        let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
+        let cost = gateways::cost(self.contract, request);
+        self.wire.send(case, request, cost, policy, count).await
     }
 
     pub(crate) fn time_left(&self) -> Duration {

@@ -1,14 +1,12 @@
 mod active;
 mod all;
-mod explored;
-mod more;
+mod further;
 mod passive;
 mod report;
-mod rerun;
 
 pub(crate) use passive::concluded as concluded_passive;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use jiff::civil::Date;
@@ -16,9 +14,7 @@ use jiff::tz::TimeZone;
 
 use self::report::RunResults;
 use super::choice::Allowance;
-use super::{
-    Observer, Obstacle, Options, Plan, PlannedCheck, Preflight, Report, SetupError, Stopper, Verdict,
-};
+use super::{Observer, Obstacle, Options, Plan, PlannedCheck, Report, Session, SetupError, Stopper, Verdict};
 use crate::check::{Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
 use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
@@ -26,21 +22,17 @@ use crate::detection::Matrix;
 use crate::explore::RELATIONS;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
-use crate::wire::{Budget, Meter, Redactor, Usage, Wire};
+use crate::wire::{Budget, Usage};
 
 /// Checks, the target that they test, and the limits of the load on it.
 #[derive(Debug)]
 pub struct Suite<'a> {
-    contract: &'a Contract,
-    target: &'a Target,
+    session: Session<'a>,
     registered: Vec<&'static Check>,
     options: Options,
     plan: Plan,
     matrix: &'static Matrix,
     today: Date,
-    meter: Arc<Meter>,
-    wire: Wire,
-    redactor: Arc<Redactor>,
     canaries: Canaries,
     stopper: Stopper,
     /// Time in which cases were polled.
@@ -105,25 +97,19 @@ impl<'a> Suite<'a> {
         checks: &[&'static Check],
     ) -> Result<Self, SetupError> {
         let Options { selection, budget, wire, detect, explore, .. } = &options;
-        let redactor = Arc::new(target.redactor(wire)?);
         let scope = Scope { contract, facts: &target.facts };
         let matrix = Matrix::embedded().map_err(SetupError::Matrix)?;
         let allowance = Allowance { budget, used: Usage::default() };
         let plan = Plan::new(checks, selection, &scope, allowance, matrix, *detect);
         let explored = explore.map_or(0, |exploration| exploration.requests);
         let ceilings = Budget { requests: budget.requests.saturating_add(explored), ..budget.clone() };
-        let meter = Arc::new(Meter::new(ceilings));
         Ok(Self {
-            contract,
-            target,
+            session: Session::new(contract, target, ceilings, wire.clone())?,
             registered: checks.to_vec(),
             plan,
             matrix,
             today: jiff::Timestamp::now().to_zoned_datetime(TimeZone::UTC).date(),
-            wire: Wire::new(target.base().clone(), wire.clone(), Arc::clone(&meter), Arc::clone(&redactor))?,
-            redactor,
             canaries: Canaries::new(&target.facts.canaries)?,
-            meter,
             stopper: Stopper::default(),
             busy: Mutex::default(),
             options,
@@ -148,20 +134,19 @@ impl<'a> Suite<'a> {
         observer.begun(&checks);
         let shared = SharedState::new(&self);
         let preflight = async {
-            match self.preflight().reach_with_token().await {
+            match self.session.reach_with_token().await {
                 None => self.discover(&shared).await,
                 Some(obstacle) => Err(obstacle),
             }
         };
-        let first = self.preflight();
         let waited = tokio::select! {
-            waited = first.wait(|reason, left| observer.waiting(reason, left)) => waited,
+            waited = self.session.wait(|reason, left| observer.waiting(reason, left)) => waited,
             () = self.stopper.stopped() => None,
         };
         if let Some(obstacle) = waited {
             return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
         }
-        self.meter.begin();
+        self.session.meter.begin();
         let reached = tokio::select! {
             reached = preflight => reached,
             () = self.ended() => Ok(None),
@@ -169,7 +154,7 @@ impl<'a> Suite<'a> {
         match reached {
             Ok(Some(facts)) => {
                 let discovered = DiscoveredFact::all(&facts);
-                let target = self.target.with(facts);
+                let target = self.session.target.with(facts);
                 let suite = self.planned_for(&target);
                 let results = suite.run_checks(shared, observer).await;
                 suite.report(begun, results, discovered, None)
@@ -184,7 +169,7 @@ impl<'a> Suite<'a> {
 
     /// What is left of the budget.
     fn allowance(&self) -> Allowance<'_> {
-        Allowance { budget: &self.options.budget, used: self.meter.usage() }
+        Allowance { budget: &self.options.budget, used: self.session.meter.usage() }
     }
 
     /// The same run with the facts of another target, which may unlock more cases, and what is left of the budget.
@@ -192,15 +177,15 @@ impl<'a> Suite<'a> {
     where
         'a: 'b,
     {
-        let scope = Scope { contract: self.contract, facts: &target.facts };
+        let scope = Scope { contract: self.session.contract, facts: &target.facts };
         let Options { selection, detect, .. } = &self.options;
         let plan = Plan::new(&self.registered, selection, &scope, self.allowance(), self.matrix, *detect);
-        Suite { target, plan, ..self }
+        Suite { session: Session { target, ..self.session }, plan, ..self }
     }
 
     /// Whether the run looks for a fact that the tester did not supply, because cases need it and the target may show it.
     pub fn looks_for(&self, fact: Fact) -> bool {
-        let Self { target, plan, options, .. } = self;
+        let Self { session: Session { target, .. }, plan, options, .. } = self;
         let is_needed = !target.facts.has(fact) && plan.lacks(fact, &target.facts);
         let gateways = options.budget.gateways;
         match fact {
@@ -219,7 +204,7 @@ impl<'a> Suite<'a> {
     /// When the run has extractions, and the target rejects each of them: nearly every check of them would be inconclusive.
     async fn discover(&self, shared: &SharedState) -> Result<Option<Facts>, Obstacle> {
         let Self { plan, options, .. } = self;
-        let before = self.meter.usage();
+        let before = self.session.meter.usage();
         let looks = Fact::ALL.iter().any(|fact| *fact != Fact::EntitledProtocols && self.looks_for(*fact));
         let extracts = |planned: &&PlannedCheck| {
             planned.check.operation == Some(OperationId::Extract) && options.budget.gateways > 0
@@ -228,7 +213,7 @@ impl<'a> Suite<'a> {
         let extracting: Vec<&Case> = extracting.collect();
         match checks::discover(&self.context(shared), |fact| self.looks_for(fact), &extracting).await {
             // The plan contains the control request that is sent where nothing is looked for.
-            Ok(found) => Ok((looks && self.meter.usage() != before).then_some(found)),
+            Ok(found) => Ok((looks && self.session.meter.usage() != before).then_some(found)),
             Err(rejection) => Err(Obstacle::new(
                 Verdict::AccessDenied,
                 format!(
@@ -239,18 +224,13 @@ impl<'a> Suite<'a> {
         }
     }
 
-    fn preflight(&self) -> Preflight<'_> {
-        let Self { contract, target, wire, redactor, .. } = self;
-        Preflight { contract, target, wire, redactor }
-    }
-
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {
         let SharedState { passive, state, region, errors, log } = shared;
         ProbeContext {
-            contract: self.contract,
-            target: self.target,
-            wire: &self.wire,
-            redactor: &self.redactor,
+            contract: self.session.contract,
+            target: self.session.target,
+            wire: &self.session.wire,
+            redactor: &self.session.redactor,
             canaries: &self.canaries,
             passive,
             inferred: self.options.inferred,

@@ -34,6 +34,8 @@ pub use pace::Throttling;
 pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]
 pub(crate) use redact::spellings;
+#[cfg(all(test, feature = "embedded"))]
+pub(crate) use redact::written;
 pub use redact::{Redactor, ShortSecret};
 pub use renewal::TokenRenewal;
 pub(crate) use request::percent_encoded;

@@ -9,7 +9,7 @@ use minijinja::{Value, context};
 use super::ClientReport;
 use crate::check::Outcome;
 use crate::client::result::ClientCaseResult;
-use crate::report::{TestResult, plain, quantity, render_lines};
+use crate::report::{JunitTest, plain, quantity, render_lines, template};
 use crate::run::Verdict;
 
 /// Maximum number of lines of a command's output on a terminal and in JUnit.
@@ -123,20 +123,20 @@ impl ClientCaseResult {
     }
 
     /// The case as a test of JUnit.
-    pub(super) fn test(&self) -> TestResult<'_> {
+    pub(super) fn test(&self) -> JunitTest {
         let first = self.findings.first();
         let message = first.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));
-        TestResult {
-            id: &self.id,
+        let test = JunitTest {
+            id: self.id.clone(),
             about: self.duty.to_string(),
-            outcome: &self.outcome,
-            violated: first.map_or(self.duty, |finding| finding.duty).to_string(),
+            kind: first.map_or(self.duty, |finding| finding.duty).to_string(),
             message: message.unwrap_or_default(),
             details: self.details(),
-            same: None,
             output: if self.outcome == Outcome::Warning { self.details() } else { String::new() },
-            elapsed_ms: self.elapsed_ms,
-        }
+            elapsed_ms: Some(self.elapsed_ms),
+            ..JunitTest::default()
+        };
+        test.with(&self.outcome, None)
     }
 
     /// What was expected and found; nothing for a case that passed, or that was not reached, which the sum counts.
@@ -152,7 +152,7 @@ impl ClientCaseResult {
             input => input,
             shown => SHOWN_LINES,
         };
-        let lines = render_lines("details.txt", include_str!("details.txt"), view).into_iter();
+        let lines = render_lines(template!("details.txt"), &view).into_iter();
         lines.fold(self.line(), |text, (label, line)| format!("{text}{label:>16} {line}\n"))
     }
 }

@@ -66,11 +66,11 @@ impl Suite<'_> {
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
-            if self.meter.gateways_taken() > 0 {
+            if self.session.meter.gateways_taken() > 0 {
                 let probe = Probe::new(check, context);
                 probe.begin(failing[0]);
                 if let Some(reason) = has_run_out(&probe, &result.findings, &result.exchanges).await {
-                    result = failures_inconclusive(result, &self.redactor.redact(&reason));
+                    result = failures_inconclusive(result, &self.session.redactor.redact(&reason));
                     break;
                 }
             }
@@ -106,7 +106,7 @@ impl Suite<'_> {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            if self.meter.pace().is_throttling_everything() {
+            if self.session.meter.pace().is_throttling_everything() {
                 results.push(CaseResult::inconclusive(case.label(), ALL_THROTTLED));
                 continue;
             }
@@ -149,7 +149,7 @@ impl Suite<'_> {
 
     pub(super) fn not_reached(&self) -> String {
         let reason = self.stopper.reason().unwrap_or_default();
-        self.redactor.redact(&format!("the run ended before it: {reason}"))
+        self.session.redactor.redact(&format!("the run ended before it: {reason}"))
     }
 }
 

@@ -62,7 +62,7 @@ impl Suite<'_> {
         let lost = not_sent.clone().filter(|_| !self.options.requests.is_empty());
         let not_applicable = not_sent.unwrap_or_else(|| passive::not_applicable(!self.plan.is_all()));
         for check in shared.passive.into_checks() {
-            let mut result = passive::concluded(check, self.contract, &not_applicable);
+            let mut result = passive::concluded(check, self.session.contract, &not_applicable);
             if let (Outcome::Passed, Some(reason)) = (&result.outcome, &lost) {
                 result.outcome = Outcome::Inconclusive(reason.clone());
             }
@@ -80,7 +80,7 @@ impl Suite<'_> {
     pub(super) async fn ended(&self) {
         tokio::select! {
             () = self.stopper.stopped() => {}
-            () = tokio::time::sleep(self.meter.time_left()) => {
+            () = tokio::time::sleep(self.session.meter.time_left()) => {
                 self.stopper.stop("the time limit is reached");
             }
         }

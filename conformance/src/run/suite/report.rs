@@ -30,7 +30,7 @@ impl Suite<'_> {
         obstacle: Option<Obstacle>,
     ) -> Report {
         let RunResults { checks, run_again, explored, log } = results;
-        if let Some(overdrawn) = self.meter.overdrawn() {
+        if let Some(overdrawn) = self.session.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }
         let expectations = expectations(&checks, &self.options.expected, self.today);
@@ -38,11 +38,11 @@ impl Suite<'_> {
         let cases = cases(&self.plan, &checks);
         let detection = Detection::new(self.matrix, &cases);
         let coverage = match &obstacle {
-            Some(Obstacle { reason, .. }) => Coverage::none(&self.contract.catalogue, reason),
-            None => Coverage::new(&checks, &self.contract.catalogue, &detection, self.matrix),
+            Some(Obstacle { reason, .. }) => Coverage::none(&self.session.contract.catalogue, reason),
+            None => Coverage::new(&checks, &self.session.contract.catalogue, &detection, self.matrix),
         };
         let open = coverage.open().collect();
-        let clauses = ClauseSummary::from_results(&checks, &self.contract.catalogue, &open);
+        let clauses = ClauseSummary::from_results(&checks, &self.session.contract.catalogue, &open);
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let (verdict, stopped, unmet) = match obstacle {
@@ -59,21 +59,30 @@ impl Suite<'_> {
                 (verdict, stopped, unmet)
             }
         };
-        let target = self.redactor.redact(self.target.base().as_str());
+        let target = self.session.redactor.redact(self.session.target.base().as_str());
         let mut report = Report {
-            implementation: self.options.implementation.as_deref().map(|name| self.redactor.redact(name)),
-            curl_options: self.options.curl_options.iter().map(|word| self.redactor.redact(word)).collect(),
-            run: self.wire.run().to_owned(),
+            implementation: self
+                .options
+                .implementation
+                .as_deref()
+                .map(|name| self.session.redactor.redact(name)),
+            curl_options: self
+                .options
+                .curl_options
+                .iter()
+                .map(|word| self.session.redactor.redact(word))
+                .collect(),
+            run: self.session.wire.run().to_owned(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
             busy_ms: millis(*lock(&self.busy)),
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
             inferred: self.options.inferred,
-            stopped: stopped.map(|reason| self.redactor.redact(&reason)),
-            usage: self.meter.usage(),
-            throttling: self.meter.throttling(),
-            token_renewals: self.wire.token_renewals(),
+            stopped: stopped.map(|reason| self.session.redactor.redact(&reason)),
+            usage: self.session.meter.usage(),
+            throttling: self.session.meter.throttling(),
+            token_renewals: self.session.wire.token_renewals(),
             discovered,
             run_again,
             explored,
@@ -82,7 +91,7 @@ impl Suite<'_> {
             diagnosis,
             unmet,
             log,
-            ..Report::recorded(self.contract, target, checks, clauses, coverage)
+            ..Report::recorded(self.session.contract, target, checks, clauses, coverage)
         };
         report.conclude(verdict);
         report

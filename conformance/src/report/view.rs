@@ -1,80 +1,91 @@
-use std::collections::BTreeSet;
+//! What the templates of all formats say of a report.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines, same_reason, unresolved};
-use super::template::render;
-use super::words::{changes, evidence_command, inferred_from, not_judged, not_noticed, rests_on, run_lines};
+use super::words::{
+    changes, counted, evidence_command, inference, inferred_from, lines, not_judged, not_noticed, rests_on,
+    run_lines,
+};
 use super::{curl, quantity};
+use crate::check::{Finding, Outcome, Severity};
 use crate::run::{CheckResult, ClauseSummary, FindingChange, Report, Unresolved, Verdict};
 use crate::wire::RecordedExchange;
 
-/// The report as one page for a browser: no other file, no network.
-pub(super) fn html(report: &Report) -> Result<String, minijinja::Error> {
-    render(
-        "page.html",
-        include_str!("html/page.html"),
-        context! {
-            report => Value::from(Serde(report)),
-            tone => tone(report),
-            verdict => &report.conclusion,
-            facts => labelled(run_lines(report)),
-            not_judged => not_judged(report).collect::<Vec<_>>(),
-            not_noticed => not_noticed(report).collect::<Vec<_>>(),
-            changes => changes(report, &FindingChange::ALL),
-            causes => cause_views(report),
-            findings => finding_views(report),
-            operations => operations(report),
-            unresolved => unresolved(report).into_iter().map(unresolved_view).collect::<Vec<_>>(),
-            skipped_cases => skipped_cases(report),
-            observations => observations(report),
-        },
-    )
+/// A report with the words that are made from it.
+pub(super) fn view(report: &Report) -> Value {
+    let lines = lines(report, None);
+    let said: BTreeMap<&str, &str> = lines.iter().map(|(label, text)| (&**label, &**text)).collect();
+    let (mut causes, mut findings, mut all_findings) = (Vec::new(), Vec::new(), Vec::new());
+    for Group { diagnosis, example, others } in groups(report, false) {
+        let causes_of = diagnosis.map(headlines);
+        let view = |finding| finding_view(report, finding, causes_of.as_deref());
+        let (first, other_views) = (view(example), others.iter().copied().map(view).collect::<Vec<_>>());
+        all_findings.push(first.clone());
+        all_findings.extend(other_views.iter().cloned());
+        match &causes_of {
+            Some(headlines) => {
+                causes.push(context! { headlines, folded => folded(&others), first, others => other_views });
+            }
+            None => findings.push(first),
+        }
+    }
+    let groups = |groups: Vec<Unresolved<'_>>| groups.into_iter().map(unresolved_view).collect::<Vec<_>>();
+    context! {
+        report => Value::from(Serde(report)),
+        tone => tone(report),
+        prevents_testing => report.verdict.prevents_testing(),
+        outcomes => counted(report.totals),
+        facts => run_lines(&lines).map(|(label, text)| context! { label, text }).collect::<Vec<_>>(),
+        said => Value::from(Serde(said)),
+        violated => Value::from(Serde(report.clauses.iter().filter(|clause| clause.failures > 0).collect::<Vec<_>>())),
+        not_judged => not_judged(report).collect::<Vec<_>>(),
+        not_noticed => not_noticed(report).collect::<Vec<_>>(),
+        changes => changes(report, &FindingChange::ALL),
+        changed => changes(report, &[FindingChange::New, FindingChange::Fixed, FindingChange::NotReproduced]),
+        causes,
+        findings,
+        all_findings,
+        unresolved => groups(unresolved(report)),
+        inconclusive => groups(Unresolved::inconclusive(&report.checks)),
+        skipped => groups(Unresolved::skipped(&report.checks)),
+    }
 }
 
-/// A label and a text for each line.
-pub(super) fn labelled(lines: impl IntoIterator<Item = (String, String)>) -> Vec<Value> {
-    lines.into_iter().map(|(label, text)| context! { label, text }).collect()
+/// The same for a page, which has all that a report has.
+pub(super) fn page_view(report: &Report) -> Value {
+    // Of a check that ran otherwise; whole checks stand among those without a result.
+    let skipped = Unresolved::skipped(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
+    let skipped_cases = skipped.map(|skips| context! { reason => skips.reason, cases => skips.cases });
+    context! {
+        operations => operations(report),
+        skipped_cases => skipped_cases.collect::<Vec<_>>(),
+        observations => observations(report),
+        ..view(report)
+    }
 }
 
-/// The findings with a likely cause, by cause.
-pub(super) fn cause_views(report: &Report) -> Vec<Value> {
-    let cause = |Group { diagnosis, example, others }: Group<'_>| {
-        Some(context! {
-            headlines => headlines(diagnosis?),
-            folded => folded(&others),
-            first => finding_view(report, example),
-            others => others.iter().map(|found| finding_view(report, *found)).collect::<Vec<_>>(),
-        })
-    };
-    groups(report, false).into_iter().filter_map(cause).collect()
-}
-
-/// Every skipped case of a check that ran otherwise; whole checks stand among those without a result.
-fn skipped_cases(report: &Report) -> Vec<Value> {
-    let skips = Unresolved::skipped(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
-    skips.map(|Unresolved { reason, cases, .. }| context! { reason => reason, cases => cases }).collect()
-}
-
-/// The other findings.
-pub(super) fn finding_views(report: &Report) -> Vec<Value> {
-    let others = groups(report, false).into_iter().filter(|group| group.diagnosis.is_none());
-    others.map(|group| finding_view(report, group.example)).collect()
-}
-
-fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
+fn finding_view(report: &Report, (check, finding): CheckFinding<'_>, causes: Option<&[String]>) -> Value {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange: &RecordedExchange| {
         let curl = curl::command(&report.target, &report.curl_options, exchange);
         context! { exchange => Value::from(Serde(exchange)), size => quantity(curl.len(), "byte"), curl }
     };
+    let is_failure = finding.severity == Severity::Fail;
+    let is_error = is_failure && check.outcome == Outcome::Failed;
+    let is_accepted = is_failure && matches!(check.outcome, Outcome::ExpectedFailure(_));
+    let rule = report.clauses.iter().position(|clause| clause.id == finding.clause);
+    let change = report.since.as_ref().and_then(|since| since.finding(check.id, finding));
     context! {
         check => check.id,
         title => check.title,
         why => check.why,
         coverage => check.coverage(),
         inferred_from => inferred_from(finding),
+        inference => inference(finding),
         rests_on => (!finding.facts.is_empty()).then(|| rests_on(&finding.facts)),
         word => check.outcome.name(),
         outcome => class(check.outcome.name()),
@@ -83,9 +94,24 @@ fn finding_view(report: &Report, (check, finding): CheckFinding<'_>) -> Value {
         finding => Value::from(Serde(finding)),
         exchanges => cited.map(exchange).collect::<Vec<_>>(),
         evidence => evidence_command(check, finding),
+        causes => causes.map(<[String]>::to_vec),
+        is_error,
+        level => if is_error || is_accepted { "error" } else { "warning" },
+        rule,
+        line => rule.map_or(1, |rule| report.clauses[rule].line),
+        fingerprint => fingerprint(check, finding),
+        change => change.map(|known| known.change.name()),
     }
 }
 
+/// Identifies a finding across reports: the check, the clause, the case, and a number among the findings with the same three.
+fn fingerprint(check: &CheckResult, finding: &Finding) -> String {
+    let Finding { clause, case, .. } = finding;
+    let case = case.as_deref().unwrap_or_default();
+    let alike = check.findings.iter().filter(|other| other.clause == *clause && other.is_of(case));
+    let number = alike.take_while(|other| !std::ptr::eq(*other, finding)).count();
+    format!("{}:{clause}:{case}:{number}", check.id)
+}
 /// The clauses of each operation; they are sorted by id.
 fn operations(report: &Report) -> Vec<Value> {
     let name = |clause: &ClauseSummary| clause.id.id().split('.').next().unwrap_or_default();
@@ -135,10 +161,10 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
 }
 
 /// What has no result for one reason.
-pub(super) fn unresolved_view(group: Unresolved<'_>) -> Value {
+fn unresolved_view(group: Unresolved<'_>) -> Value {
     let ids: Vec<&str> = group.ids().collect();
     let word = group.outcome.name();
-    context! { word, outcome => class(word), reason => group.reason, checks => Value::from(Serde(&ids)) }
+    context! { word, outcome => class(word), reason => group.reason, line => group.line(), checks => Value::from(Serde(&ids)) }
 }
 
 /// What was observed, each once.

@@ -1,0 +1,189 @@
+//! What runs after the plan: inconclusive cases again, cases for what is left of the budget, and an exploration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Suite;
+use super::active::add_skipped;
+use super::all::Results;
+use crate::check::{Case, Finding, Outcome, ProbeContext};
+use crate::explore::{ExplorationResult, RELATIONS};
+use crate::run::{CheckResult, PlannedCheck, Rerun};
+use crate::wire::RecordedExchange;
+
+/// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then, and the
+/// run has no verdict in any case.
+const MAX_INCONCLUSIVE: usize = 3;
+
+/// How many times the inconclusive cases of a check run again at most.
+const ROUNDS_OF_RERUN: usize = 5;
+
+/// Rounds in a row without a result for any of the cases, after which the check is left as it is. One is not enough: a service may
+/// need a little longer than its `Retry-After` says.
+const MAX_FRUITLESS: usize = 2;
+
+/// Pause between two of these rounds if the target asks for no other.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How often a run chooses further cases. Those of a control request that is not accepted cost nothing, so that others fit.
+const ROUNDS: usize = 4;
+
+impl Suite<'_> {
+    /// Runs the inconclusive cases of these checks again, one check after another, once the longest `Retry-After` of the target has
+    /// passed. Nothing else is running then, since most of them met a busy service. The limits of the budget apply, also that of time.
+    pub(super) async fn run_inconclusive_again(
+        &self,
+        inconclusive: Vec<CheckResult>,
+        context: &ProbeContext<'_>,
+        results: &mut Results<'_>,
+    ) -> Rerun {
+        let mut run_again = Rerun::default();
+        if let Some(wait) = self.session.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
+            self.pause(wait).await;
+        }
+        self.session.meter.pace().reset_throttling();
+        let mut in_a_row = 0;
+        for mut result in inconclusive {
+            let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
+            let given_up = self.stopper.reason().is_some()
+                || self.session.meter.pace().is_throttling_everything()
+                || in_a_row >= MAX_INCONCLUSIVE;
+            if let Some(planned) = planned.filter(|_| !given_up) {
+                run_again.checks += 1;
+                self.run_again(&mut result, planned, context).await;
+                let is_open = matches!(result.outcome, Outcome::Inconclusive(_));
+                run_again.concluded += usize::from(!is_open);
+                in_a_row = if is_open { in_a_row + 1 } else { 0 };
+            }
+            self.add_active(result, results);
+        }
+        run_again
+    }
+
+    async fn pause(&self, wait: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = self.ended() => {}
+        }
+    }
+
+    /// A service that lends gateways, or serves so many requests in a time, decides a part of the cases each time.
+    async fn run_again(&self, result: &mut CheckResult, planned: &PlannedCheck, context: &ProbeContext<'_>) {
+        let mut fruitless = 0;
+        for round in 1..=ROUNDS_OF_RERUN {
+            let cases: Vec<&Case> = planned.running().filter(|case| is_open(result, case)).collect();
+            merge(result, self.run_cases(planned.check, &cases, context).await);
+            let left = cases.iter().filter(|case| is_open(result, case)).count();
+            fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
+            let is_over =
+                self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
+            if left == 0 || fruitless == MAX_FRUITLESS || is_over || round == ROUNDS_OF_RERUN {
+                break;
+            }
+            let wait = self.session.meter.remaining_wait().unwrap_or(PAUSE);
+            self.pause(wait.min(self.options.wire.longest_wait)).await;
+        }
+        self.finish(result);
+    }
+
+    /// Spends what is left of the budget on cases that the plan left out: a plan reserves the most that each case may cost, and most cost
+    /// less.
+    pub(super) async fn run_more(&self, context: &ProbeContext<'_>, results: &mut Results<'_>) {
+        let ends = || self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
+        let mut plan = self.plan.clone();
+        for _ in 0..ROUNDS {
+            if ends() || !plan.is_limited() {
+                break;
+            }
+            for planned in plan.take_more(&results.checks, self.matrix, self.allowance()) {
+                if ends() {
+                    break;
+                }
+                let id = planned.check.id;
+                let known = &mut results.checks;
+                let Some(at) = known.iter().position(|result| result.id == id) else { continue };
+                let before = known.swap_remove(at);
+                results.observer.check_begun(planned.check);
+                let result = self.run_more_of(before, &planned, context).await;
+                self.add_active(result, results);
+            }
+        }
+    }
+
+    /// These cases are beyond what the plan promises, so one without a result is skipped: it does not make the run incomplete.
+    async fn run_more_of(
+        &self,
+        mut before: CheckResult,
+        planned: &PlannedCheck,
+        context: &ProbeContext<'_>,
+    ) -> CheckResult {
+        let cases: Vec<&Case> = planned.running().collect();
+        let mut result = self.run_cases(planned.check, &cases, context).await;
+        for case in &mut result.cases {
+            if let Outcome::Inconclusive(reason) = &case.outcome {
+                case.outcome = Outcome::Skipped(reason.clone());
+            }
+        }
+        if before.cases.is_empty() {
+            add_skipped(&mut result, planned);
+        } else {
+            merge(&mut before, result);
+            result = before;
+        }
+        self.finish(&mut result);
+        result
+    }
+
+    /// Runs the exploration after everything else and without retries, because reducing a finding has repeated it already.
+    pub(super) async fn explore(
+        &self,
+        context: &ProbeContext<'_>,
+        results: &mut Results<'_>,
+    ) -> Option<ExplorationResult> {
+        let exploration = self.options.explore?;
+        let progress = Arc::default();
+        results.observer.check_begun(&RELATIONS);
+        let result = match self.stopper.reason() {
+            Some(_) => CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())),
+            None => {
+                self.session.meter.pace().reset_throttling();
+                let case = exploration.case(&progress);
+                let mut result = self.attempt(&RELATIONS, &[&case], context).await.result;
+                self.finish(&mut result);
+                result
+            }
+        };
+        results.add(result);
+        Some(exploration.result(&progress))
+    }
+}
+
+fn is_open(result: &CheckResult, case: &Case) -> bool {
+    let known = result.cases.iter().find(|known| known.label == case.label());
+    known.is_some_and(|known| matches!(known.outcome, Outcome::Inconclusive(_)))
+}
+
+/// Replaces the outcomes of cases with those of a later run.
+fn merge(before: &mut CheckResult, again: CheckResult) {
+    let CheckResult { cases, findings, observations, exchanges, evidence, requests, elapsed_ms, .. } = again;
+    let was_run_again = |finding: &Finding| cases.iter().any(|case| finding.is_of(&case.label));
+    before.findings.retain(|finding| !was_run_again(finding));
+    // Exchanges are numbered in each run of a check.
+    let offset = before.requests;
+    let renumbered =
+        |exchange: RecordedExchange| RecordedExchange { index: exchange.index + offset, ..exchange };
+    before.exchanges.extend(exchanges.into_iter().map(renumbered));
+    before.findings.extend(findings.into_iter().map(|mut finding| {
+        finding.exchanges.iter_mut().chain(&mut finding.judged).for_each(|index| *index += offset);
+        finding
+    }));
+    for case in cases {
+        if let Some(known) = before.cases.iter_mut().find(|known| known.label == case.label) {
+            *known = case;
+        }
+    }
+    before.observations.extend(observations);
+    before.evidence.extend(evidence);
+    before.requests += requests;
+    before.elapsed_ms += elapsed_ms;
+}
