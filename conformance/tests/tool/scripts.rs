@@ -33,6 +33,7 @@ macro_rules! scripts {
 
 scripts! {
     action artefacts commands configurations endings evidence facts judged observed servers usage watch written
+    busy discovery environments runs wire
 }
 
 /// Plays each session of a script, in a folder of its own.
