@@ -8,9 +8,7 @@ use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::snapshot;
 use sallyport_conformance::wire::{Usage, WireOptions};
-use sallyport_conformance::{
-    Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry,
-};
+use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::json;
 
