@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{Backend, ProxiedRequest};
+use sallyport_conformance::run::Profile;
 use sallyport_conformance::wire::WireOptions;
-use sallyport_conformance::{Contract, Options, SilentObserver, Suite, Verdict};
+use sallyport_conformance::{Contract, Options, Outcome, Report, SilentObserver, Suite, Verdict};
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::{Config, RunningServer};
 
@@ -34,7 +35,11 @@ async fn it_conforms_over_its_own_tls() {
     let pair = Pair::new();
     let config = Config { tls: Some(pair.identity()), ..config() };
     let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
-    assert_conforms(&reference, &pair).await;
+    // What handles requests is the same as without TLS, and both fronts get every case.
+    let report = judge(&reference, &pair, Profile::Production).await;
+    assert_eq!(report.verdict, Verdict::Conforms, "{:#?}", report.checks);
+    let https = report.checks.iter().find(|check| check.id.starts_with("all.https"));
+    assert_eq!(https.map(|check| &check.outcome), Some(&Outcome::Passed));
     reference.close().await;
 }
 
@@ -53,14 +58,19 @@ async fn it_conforms_behind_nginx() {
 
 /// Every clause that can be looked at is, and none is broken.
 async fn assert_conforms(reference: &Reference, pair: &Pair) {
-    assert_eq!(reference.target().base().scheme(), "https");
-    let wire = WireOptions { authorities: pair.certificate().into_bytes(), ..WireOptions::default() };
-    let options = Options { wire, ..Options::default() };
-    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), options);
-    let report = suite.expect("a suite").run(&SilentObserver).await;
+    let report = judge(reference, pair, Profile::Full).await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
     assert_eq!(report.verdict, Verdict::Conforms, "{unclean:#?}");
     assert_eq!(report.totals.skipped, 1, "throttling is not seen here, everything else is");
+}
+
+async fn judge(reference: &Reference, pair: &Pair, profile: Profile) -> Report {
+    assert_eq!(reference.target().base().scheme(), "https");
+    let wire = WireOptions { authorities: pair.certificate().into_bytes(), ..WireOptions::default() };
+    let mut options = Options { wire, profile, budget: profile.budget(), ..Options::default() };
+    options.budget.rate = None;
+    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), options);
+    suite.expect("a suite").run(&SilentObserver).await
 }
 
 /// The lab reaches a service whose authority the options name, and without it says why it does not.

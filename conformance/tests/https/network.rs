@@ -1,8 +1,7 @@
 //! A company's network: its own authority, a proxy that has to be passed, and services that require a client certificate.
 
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
@@ -26,7 +25,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::config;
 use super::nginx::{Nginx, free, installed};
-use super::program::{AssertOutput as _, Finish as _, Folder, program, send, text, wait_until};
+use super::program::{AssertOutput as _, Finish as _, Folder, program, text};
 
 /// The host that only the proxy knows.
 const HOST: &str = "service.invalid";
@@ -343,54 +342,5 @@ async fn nginx_that_wants_a_client_certificate_is_understood() {
     finish(short_run(&reference, &base)).await.assert(3, &["requires a client certificate; pass one"]);
     let known = [base.as_slice(), &["--client-certificate", &client]].concat();
     finish(short_run(&reference, &known)).await.assert(0, &["no violation found"]);
-    reference.close().await;
-}
-
-/// Waits until a file has a text.
-fn wait_for(file: &Path, expected: &str) {
-    wait_until(|| std::fs::read_to_string(file).is_ok_and(|text| text.contains(expected)));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_run_waits_for_a_service_that_starts() {
-    let (reference, server) = reference().await;
-    let (folder, address) = (Folder::new(), free());
-    let url = format!("http://{address}");
-    let waiting = |time: &'static str| short_run(&reference, &["--base-url", &url, "--wait", time]);
-    finish(waiting("1s")).await.assert(3, &["unreachable: ", "waited 1 s in vain (--wait): no response"]);
-
-    let started = |name: &str| {
-        let file = folder.path().join(name);
-        let output = std::fs::File::create(&file).expect("a file");
-        let mut command = waiting("10m");
-        command.stdout(output.try_clone().expect("the same file")).stderr(output).stdin(Stdio::null());
-        (command.spawn().expect("it starts"), file)
-    };
-    let (mut interrupted, file) = started("interrupted");
-    wait_for(&file, "waiting ");
-    send(&interrupted, "-INT");
-    assert_eq!(interrupted.wait().expect("it ended").code(), Some(4));
-    assert!(folder.read("interrupted").contains("the run was interrupted"), "{}", folder.read("interrupted"));
-
-    let (mut child, file) = started("served");
-    wait_for(&file, "waiting ");
-    // First a proxy without its service, then the service.
-    let listener = TcpListener::bind(address).await.expect("its port");
-    tokio::spawn(async move {
-        let (mut early, _) = listener.accept().await?;
-        let read = early.read(&mut [0; 4096]).await?;
-        assert!(read > 0, "a request");
-        early.write_all(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await?;
-        while let Ok((mut stream, _)) = listener.accept().await {
-            tokio::spawn(async move {
-                copy_bidirectional(&mut stream, &mut TcpStream::connect(server).await?).await
-            });
-        }
-        std::io::Result::Ok(())
-    });
-    let ended = tokio::task::spawn_blocking(move || child.wait()).await.expect("waited").expect("it ended");
-    let said = std::fs::read_to_string(&file).expect("its output");
-    assert_eq!(ended.code(), Some(0), "{said}");
-    assert!(said.contains("HTTP 503"), "{said}");
     reference.close().await;
 }

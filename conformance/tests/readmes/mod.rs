@@ -48,6 +48,8 @@ fn every_readme_is_known() {
 #[test]
 fn every_console_block_runs_or_says_why_not() {
     let (mut ran, mut failed) = (0, Vec::new());
+    // Two pages begin with the whole run, which leaves nothing behind.
+    let mut whole_runs = 0;
     for readme in READMES {
         // The blocks of one README are read from top to bottom, so one may use the files of another.
         let session = Session::new(&root());
@@ -58,6 +60,10 @@ fn every_console_block_runs_or_says_why_not() {
                 continue;
             }
             for command in &block.commands {
+                whole_runs += usize::from(command == "cargo conformance");
+                if command == "cargo conformance" && whole_runs > 1 {
+                    continue;
+                }
                 match session.run(command) {
                     Ok(None) => ran += 1,
                     Ok(Some(reason)) => println!("not run: {place}: {command}: {reason}"),

@@ -31,9 +31,10 @@ impl Session {
         if server.is_file() {
             script(&programs, "server", &format!("exec {} \"$@\"", quoted(&server)));
         }
-        // What `cargo conformance` and `cargo run` would build stands there already.
+        // What `cargo conformance` and `cargo run` would build stands there already. All cases run once, by `cargo conformance`.
         let cargo = format!(
-            "case \"$1 $2 $3 $4 $5\" in\n\
+            "case \"$*\" in *--embedded\\ --report*) set -- \"$@\" --profile smoke;; esac\n\
+             case \"$1 $2 $3 $4 $5\" in\n\
              conformance*) shift; exec conformance \"$@\";;\n\
              'run -p sallyport-server -- '*) shift 4; exec server \"$@\";;\n\
              *) echo \"this test does not know cargo $*\" >&2; exit 100;;\nesac\n# {}",

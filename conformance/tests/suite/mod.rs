@@ -2,22 +2,14 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
-mod busy;
 mod canned;
 #[path = "../../../server/tests/store/cluster.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the server's own tests use the rest; a test may panic")]
 mod cluster;
-mod discovery;
-mod environment;
-mod gateways;
-mod inferred;
 mod memory;
 mod profiles;
-mod protocol;
 mod reference;
 mod rotation;
 mod runs;
-mod secrets;
-mod wire;
 
-use crate::support::server;
+use crate::support::{program, server};

@@ -8,14 +8,13 @@ use sallyport_conformance::contract::OperationId;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::snapshot;
 use sallyport_conformance::wire::{Usage, WireOptions};
-use sallyport_conformance::{
-    Budget, Contract, Facts, Options, Secret, SilentObserver, Suite, Target, Verdict, registry,
-};
+use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode};
 use serde_json::json;
 
 use super::canned::{judge, only};
 use super::cluster::{Cluster, eventually};
+use crate::support::program::Folder;
 
 /// On SQLite, `tests/proof` says so.
 #[tokio::test]
@@ -82,45 +81,6 @@ async fn its_responses_are_stable() {
     insta::assert_snapshot!(Vec::from_iter(seen).join("\n\n"));
 }
 
-/// One clear line instead of a hundred inconclusive checks.
-#[tokio::test]
-async fn a_wrong_token_or_base_url_ends_the_run_at_once() {
-    let reference = Reference::start().await.expect("the reference server starts");
-    let base = reference.target().base().as_str().trim_end_matches('/').to_owned();
-    let token = reference.target().token.expose().to_owned();
-    let contract = Contract::embedded().expect("contract");
-    let groups = &contract.groups().path;
-    let prefix = &groups[..groups.match_indices('/').nth(2).expect("three segments").0];
-    let cases = [
-        (base.clone(), "sally_api_not-the-token", Verdict::TokenRejected, "rejects the account's token"),
-        (format!("{base}{prefix}"), token.as_str(), Verdict::WrongTarget, "remove"),
-        (format!("{base}/elsewhere"), token.as_str(), Verdict::WrongTarget, "check the base URL"),
-    ];
-    for (base, token, verdict, words) in cases {
-        let target =
-            Target::new(&base, Secret::new("API_KEY", token), Facts::default(), false).expect("target");
-        let report = judge(&target, Options::default()).await;
-        assert_eq!(report.verdict, verdict, "{base}");
-        let stopped = report.stopped.unwrap_or_default();
-        assert!(stopped.contains(words) && !stopped.contains(token), "{stopped}");
-        assert!(report.usage.requests <= 6 && report.checks.is_empty(), "{:?}", report.usage);
-    }
-}
-
-/// The limits allow the first requests alone, which show no clause, though passive checks see them.
-#[tokio::test]
-async fn a_run_that_judges_no_clause_has_no_verdict() {
-    let reference = Reference::start().await.expect("started");
-    let Target { token, .. } = reference.target();
-    let base = reference.target().base().as_str();
-    let target = Target::new(base, token.clone(), Facts::default(), false).expect("a loopback address");
-    let mut options = Options::default();
-    (options.budget.requests, options.budget.gateways) = (4, 0);
-    let report = judge(&target, options).await;
-    reference.close().await;
-    assert_eq!((report.coverage.judged, report.verdict), (0, Verdict::Incomplete), "{:?}", report.totals);
-}
-
 /// A customer may have changed the first instance since the export; that hides nothing of the others.
 #[tokio::test]
 async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {
@@ -140,4 +100,33 @@ async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {
     for (severity, field) in [(Severity::Warn, "status \"changed\""), (Severity::Fail, "offerId 1")] {
         assert!(told.iter().any(|(of, text)| *of == severity && text.contains(field)), "{field}: {told:#?}");
     }
+}
+
+#[test]
+fn the_server_writes_what_is_known_of_its_sample_data() {
+    let folder = Folder::new();
+    let place = folder.path().join("facts");
+    let store = sallyport_server::store::sqlite::SqliteStore::temporary().expect("a database");
+    let seeded = sallyport_server::data::seed::seed(&store);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let sample = runtime.block_on(seeded).expect("sample data");
+    sallyport_server::data::facts::write(&place, &sample).expect("a folder of facts");
+    let mode = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&place), 0o700);
+    assert_eq!(mode(&place.join("api-key.txt")), 0o600);
+    let file = place.join("conformance.toml");
+    let config = sallyport_conformance::config::Config::read(&file, &|_| None).expect("a configuration");
+    for fact in sallyport_conformance::target::Fact::ALL {
+        assert!(config.facts.has(fact), "{fact:?}");
+    }
+    let Some(sallyport_conformance::config::TokenSource::Given(token)) = config.token else {
+        panic!("a token of a file")
+    };
+    assert_eq!(token.expose(), sample.tokens.main.expose());
+    assert!(sallyport_server::data::facts::write(&place, &sample).is_err(), "nothing is written over");
+    let configuration = std::fs::read_to_string(&file).expect("it can be read");
+    assert!(sample.tokens.list().iter().all(|it| !configuration.contains(it.token.expose())));
 }

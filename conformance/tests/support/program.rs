@@ -12,7 +12,14 @@ pub(crate) const TOKEN: &str = r#"cAn4ry/+tok"en\ =&%42"#;
 
 /// The program, with a token and no other variable of ours.
 pub(crate) fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+    let mut command = command(env!("CARGO_BIN_EXE_conformance"));
+    command.args(arguments).env("SALLYPORT_API_KEY", TOKEN);
+    command
+}
+
+/// A command without variables of ours.
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let ours = name.to_str().is_some_and(|name| {
             ["SALLYPORT_", "CONFORMANCE_", "GITHUB_"].iter().any(|ours| name.starts_with(ours))
@@ -21,7 +28,7 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command.args(arguments).env("SALLYPORT_API_KEY", TOKEN).stdin(Stdio::null());
+    command.stdin(Stdio::null());
     command
 }
 
@@ -30,11 +37,6 @@ pub(crate) fn run(arguments: &[&str]) -> Output {
     let sends = ["run", "record", "compare", "replay"].contains(&arguments[0]);
     let full: &[&str] = if sends && !arguments.contains(&"--profile") { &["--profile", "full"] } else { &[] };
     program(&[arguments, full].concat()).finish()
-}
-
-/// The same without a token.
-pub(crate) fn run_without_token(arguments: &[&str]) -> Output {
-    program(arguments).env_remove("SALLYPORT_API_KEY").finish()
 }
 
 /// The program while it runs. Dropped, it is killed.

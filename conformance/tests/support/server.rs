@@ -1,5 +1,4 @@
-//! A server for tests on a real socket of the loopback interface, which does with each connection what a test wants, and ways to
-//! misbehave.
+//! A server for tests on a real socket of the loopback interface, which does with each connection what a test wants.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -8,9 +7,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// What a server does with each connection once it has read the head of a request.
-pub(crate) type Behaviour = fn(&mut TcpStream) -> std::io::Result<()>;
 
 /// A server that does the same to everybody. Its threads end with the test.
 pub(crate) struct TestServer {
@@ -151,49 +147,14 @@ pub(crate) fn hang(stream: &mut TcpStream) -> std::io::Result<()> {
     stream.read(&mut [0; 1]).map(drop)
 }
 
-pub(crate) fn garbage(stream: &mut TcpStream) -> std::io::Result<()> {
-    stream.write_all(b"\x16\x03\x01 nothing of this is HTTP \xff\xfe\r\n\r\n")
-}
-
-pub(crate) fn close(_: &mut TcpStream) -> std::io::Result<()> {
-    Ok(())
-}
-
-pub(crate) fn endless(stream: &mut TcpStream) -> std::io::Result<()> {
+/// A chunked response whose body repeats this without end.
+pub(crate) fn endless(stream: &mut TcpStream, body: &str) -> std::io::Result<()> {
     stream.write_all(
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
     )?;
-    let chunk = [b"10000\r\n".as_slice(), &vec![b' '; 0x10000], b"\r\n"].concat();
     loop {
-        stream.write_all(&chunk)?;
+        stream.write_all(body.as_bytes())?;
     }
-}
-
-pub(crate) fn ten_megabytes(stream: &mut TcpStream) -> std::io::Result<()> {
-    json(stream, format!(r#"{{"code": 500, "message": "{}"}}"#, "x".repeat(10_000_000)).as_bytes())
-}
-
-/// A small text that takes fifty times its length once it is parsed.
-pub(crate) fn numbers(stream: &mut TcpStream) -> std::io::Result<()> {
-    json(stream, format!("[{}0]", "0,".repeat(500_000)).as_bytes())
-}
-
-pub(crate) fn deep(stream: &mut TcpStream) -> std::io::Result<()> {
-    json(stream, "[".repeat(500_000).as_bytes())
-}
-
-pub(crate) fn invalid_utf8(stream: &mut TcpStream) -> std::io::Result<()> {
-    json(stream, b"{\"code\": 200, \"message\": \"\xff\xfe\xc0\"}")
-}
-
-pub(crate) fn truncated(stream: &mut TcpStream) -> std::io::Result<()> {
-    stream.write_all(
-        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"code\": 2",
-    )
-}
-
-pub(crate) fn a_page(stream: &mut TcpStream) -> std::io::Result<()> {
-    response(stream, "200 OK", &[("Content-Type", "text/html")], b"<!doctype html><title>Welcome</title>")
 }
 
 pub(crate) fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -215,6 +176,10 @@ pub(crate) fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, S
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
         bytes.extend_from_slice(&chunk[..read]);
+        // A handshake of TLS, which has no head.
+        if bytes[0] == 0x16 {
+            return Ok(Default::default());
+        }
         let text = String::from_utf8_lossy(&bytes);
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| {

@@ -1,5 +1,6 @@
 //! The reports of one small run that never changes, and what holds for the reports of any run.
 
+use std::io::Write as _;
 use std::net::TcpStream;
 
 use sallyport_conformance::check::Outcome;
@@ -9,9 +10,9 @@ use sallyport_conformance::run::{CaseResult, ExpectedFailure, Glob};
 use sallyport_conformance::{
     Budget, Contract, Facts, Options, Report, Secret, Selection, SilentObserver, Suite, Target, Verdict,
 };
-use serde_json::Value;
 
 use super::formats;
+use super::program::text;
 use super::server::{self, TestServer};
 use crate::support::steady::steady;
 
@@ -103,30 +104,6 @@ async fn commands_are_whole_in_every_format() {
 }
 
 #[tokio::test]
-async fn a_json_report_fits_its_published_schema() {
-    let schema = include_str!("../../report.schema.json");
-    let validator =
-        jsonschema::validator_for(&serde_json::from_str(schema).expect("JSON")).expect("a schema");
-    let runs = [
-        fixed_run(|_| {}).await,
-        fixed_run(|options| {
-            options.expected = vec![expected(Clause::GroupsOrder), expected(Clause::GroupsEmpty)]
-        })
-        .await,
-        fixed_run(|options| options.budget.requests = 1).await,
-    ];
-    for report in runs {
-        let json: Value = serde_json::from_str(&Format::Json.render(&report).expect("JSON")).expect("JSON");
-        let errors: Vec<_> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{errors:?}");
-    }
-    assert!(
-        !validator.is_valid(&serde_json::json!({ "schema_version": 1 })),
-        "the schema lets anything pass"
-    );
-}
-
-#[tokio::test]
 async fn reports_fit_the_schemas_of_their_readers() {
     let fixed = fixed_run(|options| options.keep_exchanges = true).await;
     let accepted = fixed_run(|options| options.expected = vec![expected(Clause::GroupsOrder)]).await;
@@ -171,95 +148,6 @@ async fn reports_fit_the_schemas_of_their_readers() {
     }
 }
 
-#[test]
-fn the_published_schema_is_the_one_of_this_version() {
-    let published = include_str!("../../report.schema.json");
-    let current = report::schema().expect("a schema");
-    assert!(
-        published == current,
-        "report.schema.json is not current: cargo conformance schema > conformance/report.schema.json"
-    );
-}
-
-#[tokio::test]
-async fn a_page_escapes_what_servers_say_and_loads_nothing() {
-    let report = fixed_run(|_| {}).await;
-    let page = Format::Html.render(&report).expect("HTML");
-    assert!(!page.contains("<script>alert"), "markup of the server came through");
-    assert!(page.contains("&lt;script&gt;alert"));
-    for loading in ["src=", "<link", "@import", "url(", "fetch("] {
-        assert!(!page.contains(loading), "the page has {loading}");
-    }
-    for clause in &report.clauses {
-        assert!(page.contains(&format!("id=\"clause-{}\"", clause.id)), "{} is missing", clause.id);
-    }
-    assert!(page.contains("curl -sS"), "a finding can be reproduced");
-    // Who clicks on an outcome wants to see it.
-    assert!(page.contains("value=\"failed\">") && !page.contains("checked>"), "an outcome hides itself");
-}
-
-#[tokio::test]
-async fn sarif_points_at_the_line_of_the_clause() {
-    let document = include_str!("../../../openapi/openapi.yaml");
-    let server = TestServer::start(groups);
-    let contract = Contract::embedded().expect("contract");
-    let target =
-        Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false)
-            .expect("target");
-    let options = Options {
-        selection: Selection { only: vec![Glob::new("groups.order")], skip: vec![] },
-        ..Options::default()
-    };
-    let report = Suite::new(contract, &target, options).expect("a suite").run(&SilentObserver).await;
-    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
-    let result = &sarif["runs"][0]["results"][0];
-    let line = result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().expect("a line");
-    let line = usize::try_from(line).expect("a line");
-    let pointed = document.lines().nth(line - 1).expect("a line of the document");
-    assert!(pointed.contains("id: groups.order"), "line {line} is {pointed:?}");
-}
-
-#[tokio::test]
-async fn an_expected_failure_is_no_failure_anywhere() {
-    let report = fixed_run(|options| {
-        options.selection.only = vec![Glob::new("groups.order")];
-        options.expected = vec![expected(Clause::GroupsOrder)];
-    })
-    .await;
-    assert_eq!(report.verdict, Verdict::Accepted);
-    let render = |format: Format| format.render(&report).expect("rendered");
-    let verdict = report.conclusion.as_str();
-    let words = "accepted: 1 accepted violation (groups.order until 9999-01-01), no other violation found, ";
-    assert!(verdict.starts_with(words) && verdict.ends_with(" clauses judged"), "{verdict}");
-    for format in Format::ALL {
-        let has_words = !matches!(format, Format::Prometheus | Format::Har);
-        assert_eq!(render(format).contains(verdict), has_words, "{}", format.name());
-    }
-    assert!(report::summary(&report, &Screen::PLAIN).contains(verdict));
-    for sample in ["verdict{verdict=\"accepted\"} 1", "verdict{verdict=\"conforms\"} 0", "clauses_accepted 1"]
-    {
-        assert!(
-            render(Format::Prometheus).contains(&format!("sallyport_conformance_{sample}\n")),
-            "{sample}"
-        );
-    }
-    let until = "clause_accepted_until_timestamp_seconds{clause=\"groups.order\"} 253370851200\n";
-    assert!(render(Format::Prometheus).contains(until), "{}", render(Format::Prometheus));
-    assert!(!render(Format::Junit).contains("<failure"));
-    assert!(render(Format::Sarif).contains("\"justification\""));
-    assert!(render(Format::Markdown).contains("fails, as expected"));
-    assert!(report.clauses.iter().all(|clause| clause.failures == 0));
-}
-
-#[tokio::test]
-async fn a_run_that_ended_early_is_an_error_in_junit_and_no_success_in_sarif() {
-    let report = fixed_run(|options| options.budget.requests = 1).await;
-    assert_eq!(report.verdict, Verdict::Incomplete);
-    assert!(Format::Junit.render(&report).expect("JUnit").contains("<error"));
-    let sarif: Value = serde_json::from_str(&Format::Sarif.render(&report).expect("SARIF")).expect("JSON");
-    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
-}
-
 /// The comment of a pull request holds 65,536 characters.
 #[tokio::test]
 async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
@@ -276,4 +164,33 @@ async fn a_comment_ends_before_a_whole_finding_and_counts_the_others() {
     let said = format!("**{} findings are left out, because the text would be too long.**", 300 - shown);
     assert!(shown > 20 && comment.contains(&said), "{said}");
     assert!(comment.ends_with("The reports in other formats have everything.\n"), "{}", &comment[60_000..]);
+}
+
+/// The example of alert rules, by Prometheus itself.
+#[test]
+fn alert_rules_fire_when_they_should() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/prometheus");
+    let promtool = std::env::var_os("PROMTOOL").unwrap_or_else(|| "promtool".into());
+    for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"]] {
+        let ended = std::process::Command::new(&promtool).args(arguments).current_dir(folder).output();
+        match ended {
+            Ok(output) => assert!(output.status.success(), "{}", text(&output)),
+            Err(_) => {
+                // Past the test harness, which shows what is printed only for tests that fail.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "SKIPPED alert rules: no promtool; install Debian's package prometheus, or name the program in PROMTOOL"
+                );
+                return;
+            }
+        }
+    }
+    // Each metric of the rules is one that is written.
+    let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).expect("the rules");
+    let sources = include_str!("../../src/report/html/metrics.prom");
+    for word in rules.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        if let Some(name) = word.strip_prefix("sallyport_conformance_") {
+            assert!(sources.contains(&format!("\"{name}\"")), "unknown metric `{name}`");
+        }
+    }
 }
