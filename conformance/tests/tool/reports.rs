@@ -187,7 +187,7 @@ fn alert_rules_fire_when_they_should() {
     }
     // Each metric of the rules is one that is written.
     let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).expect("the rules");
-    let sources = include_str!("../../src/report/html/metrics.prom");
+    let sources = include_str!("../../src/report/templates/metrics.prom");
     for word in rules.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         if let Some(name) = word.strip_prefix("sallyport_conformance_") {
             assert!(sources.contains(&format!("\"{name}\"")), "unknown metric `{name}`");
