@@ -1,7 +1,5 @@
 //! A server for tests on a real socket of the loopback interface, which does with each connection what a test wants.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use std::io::{Read as _, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,8 +23,6 @@ struct Counts {
 
 /// The first request on a connection.
 pub(crate) struct Request<'a> {
-    /// How many requests came before.
-    pub(crate) number: usize,
     /// The request line and the headers.
     pub(crate) head: &'a str,
     pub(crate) body: &'a str,
@@ -70,7 +66,7 @@ impl TestServer {
                 let (behaviour, counts) = (Arc::clone(&behaviour), Arc::clone(&counts));
                 std::thread::spawn(move || {
                     let Ok((head, body)) = read_request(&mut stream) else { return };
-                    let number = counts.requests.fetch_add(1, Ordering::SeqCst);
+                    counts.requests.fetch_add(1, Ordering::SeqCst);
                     // The listener waits for a connection; it is dropped before the end of this one can be read.
                     let pause = |time| {
                         *counts.pause.lock().unwrap_or_else(PoisonError::into_inner) = Some(time);
@@ -78,7 +74,7 @@ impl TestServer {
                             let _ = wake.read(&mut [0; 1]);
                         }
                     };
-                    let request = Request { number, head: &head, body: &body, pause: &pause };
+                    let request = Request { head: &head, body: &body, pause: &pause };
                     // A client that has had enough hangs up, which is what many of these are for.
                     let _ = behaviour(&mut stream, &request);
                 });
