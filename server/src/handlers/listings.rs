@@ -32,9 +32,4 @@ macro_rules! listing {
     };
 }
 
-listing!(
-    ListStaticGroups,
-    ListStaticGroupsRequest,
-    GroupsSuccess { GroupsData },
-    ListStaticGroupsHeaders
-);
+listing!(ListStaticGroups, ListStaticGroupsRequest, GroupsSuccess { GroupsData }, ListStaticGroupsHeaders);
