@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-use dropshot::{ApiDescription, Body, HttpError, RequestContext, endpoint};
+use dropshot::{ApiDescription, ApiEndpoint, ApiEndpointVersions, Body, HttpError, RequestContext};
 use http::{
-    HeaderValue, Response, StatusCode,
+    HeaderValue, Method, Response, StatusCode,
     header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS},
 };
 
 use crate::{
-    connections::{Connections, RequestUnderWay},
+    connections::Connections,
     docs,
     domain::{StaticGroup, ports::Lists, token::TokenDigest},
     metrics::Metrics,
@@ -39,48 +39,41 @@ pub(crate) struct Admin {
 /// The API of the operator's pages.
 pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
     let mut api = ApiDescription::new();
-    api.register(healthz).map_err(|error| error.to_string())?;
-    api.register(readyz).map_err(|error| error.to_string())?;
-    api.register(metrics).map_err(|error| error.to_string())?;
-    api.register(contract).map_err(|error| error.to_string())?;
+    for path in ["/healthz", "/readyz", "/metrics", "/docs"] {
+        let page = move |rqctx: RequestContext<Admin>| async move { respond(&rqctx, path).await };
+        let page = ApiEndpoint::new(
+            path.to_owned(),
+            page,
+            Method::GET,
+            "application/json",
+            path,
+            ApiEndpointVersions::All,
+        );
+        api.register(page.visible(false)).map_err(|error| error.to_string())?;
+    }
     Ok(api)
 }
 
-type Page = Result<Response<Body>, HttpError>;
-
-/// Responds while the process works; a supervisor restarts it otherwise.
-#[endpoint { method = GET, path = "/healthz" }]
-async fn healthz(rqctx: RequestContext<Admin>) -> Page {
-    let _request = begin(&rqctx);
-    Ok(text(StatusCode::OK, "ok\n".to_owned()))
-}
-
-/// Says whether load balancers should send callers here.
-#[endpoint { method = GET, path = "/readyz" }]
-async fn readyz(rqctx: RequestContext<Admin>) -> Page {
-    let _request = begin(&rqctx);
-    let (status, line) = match unready(rqctx.context()).await {
-        None => (StatusCode::OK, "ready"),
-        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
-    };
-    Ok(text(status, format!("{line}\n")))
-}
-
-/// What Prometheus scrapes.
-#[endpoint { method = GET, path = "/metrics" }]
-async fn metrics(rqctx: RequestContext<Admin>) -> Page {
-    let _request = begin(&rqctx);
-    let Admin { metrics, store, connections: _, draining: _ } = rqctx.context();
-    let text = metrics.render(store.as_ref());
-    let text = text.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
-    Ok(page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", text))
-}
-
-/// The contract as a page for integrators, with the error codes of this server.
-#[endpoint { method = GET, path = "/docs" }]
-async fn contract(rqctx: RequestContext<Admin>) -> Page {
-    let _request = begin(&rqctx);
-    Ok(html(docs::page().to_owned()))
+async fn respond(rqctx: &RequestContext<Admin>, path: &str) -> Result<Response<Body>, HttpError> {
+    let admin = rqctx.context();
+    let _request = admin.connections.connection(rqctx.request.remote_addr()).begin_request();
+    Ok(match path {
+        // Responds while the process works; a supervisor restarts it otherwise.
+        "/healthz" => text(StatusCode::OK, "ok\n".to_owned()),
+        // Says whether load balancers should send callers here.
+        "/readyz" => match unready(admin).await {
+            None => text(StatusCode::OK, "ready\n".to_owned()),
+            Some(why) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{why}\n")),
+        },
+        // What Prometheus scrapes.
+        "/metrics" => {
+            let metrics = admin.metrics.render(admin.store.as_ref());
+            let metrics = metrics.map_err(|error| HttpError::for_internal_error(error.to_string()))?;
+            page(StatusCode::OK, "application/openmetrics-text; version=1.0.0; charset=utf-8", metrics)
+        }
+        // The contract as a page for integrators, with the error codes of this server.
+        _ => html(docs::page().to_owned()),
+    })
 }
 
 /// An HTML page that loads nothing and cannot be framed.
@@ -91,10 +84,6 @@ pub(crate) fn html(text: String) -> Response<Body> {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
-}
-
-fn begin(rqctx: &RequestContext<Admin>) -> RequestUnderWay {
-    rqctx.context().connections.connection(rqctx.request.remote_addr()).begin_request()
 }
 
 async fn unready(admin: &Admin) -> Option<&'static str> {

@@ -11,12 +11,10 @@ use clap::{
     Arg, ArgAction, ArgMatches, Args, FromArgMatches, builder::PossibleValuesParser, error::ErrorKind,
 };
 use jiff::Timestamp;
-use sallyport_server::{
-    store::{
-        Field, Form, RecordKind,
-        record::{Record, reason},
-        registry::{Condition, Dependents, RegistryError},
-    },
+use sallyport_server::store::{
+    Field, Form, RecordKind,
+    record::{Record, reason},
+    registry::{Condition, Dependents, RegistryError},
 };
 
 use super::{Confirmation, Database, Failure, print_line, terminal::ignore_closed_pipe};

@@ -6,7 +6,6 @@
 
 pub mod admission;
 pub mod operation;
-pub mod raw_request;
 pub mod reading;
 pub(crate) mod registration;
 pub mod responding;

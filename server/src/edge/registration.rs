@@ -1,13 +1,14 @@
 //! Registers operations with Dropshot: each with its method, and for other methods of its path HTTP 405 in its envelope.
 
 use dropshot::{
-    ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions, Method, RequestContext,
+    ApiDescription, ApiDescriptionRegisterError, ApiEndpoint, ApiEndpointVersions, Method, RawRequest,
+    RequestContext,
 };
 use sallyport_contract::table;
 
 use super::{
     operation::{Handler, Operation},
-    raw_request::RawRequest,
+    reading::body::UnreadBody,
     responding::{api_error::ApiError, error_code::ErrorCode, response::OperationResponse},
     serve::{Context, HandlerResult, serve},
 };
@@ -48,8 +49,8 @@ pub(crate) fn register<O: Handler>(
     Ok(())
 }
 
-async fn reject<O: Operation>(rqctx: RequestContext<Context>, request: RawRequest<O>) -> HandlerResult<O> {
-    request.discard();
+async fn reject<O: Operation>(rqctx: RequestContext<Context>, request: RawRequest) -> HandlerResult<O> {
+    UnreadBody::new(request.into_inner()).discard();
     let connection = rqctx.context().admission.connections.connection(rqctx.request.remote_addr());
     let _request = connection.begin_request();
     let mut error = ApiError::from(ErrorCode::MethodNotAllowed);

@@ -33,9 +33,4 @@ macro_rules! listing {
     };
 }
 
-listing!(
-    ListStaticGroups,
-    ListStaticGroupsRequest {},
-    GroupsSuccess { GroupsData },
-    ListStaticGroupsHeaders
-);
+listing!(ListStaticGroups, ListStaticGroupsRequest {}, GroupsSuccess { GroupsData }, ListStaticGroupsHeaders);

@@ -151,10 +151,6 @@ impl Metrics {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));
         }
         self.cached.inner().store(store.cache_hits(), Ordering::Relaxed);
-        self.text()
-    }
-
-    fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

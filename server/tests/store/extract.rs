@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::Timestamp;
 use sallyport_server::{
     data::seed::{Sample, seed},
@@ -97,7 +98,8 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
             StoredExtraction { parameters: command.parameters.clone(), endpoints: vec![kept(n)] };
         store.store_extraction(account, id(n), extraction, second(n))
     });
-    futures::future::try_join_all(keeping).await.unwrap();
+    // So many that none waits long for a connection.
+    stream::iter(keeping).buffer_unordered(4).try_collect::<Vec<_>>().await.unwrap();
 
     let mut changes = Vec::new();
     while changes.last() != Some(&0) {

@@ -57,19 +57,6 @@ async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
 }
 
 #[tokio::test]
-async fn a_read_only_database_is_read() {
-    let Some((database, _, sample)) = limited(Limits::default()).await else { return };
-    let name = database.name();
-    let (_, name) = name.rsplit_once('/').unwrap();
-    database.execute(&format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
-    let service = limited_on(&database, Limits::default()).await;
-    service.extract(command(&sample, None)).await.unwrap();
-    service.list::<StaticGroup>(&sample.tokens.main, Vec::new()).await.unwrap();
-    let rejection = service.extract(command(&sample, Some("kept"))).await.unwrap_err();
-    assert!(matches!(rejection, Rejection::Unavailable), "{rejection:?}");
-}
-
-#[tokio::test]
 async fn a_cut_connection_costs_one_call() {
     let limits = Limits { connections: 1, ..Limits::default() };
     let Some((database, service, sample)) = limited(limits).await else { return };

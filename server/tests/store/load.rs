@@ -1,27 +1,15 @@
-//! Imports on a real database.
+//! Imports whose input fails. `tests/sessions/databases.txt` has others.
 
 use std::io::Cursor;
 
 use sallyport_server::{
     data::import::import,
-    store::{LoadError, RecordKind, Store, StoreError, record::RecordCounts},
+    store::{LoadError, RecordKind},
 };
 
-use super::backend::{Database, connect, on_both};
+use super::backend::{Database, on_both};
 
 const ACCOUNT: &str = r#"{"account":{"name":"new","realNameVerified":true}}"#;
-
-async fn load(store: &dyn Store, lines: &[&str]) -> Result<RecordCounts, LoadError> {
-    import(store, Cursor::new(lines.join("\n"))).await
-}
-
-async fn the_example_of_the_readme_can_be_imported(database: Database) {
-    let (_, example) = include_str!("../../README.md").split_once("```json\n").unwrap();
-    let (example, _) = example.split_once("```").unwrap();
-    let store = database.open().await;
-    let loaded = import(store.as_ref(), Cursor::new(example)).await.unwrap();
-    assert_eq!(RecordKind::ALL.map(|kind| loaded[kind]), [1; 7], "the example has one line of each kind");
-}
 
 /// The line is in a batch that is never sent.
 async fn an_input_that_fails_or_panics_leaves_nothing_behind(database: Database) {
@@ -39,23 +27,7 @@ async fn an_input_that_fails_or_panics_leaves_nothing_behind(database: Database)
         let error = import(store.as_ref(), std::io::BufReader::new(input)).await.unwrap_err();
         assert!(matches!(error, LoadError::Input(_)) && error.to_string().contains(reason), "{error}");
     }
-    assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap()[RecordKind::Account], 1);
+    assert_eq!(import(store.as_ref(), Cursor::new(ACCOUNT)).await.unwrap()[RecordKind::Account], 1);
 }
 
-on_both! {
-    the_example_of_the_readme_can_be_imported,
-    an_input_that_fails_or_panics_leaves_nothing_behind,
-}
-
-#[tokio::test]
-async fn an_import_does_not_wait_for_another_without_end() {
-    let Some(database) = Database::postgres().await else { return };
-    let store = database.open().await;
-    let other = connect(&database.name()).await.unwrap();
-    // As an import does, to assign numbers.
-    other.batch_execute("BEGIN; SELECT pg_advisory_xact_lock(x'73616c6c796c6f61'::bigint)").await.unwrap();
-    let waited = load(store.as_ref(), &[ACCOUNT]).await;
-    assert!(matches!(waited, Err(LoadError::Store(StoreError::Busy(_)))), "{waited:?}");
-    drop(other);
-    assert_eq!(load(store.as_ref(), &[ACCOUNT]).await.unwrap()[RecordKind::Account], 1);
-}
+on_both! { an_input_that_fails_or_panics_leaves_nothing_behind }
