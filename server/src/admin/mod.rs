@@ -102,7 +102,7 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
         return Some("draining");
     }
     // The same query as for callers, for a token that nobody has: no token is known whose digest is zero.
-    let query = Lists::<StaticGroup>::items(&*admin.store, TokenDigest::from_bytes([0; 32]));
+    let query = Lists::<StaticGroup>::items(&*admin.store, TokenDigest::from_bytes([0; 32]), Vec::new());
     match tokio::time::timeout(STORAGE_TIMEOUT, query).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {

@@ -10,7 +10,7 @@ use super::{
     access::{AccountId, Credential, ProtectedData},
     extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
     rejection::Rejection,
-    search::{SearchPage, SearchQuery},
+    search::{Filters, SearchPage, SearchQuery},
     token::TokenDigest,
 };
 
@@ -20,8 +20,8 @@ pub type Found<T, E = RepositoryError> = Result<Option<ProtectedData<T>>, E>;
 /// A query for all of what the token's account has of one type, in the order that the contract says.
 #[async_trait]
 pub trait Lists<T> {
-    /// The items.
-    async fn items(&self, digest: TokenDigest) -> Found<Vec<T>>;
+    /// The items that pass the filters.
+    async fn items(&self, digest: TokenDigest, filters: Filters) -> Found<Vec<T>>;
 }
 
 /// The queries of the service. Each reads one snapshot of the database, and a change that was reported as done is in force.

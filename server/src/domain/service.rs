@@ -10,7 +10,7 @@ use super::{
     extraction::{Extraction, ExtractionData, ExtractionQuery, StoredExtraction},
     ports::{Found, Lists, Observer, Query, Repository, RepositoryError},
     rejection::Rejection,
-    search::{SearchPage, SearchQuery},
+    search::{Filters, SearchPage, SearchQuery},
     token::Token,
 };
 
@@ -104,12 +104,12 @@ impl Service {
         credential.ok_or(Rejection::TokenUnknown)?.authorize(purpose, self.clock.now())
     }
 
-    /// All of what the account has of one type.
-    pub async fn list<T>(&self, query: Query, token: &Token) -> Result<Vec<T>, Rejection>
+    /// All of what the account has of one type and passes the filters.
+    pub async fn list<T>(&self, query: Query, token: &Token, filters: Filters) -> Result<Vec<T>, Rejection>
     where
         dyn Repository: Lists<T>,
     {
-        let found = Lists::<T>::items(&*self.repository, token.digest());
+        let found = Lists::<T>::items(&*self.repository, token.digest(), filters);
         Ok(self.authorized(query, found, Purpose::Static, self.clock.now()).await?.1)
     }
 

@@ -15,7 +15,7 @@ use crate::domain::{
     access::{AccountId, Credential},
     extraction::{ExtractionData, ExtractionQuery, Parameters, StoredExtraction},
     ports::{Found, Lists, Repository, RepositoryError},
-    search::{SearchPage, SearchQuery},
+    search::{Filters, SearchPage, SearchQuery},
     token::TokenDigest,
 };
 
@@ -102,8 +102,9 @@ impl<B: Backend> Database<B> {
 
 #[async_trait]
 impl<B: Backend, T: Listed> Lists<T> for Database<B> {
-    async fn items(&self, digest: TokenDigest) -> Found<Vec<T>> {
-        Ok(self.as_store().run(Access::Read, move |session| queries::list(session, digest)).await?)
+    async fn items(&self, digest: TokenDigest, filters: Filters) -> Found<Vec<T>> {
+        let store = self.as_store();
+        Ok(store.run(Access::Read, move |session| queries::list(session, digest, &filters)).await?)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::domain::{
     access::{Account, AccountId, Credential, Entitlement, ProtectedData, WhitelistEntry},
     extraction::{Endpoint, ExtractionData, ExtractionQuery, Parameters, Region, StoredExtraction},
     ports::Found,
-    search::{Condition, Filter, FilterValue, SearchPage, SearchQuery},
+    search::{Condition, Filter, FilterValue, Filters, SearchPage, SearchQuery},
     token::TokenDigest,
 };
 
@@ -58,7 +58,7 @@ pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
     if is_filtered {
         for (filter, number) in numbered_filters() {
             // The comparison comes first, because PostgreSQL takes the parameter's type from its first use.
-            let condition = condition(dialect, filter, number);
+            let condition = condition(dialect, RecordKind::Instance, filter, number);
             conditions.push_str(&format!("AND ({condition} OR ${number} IS NULL) "));
         }
     }
@@ -133,22 +133,36 @@ pub(super) trait Listed: FromRow + Send + 'static {
     const COLUMNS: &'static str;
     /// The items of all accounts, with the column `account_id`.
     const ITEMS: &'static str;
+    /// The records whose fields filters name.
+    const KIND: RecordKind;
 }
 
 impl Listed for StaticGroup {
     const COLUMNS: &'static str = "i.id, i.name, i.created_at, i.updated_at";
     const ITEMS: &'static str = "groups";
+    const KIND: RecordKind = RecordKind::Group;
 }
 
-/// All items of the token's account.
-pub(super) fn list<T: Listed>(session: &mut dyn Session, digest: TokenDigest) -> Found<Vec<T>, StoreError> {
+/// The items of the token's account that pass the filters.
+pub(super) fn list<T: Listed>(
+    session: &mut dyn Session,
+    digest: TokenDigest,
+    filters: &Filters,
+) -> Found<Vec<T>, StoreError> {
     let (columns, items) = (T::COLUMNS, T::ITEMS);
-    let select = format!(
+    let mut select = format!(
         "SELECT t.account_id, t.kind, t.expires_at, t.revoked_at, {columns}
-         FROM tokens AS t LEFT JOIN {items} AS i ON i.account_id = t.account_id WHERE t.sha256 = $1 ORDER BY 5"
+         FROM tokens AS t LEFT JOIN {items} AS i ON i.account_id = t.account_id"
     );
+    let mut values: Vec<Value<'_>> = vec![digest.into()];
+    for (filter, value) in filters {
+        values.push(value.into());
+        let condition = condition(session.dialect(), T::KIND, filter, values.len());
+        select.push_str(&format!(" AND {condition}"));
+    }
+    select.push_str(" WHERE t.sha256 = $1 ORDER BY 5");
     let mut found = None;
-    session.each::<StoreError>(&select, &[digest.into()], &mut |mut row| {
+    session.each::<StoreError>(&select, &values, &mut |mut row| {
         let credential = FromRow::from_row(&mut row)?;
         let (_, items) = found.get_or_insert((credential, Vec::new()));
         items.extend(row.joined()?);
@@ -165,16 +179,15 @@ fn numbered_filters() -> impl Iterator<Item = (&'static Filter, usize)> {
     SearchRequest::FILTERS.iter().zip(FIRST_FILTER..)
 }
 
-/// The condition on an instance `i` of a filter whose value is the parameter of this number.
+/// The condition on a record `i` of a filter whose value is the parameter of this number.
 #[expect(
     clippy::panic,
     reason = "a test builds the statement, and the document does not change while the server runs"
 )]
-fn condition(dialect: &Dialect, filter: &Filter, number: usize) -> String {
+fn condition(dialect: &Dialect, kind: RecordKind, filter: &Filter, number: usize) -> String {
     let Filter { property, field, condition } = filter;
-    let Some(column) = RecordKind::Instance.stored().find(|one| one.name == *field).map(|one| one.column)
-    else {
-        panic!("`{property}` of a search finds instances by `{field}`, which is no field of their records");
+    let Some(column) = kind.stored().find(|one| one.name == *field).map(|one| one.column) else {
+        panic!("`{property}` of a search finds items by `{field}`, which is no field of their records");
     };
     match condition {
         Condition::Equal => format!("i.{column} = ${number}"),

@@ -7,9 +7,10 @@ use proptest::{collection::vec, option::weighted, prelude::*, sample::select, te
 use sallyport_server::{
     api::generated::SearchRequest,
     domain::{
-        Status,
+        StaticGroup, Status,
         address::Address,
-        search::{FilterValue, Filters, SearchQuery},
+        ports::Query,
+        search::{Condition, Filter, FilterValue, Filters, SearchQuery},
         service::Service,
         token::{Token, TokenKind},
     },
@@ -156,6 +157,30 @@ fn every_search_equals_the_model() {
             Ok(())
         })
         .unwrap();
+}
+
+#[tokio::test]
+async fn a_listing_has_the_items_of_the_account_that_pass_its_filters() {
+    static BY: [Filter; 2] = [
+        Filter { property: "groupId", field: "groupId", condition: Condition::Equal },
+        Filter { property: "name", field: "name", condition: Condition::Equal },
+    ];
+    let tokens = ACCOUNTS.map(|_| Token::generate(TokenKind::Api));
+    for database in [Database::sqlite(), Database::postgres().await].into_iter().flatten() {
+        let store = database.open().await;
+        store.load(lines(&[], &tokens)).await.unwrap();
+        let service = Service::new(store);
+        for (filters, ids) in [
+            (vec![], &[1_i64, 2][..]),
+            (vec![(&BY[0], FilterValue::Number(2))], &[2]),
+            (vec![(&BY[1], "group".into())], &[1, 2]),
+            (vec![(&BY[0], FilterValue::Number(2)), (&BY[1], "Group".into())], &[]),
+            (vec![(&BY[0], FilterValue::Number(3))], &[]),
+        ] {
+            let groups: Vec<StaticGroup> = service.list(Query::Groups, &tokens[0], filters).await.unwrap();
+            assert_eq!(groups.iter().map(|group| group.group_id).collect::<Vec<_>>(), ids);
+        }
+    }
 }
 
 /// The ids on the page, and how many there are on all pages.

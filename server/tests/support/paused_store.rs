@@ -8,7 +8,7 @@ use sallyport_server::{
         access::{AccountId, Credential},
         extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
         ports::{Found, Lists, Repository, RepositoryError},
-        search::{SearchPage, SearchQuery},
+        search::{Filters, SearchPage, SearchQuery},
         token::TokenDigest,
     },
     store::{Access, Pool, Store, StoreError, Work, sqlite::SqliteStore},
@@ -39,7 +39,7 @@ impl PausedStore {
 
 #[async_trait]
 impl<T> Lists<T> for PausedStore {
-    async fn items(&self, _: TokenDigest) -> Found<Vec<T>> {
+    async fn items(&self, _: TokenDigest, _: Filters) -> Found<Vec<T>> {
         self.permitted().await
     }
 }

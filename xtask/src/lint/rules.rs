@@ -106,7 +106,10 @@ fn words(lint: &Lint<'_>, contract: Option<&Contract>) -> Environment<'static> {
     words.add_global("cited", found.iter().flat_map(|(_, node)| cited(node)).collect::<Vec<_>>());
     let operations = found.iter().filter(|(_, node)| node["operationId"].is_string());
     let operations: Vec<_> = operations.map(|(at, node)| operation(&document, at, node)).collect();
-    let is_search = |operation: &&Json| contract.is_some() && !operation["value"]["x-page"].is_null();
+    let is_search = |operation: &&Json| {
+        let has = |keyword| !operation["value"][keyword].is_null();
+        contract.is_some() && (has("x-page") || has("x-filter"))
+    };
     words.add_global("searches", value(&operations.iter().filter(is_search).collect::<Vec<_>>()));
     words.add_global("operations", value(&operations));
     let found: Vec<_> = found.into_iter().map(|(at, _)| at).collect();
@@ -201,7 +204,7 @@ fn operation(document: &Document, at: &str, node: &Json) -> Json {
     let errors =
         errors.into_iter().filter_map(|(status, error)| Some(json!([status, error.pointer(SCHEMA)?])));
     let answer = successes.first().and_then(|(_, response)| response.pointer(SCHEMA)).unwrap_or(&Json::Null);
-    let path = whole["x-page"]["items"].as_str().unwrap_or_default();
+    let path = whole["x-page"]["items"].as_str().unwrap_or("data.items");
     let items = path.split('.').fold(answer, |schema, name| &schema["properties"][name]);
     let names = whole["security"].as_array().into_iter().flatten().filter_map(Json::as_object).flatten();
     let schemes = names.filter_map(|(name, _)| document.get(&join("/components/securitySchemes", name)));
