@@ -27,7 +27,7 @@ pub(crate) fn fill(template: &str, known: &Value) -> String {
 }
 
 /// Text for rustdoc, which would take <API_KEY> for HTML and [IPv6] for a link.
-pub(crate) fn documented(text: &str) -> String {
+fn documented(text: &str) -> String {
     text.replace('<', "\\<").replace("[IPv6]", "\\[IPv6\\]").replace("`\\[IPv6\\]:port`", "`[IPv6]:port`")
 }
 

@@ -170,7 +170,7 @@ async fn a_listing_has_the_items_of_the_account_that_pass_its_filters() {
         store.load(lines(&[], &tokens)).await.unwrap();
         let service = Service::new(store);
         for (filters, ids) in [
-            (vec![], &[1, 2][..]),
+            (vec![], &[1_i64, 2][..]),
             (vec![(&BY[0], FilterValue::Number(2))], &[2]),
             (vec![(&BY[1], "group".into())], &[1, 2]),
             (vec![(&BY[0], FilterValue::Number(2)), (&BY[1], "Group".into())], &[]),

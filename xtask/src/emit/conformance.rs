@@ -1,14 +1,12 @@
 //! Emits the document as JSON, which server and suite embed, and `clause.rs`, the ids that the suite's checks cite.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
 use super::GENERATED;
 use crate::{
     artifact::Artifact,
     document::Document,
-    model::{Clause, Contract},
+    model::{Contract, Operation},
     problem::Problem,
     template::fill,
 };
@@ -55,28 +53,9 @@ pub(super) fn laid_out(value: &Value, depth: usize) -> String {
 
 /// The ids as enums; `ids!` in the suite gives them their methods.
 fn ids(contract: &Contract) -> String {
-    let sorted = |clauses: &[Clause]| {
-        let mut rows: Vec<_> = clauses.iter().map(|one| (one.id.clone(), first_words(&one.text))).collect();
-        rows.sort_unstable();
-        rows
-    };
-    let operations: BTreeSet<_> =
-        contract.operations.iter().map(|operation| (operation.prefix(), &*operation.id)).collect();
-    let kinds = json!([
-        ["Clause", "One rule of the contract (`x-clauses`).", sorted(&contract.clauses)],
-        [
-            "Unspecified",
-            "Behaviour that the contract leaves open (`x-unspecified`). No check may fail on it.",
-            sorted(&contract.unspecified)
-        ],
-        ["OperationId", "An operation, by what the ids of its clauses begin with.", operations],
-    ]);
-    fill(include_str!("clause.rs.jinja"), &json!({ "generated": GENERATED, "kinds": kinds }))
-}
-
-fn first_words(text: &str) -> String {
-    const MAX_WORDS: usize = 14;
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let cut = if words.len() > MAX_WORDS { " …" } else { "" };
-    format!("{}{cut}", words[..words.len().min(MAX_WORDS)].join(" "))
+    let Contract { operations, clauses, unspecified, .. } = contract;
+    let named = |operation: &Operation| json!({ "id": operation.prefix(), "text": operation.id });
+    let operations: Vec<_> = operations.iter().map(named).collect();
+    let known = json!({ "generated": GENERATED, "clauses": clauses, "unspecified": unspecified, "operations": operations });
+    fill(include_str!("clause.rs.jinja"), &known)
 }

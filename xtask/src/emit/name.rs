@@ -3,8 +3,6 @@
 use heck::{ToPascalCase, ToSnakeCase};
 use proc_macro2::{Ident, Span};
 
-use crate::template::documented;
-
 /// `groupId`, `X-Proxy-Partial` and `sb` as `group_id`, `x_proxy_partial` and `sb`: the names that progenitor gives.
 pub(crate) fn snake(name: &str) -> Ident {
     ident("x", &ascii(name).to_snake_case())
@@ -50,12 +48,6 @@ pub(crate) fn separator(text: &str) -> Ident {
         }
     }
     pascal(&words)
-}
-
-/// A description as one line of documentation.
-pub(super) fn sentence(description: &str) -> String {
-    let words: Vec<&str> = description.split_whitespace().collect();
-    format!(" {}", documented(&words.join(" ")))
 }
 
 #[cfg(test)]

@@ -105,8 +105,7 @@ fn call(operation: &Operation, others: &[Value]) -> Result<Option<Value>, (Strin
         "id": id, "method": method, "type": format!("{verb}{}", name::pascal(operation.prefix())), "send": send + end,
         "name": name::pascal(operation.prefix()).to_string(), "path": path,
         "item": item,
-        "doc": format!("{} Await the result to send the request.", name::sentence(description.as_ref().unwrap_or(about)).trim()),
-        "about": about, "long_about": description.as_ref().map(|text| format!("{about}\n\n{}", text.trim())),
+        "description": description.as_ref().unwrap_or(about), "about": about, "long_about": description.as_ref().map(|text| format!("{about}\n\n{}", text.trim())),
         "inputs": inputs,
         "body": operation.body.as_ref().and_then(|body| body.schema.name.as_deref()).map(|name| name::pascal(name).to_string()),
     })))
