@@ -19,7 +19,7 @@ mod token;
 pub use registry::{UNCOVERED, registry};
 pub use requests::UNKNOWN_ADDRESS;
 
-pub(crate) use requests::{first_requests, plain};
+pub(crate) use requests::{first_requests, plain, with_input};
 pub(crate) use row::changed;
 pub(crate) use state::State;
 pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;

@@ -64,12 +64,6 @@ impl Input {
         of(&self.schema).ok_or_else(|| ContractError::new(&self.name, format!("expected {what}")))
     }
 
-    /// The text of its example.
-    pub(crate) fn example_text(&self) -> String {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.schema.example.as_ref().map(text).unwrap_or_default()
-    }
-
     /// The text of its default value; empty when it has none.
     pub fn default_text(&self) -> String {
         self.schema.default.as_ref().and_then(|default| default.as_str()).unwrap_or_default().to_owned()
