@@ -11,7 +11,6 @@ use super::token::{one_token, other_spellings};
 use crate::check::{Case, Check, Cost};
 use crate::contract::{Boundary, Contract, Input, Operation, OperationId, boundaries};
 use crate::target::Fact;
-use crate::wire::Request;
 
 /// The checks of every operation, and those of the plain ones alone, in whose place others have their own.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {

@@ -1,5 +1,4 @@
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::schema::{Citations, Schema};
 use super::source::{ContractError, Node};
