@@ -20,7 +20,7 @@ mod token;
 pub use registry::{UNCOVERED, registry};
 pub use requests::UNKNOWN_ADDRESS;
 
-pub(crate) use requests::{first_requests, plain};
+pub(crate) use requests::{first_requests, plain, with_input};
 pub(crate) use row::changed;
 pub(crate) use rule::apart;
 pub(crate) use state::State;

@@ -4,16 +4,14 @@ use std::slice::from_ref;
 use std::sync::LazyLock;
 
 use super::extraction::Place;
+use super::requests::with_input;
 use super::row::{Base, Credential, Edit, Row, accept, cases, reject, with};
 use super::rule::blocks;
 use super::schema;
 use super::token::{one_token, other_spellings};
 use crate::check::{Case, Check, Cost, Run};
-use crate::contract::{
-    Boundary, Clause, Contract, Input, Operation, OperationId, Place as Sent, boundaries,
-};
+use crate::contract::{Boundary, Clause, Contract, Input, Operation, OperationId, boundaries};
 use crate::target::Fact;
-use crate::wire::Request;
 
 /// What tests a rule of `plain.txt`: its name, whether it is of the plain operations alone, the clauses that an operation declares for it,
 /// and how it is run.
@@ -91,20 +89,6 @@ fn of(contract: &Contract, operation: &'static Operation) -> impl Iterator<Item 
     })
 }
 
-/// Sets a part of a request, or takes it out.
-/// A request with a value of an input, or without it.
-fn write(request: Request, input: &Input, value: Option<Boundary>) -> Request {
-    let name = &input.name;
-    match (input.place, value) {
-        (Sent::Query, Some(value)) => request.query(name, value.text()),
-        (Sent::Query, None) => request.without_query(name),
-        (Sent::Header, Some(value)) => request.header(name, value.text()),
-        (Sent::Header, None) => request.without_header(name),
-        (Sent::Body, Some(value)) => request.field(name, value.value),
-        (Sent::Body, None) => request.without_field(name),
-    }
-}
-
 fn input(operation: &Operation) -> impl Iterator<Item = Case> {
     let (id, is_safe) = (operation.id, operation.is_safe);
     let values = operation.parameters.iter().chain(&operation.body).flat_map(move |input| {
@@ -137,7 +121,8 @@ fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
         Some(value) => format!("{name}: {}", value.reason),
     };
     let input = input.clone();
-    let edit = with(move |_, request| Ok(write(request, &input, value.clone())));
+    let value = value.map(|value| value.value);
+    let edit = with(move |_, request| Ok(with_input(request, &input, value.clone())));
     let row = if allowed { accept(why.clone(), why, [edit]) } else { reject(why.clone(), why, [edit]) };
     Some(row.citing(clause))
 }

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde_json::Value;
 
 use crate::check::Probe;
-use crate::contract::{Contract, Extract, Operation, OperationId, Place, Search};
+use crate::contract::{Contract, Extract, Input, Operation, OperationId, Place, Search};
 use crate::target::{Facts, Target};
 use crate::wire::Request;
 
@@ -90,12 +90,24 @@ impl<'a> Probe<'a> {
 pub(crate) fn plain(operation: &Operation, token: &str) -> Request {
     let request = Request::to(operation).query(&operation.api_key.name, token);
     let required = operation.parameters.iter().filter(|parameter| parameter.is_required);
-    let request = required.fold(request, |request, parameter| match parameter.place {
-        Place::Query => request.query(&parameter.name, parameter.example_text()),
-        Place::Header => request.header(&parameter.name, parameter.example_text()),
-        Place::Body => request,
+    let request = required.fold(request, |request, parameter| {
+        with_input(request, parameter, Some(parameter.schema.example.clone().unwrap_or_else(|| "".into())))
     });
     operation.example.iter().fold(request, |request, (name, value)| request.field(name, value.clone()))
+}
+
+/// A request with a value of an input, or without it.
+pub(crate) fn with_input(request: Request, input: &Input, value: Option<Value>) -> Request {
+    let name = &input.name;
+    let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match (input.place, value) {
+        (Place::Query, Some(value)) => request.query(name, text(value)),
+        (Place::Query, None) => request.without_query(name),
+        (Place::Header, Some(value)) => request.header(name, text(value)),
+        (Place::Header, None) => request.without_header(name),
+        (Place::Body, Some(value)) => request.field(name, value),
+        (Place::Body, None) => request.without_field(name),
+    }
 }
 
 /// Items of a search. Where the document requires more, the last one is repeated, which counts once.

@@ -1,5 +1,4 @@
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::schema::{Citations, Schema};
 use super::source::{ContractError, Node};
@@ -62,12 +61,6 @@ impl Input {
     /// What checks need of its schema, or an error that names it.
     pub(super) fn needs<T>(&self, what: &str, of: impl Fn(&Schema) -> Option<T>) -> Result<T, ContractError> {
         of(&self.schema).ok_or_else(|| ContractError::new(&self.name, format!("expected {what}")))
-    }
-
-    /// The text of its example.
-    pub(crate) fn example_text(&self) -> String {
-        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        self.schema.example.as_ref().map(text).unwrap_or_default()
     }
 
     /// The text of its default value; empty when it has none.

@@ -25,7 +25,7 @@ pub(super) struct Node<'a> {
 impl<'a> Node<'a> {
     /// The value at a pointer from here.
     pub(super) fn get(&self, pointer: &str) -> Result<Node<'a>, ContractError> {
-        self.find(pointer).ok_or_else(|| self.wrong(&format!("expected `{pointer}`, found none")))
+        self.find(pointer).ok_or_else(|| self.wrong(&format!("expected `{}`, found none", &pointer[1..])))
     }
 
     /// The same, if it exists.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::checks::{UNKNOWN_ADDRESS, plain, registry};
-use crate::contract::{Clause, ClauseEntry, Contract, Extract, Input, OperationId, Place, Schema, Search};
+use crate::checks::{UNKNOWN_ADDRESS, plain, registry, with_input};
+use crate::contract::{Clause, ClauseEntry, Contract, Input, OperationId, Schema};
 use crate::report::curl;
 use crate::target::Secret;
 use crate::wire::{Exchange, FailureKind, RecordedExchange, Redactor, Request, WireFailure};
@@ -39,11 +39,29 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     let is_of_known = |operation: &OperationId| operation.id() == prefix;
     let known = OperationId::ALL.iter().copied().find(is_of_known);
     let operation = contract.operation(known.unwrap_or(OperationId::Groups));
+    let (extract, search) = (&contract.extract, &contract.search);
     let request = Request::to(operation).query(&operation.api_key.name, token.expose());
     let request = match operation.id {
-        OperationId::Extract => extraction(&contract.extract, clause, request),
-        OperationId::Search => searching(&contract.search, clause, request),
+        OperationId::Extract => request.query(&extract.num.name, extract.num_range.start()),
+        OperationId::Search => {
+            let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![UNKNOWN_ADDRESS].into());
+            request.field(&search.ips.name, ips)
+        }
         _ => plain(operation, token.expose()),
+    };
+    let inputs = operation.parameters.iter().chain(&operation.body);
+    let cited = inputs.filter(|input| input.citations.cites(clause));
+    let request = cited.fold(request, |request, input| match shown(&input.schema) {
+        Some(value) => with_input(request, input, Some(value)),
+        None => request,
+    });
+    // A text of one's own needs the separator that stands for it, and separators stand in text only.
+    let is_of = |input: &Input| operation.id == OperationId::Extract && input.citations.cites(clause);
+    let is_of_sb = is_of(&extract.sb);
+    let request = if is_of_sb { request.query(&extract.lb.name, &extract.custom_separator) } else { request };
+    let request = match is_of_sb || is_of(&extract.lb) {
+        true => request.query(&extract.return_type.name, &extract.text),
+        false => request,
     };
     let unsent = WireFailure { kind: FailureKind::Request, detail: String::new() };
     let exchange = Exchange::of_others(request, Err(unsent));
@@ -51,39 +69,6 @@ fn sample(contract: &Contract, clause: Clause) -> String {
     // The text above is long enough to be redacted.
     let command = shown.map(|shown| curl("$BASE_URL", &[], &shown)).unwrap_or_default();
     command.replace("'$BASE_URL", "\"$BASE_URL\"'")
-}
-
-fn extraction(extract: &Extract, clause: Clause, request: Request) -> Request {
-    let shown = |parameter: &Input| match shown(&parameter.schema) {
-        Some(Value::String(text)) => text,
-        value => value.unwrap_or_default().to_string(),
-    };
-    let request = request.query(&extract.num.name, extract.num_range.start());
-    let cited = extract.operation.parameters.iter().filter(|parameter| parameter.citations.cites(clause));
-    let request = cited.fold(request, |request, parameter| match parameter.place {
-        Place::Query => request.query(&parameter.name, shown(parameter)),
-        Place::Header => request.header(&parameter.name, shown(parameter)),
-        Place::Body => request,
-    });
-    let cites = |parameter: &Input| parameter.citations.cites(clause);
-    // A text of one's own needs the separator that stands for it, and separators stand in text only.
-    let request =
-        if cites(&extract.sb) { request.query(&extract.lb.name, &extract.custom_separator) } else { request };
-    if cites(&extract.sb) || cites(&extract.lb) {
-        request.query(&extract.return_type.name, &extract.text)
-    } else {
-        request
-    }
-}
-
-fn searching(search: &Search, clause: Clause, request: Request) -> Request {
-    let ips = shown(&search.ips.schema).unwrap_or_else(|| vec![UNKNOWN_ADDRESS].into());
-    let request = request.field(&search.ips.name, ips);
-    let cited = search.operation.body.iter().filter(|property| property.citations.cites(clause));
-    cited.fold(request, |request, property| match shown(&property.schema) {
-        Some(value) => request.field(&property.name, value),
-        None => request,
-    })
 }
 
 /// A value that the document shows, lists or allows.

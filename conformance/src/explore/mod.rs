@@ -4,8 +4,7 @@
 mod draw;
 mod run;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -48,34 +47,23 @@ pub(crate) static RELATIONS: LazyLock<Check> =
 /// The id of the check of explorations.
 pub const ID: &str = "search.explore.relations";
 
-/// The progress of an exploration.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    sent: AtomicU64,
-    steps: AtomicU64,
-}
-
 impl Exploration {
     /// Default maximum number of requests.
     pub const REQUESTS: u64 = 1_000;
 
-    /// The exploration as a case of [`RELATIONS`].
-    pub(crate) fn case(self, progress: &Arc<Progress>) -> Case {
-        let max = u32::try_from(self.requests).unwrap_or(u32::MAX);
-        let progress = Arc::clone(progress);
-        Case::from_closure(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
-            let progress = Arc::clone(&progress);
-            Box::pin(async move { run::explore(probe, self, &progress).await })
-        })
+    /// The result before the first step.
+    pub(crate) fn begin(self) -> Arc<Mutex<ExplorationResult>> {
+        let Self { time, requests, seed } = self;
+        Arc::new(Mutex::new(ExplorationResult { seed, seconds: time.as_secs(), requests, sent: 0, steps: 0 }))
     }
 
-    pub(crate) fn result(self, progress: &Progress) -> ExplorationResult {
-        ExplorationResult {
-            seed: self.seed,
-            seconds: self.time.as_secs(),
-            requests: self.requests,
-            sent: progress.sent.load(Ordering::Relaxed),
-            steps: progress.steps.load(Ordering::Relaxed),
-        }
+    /// The exploration as a case of [`RELATIONS`], which counts its steps.
+    pub(crate) fn case(self, result: &Arc<Mutex<ExplorationResult>>) -> Case {
+        let max = u32::try_from(self.requests).unwrap_or(u32::MAX);
+        let result = Arc::clone(result);
+        Case::from_closure(format!("seed {}", self.seed), Cost::requests(max), move |probe| {
+            let result = Arc::clone(&result);
+            Box::pin(async move { run::explore(probe, self, &result).await })
+        })
     }
 }

@@ -2,16 +2,17 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
 use super::draw::{draw, simpler};
-use super::{Exploration, Progress};
+use super::{Exploration, ExplorationResult};
 use crate::check::{Probe, Stop};
 use crate::checks::relation::{CHANGED_MEANWHILE, Difference, Query, Reader, Relation, Survey, survey};
 use crate::contract::Clause;
+use crate::lock::lock;
 use crate::wire::BudgetError;
 
 /// Maximum number of findings of an exploration; further ones add little.
@@ -24,7 +25,7 @@ const MAX_SIMPLER: usize = 150;
 pub(super) async fn explore(
     probe: &Probe<'_>,
     exploration: Exploration,
-    progress: &Progress,
+    result: &Mutex<ExplorationResult>,
 ) -> Result<(), Stop> {
     let Exploration { time, requests, seed } = exploration;
     let (begun, survey) = (Instant::now(), survey(probe).await?);
@@ -36,9 +37,10 @@ pub(super) async fn explore(
         let relation = Relation::EXPLORED[rng.usize(..Relation::EXPLORED.len())];
         // The other relations read each result in the largest pages.
         query.size = query.size.filter(|_| relation == Relation::Pages);
-        let step = progress.steps.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let step = lock(result).steps.saturating_add(1);
+        lock(result).steps = step;
         let broken = explorer.broken(relation, &query).await;
-        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        lock(result).sent = explorer.reader.pages;
         let broken = match broken {
             Err(stop) => return ended(stop),
             Ok(None) => continue,
@@ -49,7 +51,7 @@ pub(super) async fn explore(
             continue;
         }
         let shrunk = explorer.shrink(relation, query, broken).await;
-        progress.sent.store(explorer.reader.pages, Ordering::Relaxed);
+        lock(result).sent = explorer.reader.pages;
         let broken = match shrunk {
             Err(Stop::Budget(limit @ BudgetError::Requests(_))) => {
                 return Err(probe.inconclusive(&format!("{limit} before a violated relation was confirmed")));

@@ -3,8 +3,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::checks::relation::{Query, kinds};
-use crate::checks::{UNKNOWN_ADDRESS, UNKNOWN_TOKEN, changed, plain};
-use crate::contract::{Boundary, Clause, Contract, Input, Operation, OperationId, Unspecified, boundaries};
+use crate::checks::{UNKNOWN_ADDRESS, UNKNOWN_TOKEN, changed, plain, with_input};
+use crate::contract::{Clause, Contract, Input, Operation, OperationId, Place, Unspecified, boundaries};
 use crate::target::Target;
 use crate::wire::Request;
 
@@ -75,27 +75,16 @@ impl Cases {
         self.add(operation, "with an unknown token", token, with(UNKNOWN_TOKEN), 0);
     }
 
-    /// Values that are rejected, from the document.
-    fn rejected_parameter(&mut self, operation: &str, parameter: &Input, good: &Request) {
-        for case in boundaries(&parameter.schema).into_iter().filter(|case| !case.allowed) {
-            let Some(clause) = parameter.citations.clause(case.keyword) else { continue };
-            let request = good.clone().query(&parameter.name, case.text());
-            self.add(operation, &named(&parameter.name, &case), clause.id(), request, 0);
+    /// Values at the bounds of an input and beyond, from the document; of a parameter only those that are rejected.
+    fn input(&mut self, operation: &str, input: &Input, good: &Request) {
+        let values = boundaries(&input.schema).into_iter();
+        for value in values.filter(|value| input.place == Place::Body || !value.allowed) {
+            let Some(clause) = input.citations.clause(value.keyword) else { continue };
+            let name = format!("{} {}", input.name, value.reason);
+            let request = with_input(good.clone(), input, Some(value.value));
+            self.add(operation, &name, clause.id(), request, 0);
         }
     }
-
-    /// Values at the bounds and beyond, from the document.
-    fn property(&mut self, operation: &str, property: &Input, good: &Request) {
-        for case in boundaries(&property.schema) {
-            let Some(clause) = property.citations.clause(case.keyword) else { continue };
-            let name = named(&property.name, &case);
-            self.add(operation, &name, clause.id(), good.clone().field(&property.name, case.value), 0);
-        }
-    }
-}
-
-fn named(name: &str, case: &Boundary) -> String {
-    format!("{name} {}", case.reason)
 }
 
 fn of_extract(contract: &Contract, target: &Target, cases: &mut Cases) {
@@ -122,7 +111,7 @@ fn of_extract(contract: &Contract, target: &Target, cases: &mut Cases) {
     }
     cases.tokens("extract", &extract.operation.api_key, &good);
     for parameter in [&extract.num, &extract.protocol, &extract.return_type, &extract.lb] {
-        cases.rejected_parameter("extract", parameter, &good);
+        cases.input("extract", parameter, &good);
     }
 }
 
@@ -138,8 +127,7 @@ fn of_plain(operation: &Operation, token: &str, cases: &mut Cases) {
     cases.add(name, "token in a header", Unspecified::StaticTokenTransport.id(), in_header, 0);
     let unknown = good.clone().add_query("sallyport", "1");
     cases.add(name, "unknown parameter", Unspecified::StaticUnknownFields.id(), unknown, 0);
-    operation.parameters.iter().for_each(|parameter| cases.rejected_parameter(name, parameter, &good));
-    operation.body.iter().for_each(|property| cases.property(name, property, &good));
+    operation.parameters.iter().chain(&operation.body).for_each(|input| cases.input(name, input, &good));
 }
 
 fn of_search(contract: &Contract, target: &Target, cases: &mut Cases) {
@@ -169,7 +157,7 @@ fn of_search(contract: &Contract, target: &Target, cases: &mut Cases) {
     cases.tokens("search", &search.operation.api_key, &good);
     let filters = search.filters.iter().map(|filter| &filter.property);
     for property in filters.chain([&search.page, &search.page_size]) {
-        cases.property("search", property, &good);
+        cases.input("search", property, &good);
     }
 }
 

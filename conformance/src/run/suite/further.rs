@@ -1,6 +1,5 @@
 //! What runs after the plan: inconclusive cases again, cases for what is left of the budget, and an exploration.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::Suite;
@@ -8,6 +7,7 @@ use super::active::add_skipped;
 use super::all::Results;
 use crate::check::{Case, Finding, Outcome, ProbeContext};
 use crate::explore::{ExplorationResult, RELATIONS};
+use crate::lock::lock;
 use crate::run::{CheckResult, PlannedCheck, Rerun};
 use crate::wire::RecordedExchange;
 
@@ -141,20 +141,20 @@ impl Suite<'_> {
         results: &mut Results<'_>,
     ) -> Option<ExplorationResult> {
         let exploration = self.options.explore?;
-        let progress = Arc::default();
+        let explored = exploration.begin();
         results.observer.check_begun(&RELATIONS);
         let result = match self.stopper.reason() {
             Some(_) => CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())),
             None => {
                 self.session.meter.pace().reset_throttling();
-                let case = exploration.case(&progress);
+                let case = exploration.case(&explored);
                 let mut result = self.attempt(&RELATIONS, &[&case], context).await.result;
                 self.finish(&mut result);
                 result
             }
         };
         results.add(result);
-        Some(exploration.result(&progress))
+        Some(*lock(&explored))
     }
 }
 
