@@ -141,15 +141,14 @@ impl Session {
                 self.folder.write(file, expected.replace("\\n", "\n"));
             }
             ["file", file] if file.ends_with('/') => {
-                let all: String =
-                    files(&self.folder.path().join(file)).into_iter().map(|(_, text)| text).collect();
+                let all: String = files(&self.folder.path().join(file)).into_values().collect();
                 assert_texts(place, &all, expected);
             }
             ["file", file] => assert_texts(place, &self.folder.read(file), expected),
             ["prose", file] => assert_texts(place, &outside_code(&self.folder.read(file)), expected),
             ["names", folder] => {
                 let names =
-                    files(&self.folder.path().join(folder)).into_iter().map(|(name, _)| format!("{name}\n"));
+                    files(&self.folder.path().join(folder)).into_keys().map(|name| format!("{name}\n"));
                 assert_texts(place, &names.collect::<String>(), expected);
             }
             ["link", file, target] => {

@@ -225,7 +225,7 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
 /// The names of members in the text of a body, and whether a plus says that the document lacks one.
 fn names(text: &str) -> impl Iterator<Item = (String, bool)> {
     let pieces: Vec<&str> = text.split(['"', '\'']).collect();
-    let names = pieces.windows(3).skip(0).step_by(2).filter_map(|piece| {
+    let names = pieces.windows(3).step_by(2).filter_map(|piece| {
         let name: String = serde_json::from_str(&format!("\"{}\"", piece[1])).ok()?;
         piece[2].trim_start().starts_with(':').then(|| (name, piece[0].ends_with('+')))
     });

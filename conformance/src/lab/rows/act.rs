@@ -142,6 +142,15 @@ impl Act {
             Self::Request(_, text) | Self::Reply(_, _, text) => Some(text),
         }
     }
+
+    /// The word that it gives a value.
+    #[cfg(test)]
+    pub(super) fn given(&self) -> Option<&'static str> {
+        match self {
+            Self::Request(Place::Let(word), _) => Some(word),
+            _ => None,
+        }
+    }
 }
 
 /// The one of this name.

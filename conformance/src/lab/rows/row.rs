@@ -177,7 +177,8 @@ fn prefixes(file: &str, prefix: &'static str) -> Vec<String> {
 pub(crate) fn mistakes() -> Vec<String> {
     let mut mistakes = [&*FAULTS.1, &*VARIED.1].concat();
     for row in faults().iter().chain(variations()) {
-        let of_texts = row.texts().flat_map(super::known::mistakes_of);
+        let given: Vec<&str> = row.acts.iter().filter_map(Act::given).collect();
+        let of_texts = row.texts().flat_map(|text| super::known::mistakes_of(text, &given));
         mistakes.extend(of_texts.map(|mistake| format!("{}: {mistake}", row.at)));
     }
     mistakes.extend(super::known::mistakes());

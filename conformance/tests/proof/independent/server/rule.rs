@@ -49,7 +49,7 @@ impl Rule {
         let path = &self.place[self.place.find('/').unwrap_or_default()..];
         let (parent, name) = path.rsplit_once('/').unwrap_or_default();
         let mut seen: Map<String, Json> =
-            [&*object, known].into_iter().filter_map(Json::as_object).cloned().flatten().collect();
+            [&*object, known].into_iter().filter_map(Json::as_object).flat_map(Map::clone).collect();
         let Some(members) = object.pointer_mut(parent).and_then(Json::as_object_mut) else { return };
         seen.insert("value".to_owned(), members.get(name).cloned().unwrap_or_default());
         match self.value(Value::from(Serde(seen))) {
