@@ -134,6 +134,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_program_has_its_words_and_each_rule_a_program() {
+        let rules = blocks(include_str!("plain.txt"));
+        let names = rules.filter_map(|rule| rule.lines().next().filter(|_| rule.lines().count() == 3));
+        assert!(names.eq(PROGRAMS.map(|(name, ..)| name)));
+    }
+
+    #[test]
     fn values_follow_the_declaration() {
         let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
         let listing = &mut file["document"]["paths"]["/openapi/v1/static/groups"]["get"];

@@ -169,6 +169,7 @@ mod tests {
         for check in &*CHECKS {
             let cases: Vec<_> = check.cases(&scope).into_iter().map(|case| case.label().to_owned()).collect();
             let (rows, searches) = (stated(check.id, &scope), searched(check.id));
+            assert!(cases.len() >= rows.len() + searches.len(), "{}: a row is no case", check.id);
             for label in rows.iter().map(Row::label).chain(searches.iter().map(Case::label)) {
                 let is_of = |case: &String| {
                     case.strip_suffix(label)

@@ -78,7 +78,7 @@ pub struct Ceilings {
     /// Send and receive at most N bytes of headers and bodies in all [default: that of the profile]
     #[arg(long = "max-bytes", value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     pub bytes: Option<u64>,
-    /// End the run after this time, in seconds from 1 [default: that of the profile]
+    /// End the run after this time, in seconds (at least 1) [default: that of the profile]
     #[arg(long = "max-seconds", value_name = "SECONDS", value_parser = seconds)]
     pub wall: Option<Duration>,
     /// Send at most N requests per second [default: that of the profile]
@@ -101,7 +101,7 @@ pub struct Connection {
     /// Allow plain HTTP to another machine; the token is then sent unencrypted.
     #[arg(long)]
     pub allow_http: bool,
-    /// Let a request time out after this time, in seconds from 1, for example 120 [default: 20].
+    /// Let a request time out after this time, in seconds (at least 1), for example 120 [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// Also trust the PEM certificates in this file, for example those of a company's authority.

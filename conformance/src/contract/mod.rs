@@ -145,6 +145,13 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_clause_is_an_error() {
+        let read = |id| serde_json::from_value::<Citations>(json!(id)).map(drop);
+        assert!(read("groups.nice").expect_err("nobody knows it").to_string().contains("`groups.nice`"));
+        assert!(read("groups.order").is_ok());
+    }
+
+    #[test]
     fn an_unknown_parameter_is_an_error() {
         let tag = json!({"name": "tag", "in": "query", "schema": {"type": "string"}});
         let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters";

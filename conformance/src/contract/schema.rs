@@ -6,7 +6,7 @@ pub use sallyport_contract::table::Type as Kind;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Clause;
+use super::{Clause, Unspecified};
 
 /// The constraints of a value from which checks derive cases. Responses are validated with JSON Schema instead.
 #[derive(Debug, Clone, Deserialize)]
@@ -37,8 +37,20 @@ pub struct Schema {
 
 /// `x-clause`. A limit that the contract leaves open has no clause.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Citation")]
 pub struct Citations(Citation);
+
+impl TryFrom<Citation> for Citations {
+    type Error = String;
+
+    fn try_from(citation: Citation) -> Result<Self, String> {
+        let is_known = |id: &str| Clause::from_id(id).is_some() || Unspecified::from_id(id).is_some();
+        if let Some(id) = citation.all().find(|id| !is_known(id)) {
+            return Err(format!("`x-clause` has `{id}`, which the suite does not know"));
+        }
+        Ok(Self(citation))
+    }
+}
 
 impl Schema {
     pub(super) fn range(&self) -> Option<RangeInclusive<i64>> {

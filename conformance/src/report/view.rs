@@ -112,6 +112,7 @@ fn fingerprint(check: &CheckResult, finding: &Finding) -> String {
     let number = alike.take_while(|other| !std::ptr::eq(*other, finding)).count();
     format!("{}:{clause}:{case}:{number}", check.id)
 }
+
 /// The clauses of each operation; they are sorted by id.
 fn operations(report: &Report) -> Vec<Value> {
     let name = |clause: &ClauseSummary| clause.id.id().split('.').next().unwrap_or_default();

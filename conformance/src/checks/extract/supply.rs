@@ -214,7 +214,7 @@ async fn seen_beside(
     Ok(match (shown(empty), shown(&other)) {
         _ if class == ResponseClass::Accepted => None,
         (Some((400, Some(own))), Some((503, Some(short)))) if is_region && has_retry_after(&other) => {
-            (own != short).then_some("is rejected for itself, beside the shortage of")
+            (own != short).then_some("gets another code than the shortage of")
         }
         _ if has_retry_after(&other) => None,
         _ => rejected_alike(empty, &other).then_some("gets the same response as"),

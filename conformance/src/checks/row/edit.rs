@@ -155,6 +155,11 @@ impl Edit {
         }
     }
 
+    /// Whether the difference depends on more than that.
+    pub(super) fn needs_probe(&self) -> bool {
+        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
+    }
+
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
         let contract = probe.contract();
         let key = token_parameter(contract, &request);
@@ -293,7 +298,8 @@ impl Value {
             }
             Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
             Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
-            Self::Of(_) => facts.empty_region.as_deref().into(),
+            Self::Of(Fact::EmptyRegion) => facts.empty_region.as_deref().into(),
+            Self::Of(_) => Json::Null,
             Self::Items(text) => items(&contract.search, text).unwrap_or_default().into(),
         }
     }

@@ -99,9 +99,11 @@ impl Reader<'_> {
             Edit::Set(part, value) => Some(value.text(self.contract, &Facts::default(), part)),
             _ => None,
         });
-        let label = meant(&label.replace("{}", last.as_deref().unwrap_or("{}")));
+        // What can't be seen in a label is escaped in words.
+        let [label, shown] = [last.clone(), last.map(|last| format!("{last:?}"))]
+            .map(|last| meant(&label.replace("{}", last.as_deref().unwrap_or("{}"))));
         let (label, is_whole) = label.strip_prefix('=').map_or((&*label, false), |label| (label, true));
-        let words = why.clone().unwrap_or_else(|| label.to_owned());
+        let words = why.clone().unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
         let row = match must {
             "reject" => reject(label, words, edits),
             "accept" => accept(label, words, edits).giving(gateways, unless, judges),
@@ -176,6 +178,9 @@ pub(crate) fn changed(
     let reader = Reader { operation: contract.operation(operation), contract };
     let edits = differences.split_terminator(" | ").map(|part| reader.edit(part));
     let edits = edits.collect::<Option<Vec<_>>>()?;
+    if edits.iter().any(Edit::needs_probe) {
+        return None;
+    }
     Some(edits.iter().fold(request, |request, edit| edit.change(contract, &Facts::default(), request)))
 }
 
@@ -186,8 +191,9 @@ pub(in crate::checks) fn fact(key: &str) -> Option<Fact> {
 }
 
 /// `min`, `max-1` and so on are of the range in the document, and `max×10` is a multiple; `listed` is its first value, `default` the one
-/// without a parameter, `custom` the code of a custom separator, `text` that of a text response, `an order` one of the account, `the empty region` and `the scarce region` those of the facts, and
-/// `-×max+1` repeats a character up to one byte more than a separator may have. All else is JSON, or a text.
+/// without a parameter, `custom` the code of a custom separator, `text` that of a text response, `an order` one of the account, `the empty
+/// region` and `the scarce region` those of the facts, and `-×max+1` repeats a character up to one byte more than a separator may have. All
+/// else is JSON, or a text.
 fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let distance = |text: &str, from| {
         let by = text.strip_prefix(from)?;
@@ -212,8 +218,8 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
             }
             "default" if parameter().is_some_and(|known| !known.default_text().is_empty()) => Value::Default,
             "default" => Value::Json(property()?.schema.default.clone()?),
-            "custom" if part == LB => contract.extract.custom_separator.clone().into(),
-            "text" if part == RETURN_TYPE => contract.extract.text.clone().into(),
+            "custom" => (part == LB).then(|| contract.extract.custom_separator.clone().into())?,
+            "text" => (part == RETURN_TYPE).then(|| contract.extract.text.clone().into())?,
             "an order" => Value::Order("SO-1"),
             "the empty region" => Value::Of(Fact::EmptyRegion),
             "the scarce region" => Value::Of(Fact::ScarceRegion),

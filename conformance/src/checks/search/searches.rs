@@ -128,7 +128,7 @@ impl Searches {
         numbers.retain(|number| search.pages.contains(number));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().any(|number| *number > last),
-            Relation::Still => count < 2,
+            Relation::Still => count < 2 && !self.filters.is_empty(),
             _ => false,
         };
         if is_short {
