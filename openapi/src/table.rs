@@ -17,7 +17,7 @@ pub struct Operation {
     pub id: String,
     /// Method, in capitals.
     pub method: String,
-    /// Path, with its parameters in braces.
+    /// Path, without parameters.
     pub path: String,
     /// HTTP status of a success.
     pub status: u16,
@@ -65,8 +65,6 @@ pub enum Transport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Location {
-    /// In the path.
-    Path,
     /// In the query.
     #[default]
     Query,
@@ -302,7 +300,7 @@ impl Schema {
         row.map_or("", |row| &row.clauses)
     }
 
-    /// The value that a text in a path, query or header stands for: an integer in plain digits, without plus sign, leading
+    /// The value that a text in a query or header stands for: an integer in plain digits, without plus sign, leading
     /// zeros, fraction or exponent, or a boolean. A text of another form stays one, and breaks the type.
     #[must_use]
     pub fn value_of(&self, text: impl Into<String> + AsRef<str>) -> Value {
@@ -334,7 +332,7 @@ impl Location {
     #[must_use]
     pub fn place(self, path: &str) -> String {
         match self {
-            Self::Path | Self::Query => format!("{self} parameter `{path}`"),
+            Self::Query => format!("{self} parameter `{path}`"),
             Self::Header => format!("header `{path}`"),
             Self::Body if path.is_empty() => "body".to_owned(),
             Self::Body if path.ends_with(']') => format!("body item `{path}`"),
@@ -353,7 +351,6 @@ fn plain_integer(text: &str) -> Option<i64> {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Path => "path",
             Self::Query => "query",
             Self::Header => "header",
             Self::Body => "body",

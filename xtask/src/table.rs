@@ -42,10 +42,10 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) direction: Direction,
-    /// The place, for display: `path id`, `query num`, `header X-Request-Id`, `body ips[]`, `200 header Cache-Control`,
+    /// The place, for display: `query num`, `header X-Request-Id`, `body ips[]`, `200 header Cache-Control`,
     /// `200 body data.items[].groupId`, `200 text`, `operation`, or the id of a clause.
     pub(crate) at: String,
-    /// The place, for matching: names of headers have no letter case, and those of path parameters are not sent.
+    /// The place, for matching: names of headers have no letter case.
     key: String,
     pointer: String,
     pub(crate) rows: Vec<Row>,
@@ -57,8 +57,8 @@ pub(crate) struct Operation {
     pub(crate) id: String,
     /// Method and path.
     pub(crate) way: SourceValue,
-    /// The same without the names of path parameters.
-    pub(crate) template: String,
+    /// The same, for matching.
+    pub(crate) call: String,
     pub(crate) clauses: Vec<String>,
     pub(crate) parts: Vec<Part>,
 }
@@ -81,24 +81,18 @@ const TEXTS: [&str; 11] = [
     "x-clause",
 ];
 
-/// A path without the names of its parameters, which callers do not send.
-pub(crate) fn path_template(path: &str) -> String {
-    let step = |step: &str| if step.starts_with('{') { "{}".to_owned() } else { step.to_owned() };
-    path.split('/').map(step).collect::<Vec<_>>().join("/")
-}
-
 /// The table of each operation, in the order of the document.
 pub(crate) fn operations(document: &Document) -> Vec<Operation> {
     let paths = document.members("/paths").into_iter();
     let operations = paths.flat_map(|(path, at, _)| {
         document.members(&at).into_iter().filter_map(move |(method, pointer, operation)| {
             let (id, method) = (operation["operationId"].as_str()?.to_owned(), method.to_uppercase());
-            let way = SourceValue::new(document, pointer.clone(), json!(format!("{method} {path}")));
+            let call = format!("{method} {path}");
+            let way = SourceValue::new(document, pointer.clone(), json!(call));
             let clauses: Vec<String> = Citation::read(operation).all().map(str::to_owned).collect();
-            let mut table = Table { document, path, parts: Vec::new() };
+            let mut table = Table { document, parts: Vec::new() };
             table.operation(&pointer, &way, &clauses);
-            let template = format!("{method} {}", path_template(path));
-            Some(Operation { id, way, template, clauses, parts: table.parts })
+            Some(Operation { id, way, call, clauses, parts: table.parts })
         })
     });
     operations.collect()
@@ -106,7 +100,7 @@ pub(crate) fn operations(document: &Document) -> Vec<Operation> {
 
 /// The table of what is said of no operation: the document as a whole, and by what a suite judges services.
 pub(crate) fn of_document(document: &Document) -> Vec<Part> {
-    let mut table = Table { document, path: "", parts: Vec::new() };
+    let mut table = Table { document, parts: Vec::new() };
     let whole = table.part(Direction::Contract, "document".to_owned(), "");
     for (keyword, pointer, value) in document.members("") {
         match keyword {
@@ -134,22 +128,13 @@ pub(crate) fn of_document(document: &Document) -> Vec<Part> {
 
 struct Table<'a> {
     document: &'a Document,
-    /// The path of the operation.
-    path: &'a str,
     parts: Vec<Part>,
 }
 
 impl Table<'_> {
     fn part(&mut self, direction: Direction, at: String, pointer: &str) -> usize {
-        let key = match at.split_once(' ') {
-            Some(("path", name)) => {
-                let mut names = self.path.split('/').filter(|step| step.starts_with('{'));
-                let index = names.position(|step| step == format!("{{{name}}}"));
-                index.map_or(at.clone(), |index| format!("path {index}"))
-            }
-            _ if at.starts_with("header ") || at.contains(" header ") => at.to_ascii_lowercase(),
-            _ => at.clone(),
-        };
+        let is_header = at.starts_with("header ") || at.contains(" header ");
+        let key = if is_header { at.to_ascii_lowercase() } else { at.clone() };
         self.parts.push(Part { direction, at, key, pointer: pointer.to_owned(), rows: Vec::new() });
         self.parts.len() - 1
     }

@@ -18,12 +18,20 @@ pub(crate) fn fill(template: &str, known: &Value) -> String {
     environment.add_filter("constant", |text: &str| name::constant(text).to_string());
     environment.add_filter("noun", |text: &str| name::noun(text).to_string());
     environment.add_filter("separator", |text: &str| name::separator(text).to_string());
-    environment.add_filter("json", |one: Shown| serde_json::to_string(&one).unwrap_or_default());
+    environment.add_filter("json", json);
     // A text of Rust, and a text as it is in one.
     environment.add_filter("lit", |text: &str| format!("{text:?}"));
     environment.add_filter("escaped", |text: &str| text.escape_debug().to_string());
     environment.add_filter("doc", doc);
     environment.render_str(template, Serde(known)).expect("a template of this program")
+}
+
+/// A value of JSON.
+#[expect(clippy::needless_pass_by_value, reason = "a filter gets its arguments by value")]
+fn json(one: Shown) -> Result<String, minijinja::Error> {
+    serde_json::to_string(&one).map_err(|error| {
+        minijinja::Error::new(minijinja::ErrorKind::BadSerialization, error.to_string()).with_source(error)
+    })
 }
 
 /// Text for rustdoc, which would take <API_KEY> for HTML and [IPv6] for a link.

@@ -8,7 +8,7 @@ use super::{resolved, words};
 /// put in.
 pub(super) fn command(root: &Value, base: &str, operation: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let mut url = format!("{base}{}", text(&operation["path"]));
+    let url = format!("{base}{}", text(&operation["path"]));
     let mut lines = Vec::new();
     let parameters = operation["parameters"].as_array().into_iter().flatten();
     let parameters = parameters.map(|parameter| resolved(root, parameter));
@@ -16,7 +16,6 @@ pub(super) fn command(root: &Value, base: &str, operation: &Value) -> String {
         let name = text(&parameter["name"]);
         for value in examples(root, parameter) {
             match parameter["in"].as_str() {
-                Some("path") => url = url.replace(&format!("{{{name}}}"), &value),
                 Some("query") => lines.push(format!("--url-query {}", quoted(&format!("{name}={value}")))),
                 _ => lines.push(format!("-H {}", quoted(&format!("{name}: {value}")))),
             }

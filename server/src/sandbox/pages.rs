@@ -53,7 +53,8 @@ enum Change {
 }
 
 async fn respond(rqctx: &Request, control: &Control, path: &str, body: &UntypedBody) -> Response<Body> {
-    // Counts the request, so that its connection has the same timeouts as those of calls.
+    // Counts the request, so that its connection has the same timeouts as those of calls: once its body has been received, which
+    // Dropshot does before, for each method.
     let connections = &rqctx.context().admission.connections;
     let _request = connections.connection(rqctx.request.remote_addr()).begin_request();
     let method = rqctx.request.method();

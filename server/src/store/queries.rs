@@ -53,12 +53,17 @@ fn code(region: &Region) -> Option<&str> {
 
 /// The search of a page of instances, with or without conditions beside the addresses. Without them the index alone tells what
 /// matches.
+#[expect(
+    clippy::expect_used,
+    reason = "a test builds the statement, and the document does not change while the server runs"
+)]
 pub fn search_sql(dialect: &Dialect, is_filtered: bool) -> String {
     let mut conditions = String::new();
     if is_filtered {
         for (filter, number) in numbered_filters() {
             // The comparison comes first, because PostgreSQL takes the parameter's type from its first use.
-            let condition = condition(dialect, RecordKind::Instance, filter, number);
+            let condition = condition(dialect, RecordKind::Instance, filter, number)
+                .expect("a field of the records of instances");
             conditions.push_str(&format!("AND ({condition} OR ${number} IS NULL) "));
         }
     }
@@ -163,8 +168,12 @@ pub(super) fn list<T: Listed>(
     let mut select = T::SELECT.to_owned();
     let mut values: Vec<Value<'_>> = vec![digest.into()];
     for (filter, value) in filters {
+        if is_impossible(session.dialect(), value) {
+            select.push_str(" AND 1 = 0");
+            continue;
+        }
         values.push(value.into());
-        let condition = condition(session.dialect(), T::KIND, filter, values.len());
+        let condition = condition(session.dialect(), T::KIND, filter, values.len())?;
         select.push_str(&format!(" AND {condition}"));
     }
     select.push_str(" WHERE t.sha256 = $1 ORDER BY 5");
@@ -186,23 +195,25 @@ fn numbered_filters() -> impl Iterator<Item = (&'static Filter, usize)> {
     SearchRequest::FILTERS.iter().zip(FIRST_FILTER..)
 }
 
+/// Whether no stored text can match the value of a filter, so that nothing is found.
+fn is_impossible(dialect: &Dialect, value: &FilterValue) -> bool {
+    matches!(value, FilterValue::Text(text) if !dialect.can_store(text))
+}
+
 /// The condition on a record `i` of a filter whose value is the parameter of this number.
-#[expect(
-    clippy::panic,
-    reason = "a test builds the statement, and the document does not change while the server runs"
-)]
-fn condition(dialect: &Dialect, kind: RecordKind, filter: &Filter, number: usize) -> String {
+fn condition(dialect: &Dialect, kind: RecordKind, filter: &Filter, number: usize) -> Result<String> {
     let Filter { property, field, condition } = filter;
     let Some(column) = kind.stored().find(|one| one.name == *field).map(|one| one.column) else {
-        panic!("`{property}` of a search finds items by `{field}`, which is no field of their records");
+        let text = format!("`{property}` finds items by `{field}`, which is no field of their records");
+        return Err(StoreError::Internal(text));
     };
-    match condition {
+    Ok(match condition {
         Condition::Equal => format!("i.{column} = ${number}"),
         Condition::EqualOrNull(null) => format!("coalesce(i.{column}, {null}) = ${number}"),
         Condition::Contains => (dialect.contains)(column, number),
         Condition::AtLeast => format!("i.{column} >= ${number}"),
         Condition::AtMost => format!("i.{column} <= ${number}"),
-    }
+    })
 }
 
 impl<'a> From<&'a FilterValue> for Value<'a> {
@@ -225,10 +236,7 @@ pub(super) fn search(
     /// Columns before those of the instance.
     const BEFORE_INSTANCE: usize = 5;
     let dialect = session.dialect();
-    // No stored text can match such a filter, so no instance does.
-    let is_impossible =
-        |(_, value): &(_, FilterValue)| matches!(value, FilterValue::Text(text) if !dialect.can_store(text));
-    let is_possible = !query.filters.iter().any(is_impossible);
+    let is_possible = !query.filters.iter().any(|(_, value)| is_impossible(dialect, value));
     let addresses = if is_possible { query.disjoint_addresses() } else { Vec::new() };
     let is_filtered = is_possible && !query.filters.is_empty();
 

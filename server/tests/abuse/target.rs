@@ -16,7 +16,7 @@ use sallyport_server::{
 use super::server_process::ServerProcess;
 
 /// Most memory that a server may have had, whatever was sent to it. It takes about a tenth of this by itself.
-const MAX_MEMORY_KB: u64 = 192 * 1024;
+pub(crate) const MAX_MEMORY_KB: u64 = 192 * 1024;
 
 /// A running server with sample data.
 pub(crate) struct Target {

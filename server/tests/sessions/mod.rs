@@ -26,10 +26,14 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{
+    abuse::{rounds, target::MAX_MEMORY_KB},
     nginx::{Nginx, installed},
     store::backend::{Database, connect},
     support::{
-        frames::{self, CONTINUATION, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame},
+        frames::{
+            self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY,
+            PUSH_PROMISE, SETTINGS, WINDOW_UPDATE, frame,
+        },
         identity::Pair,
         tls_client::{client, handshake},
         wire::{Response, exchange, read},
@@ -65,6 +69,9 @@ fn play(script: &str) {
 }
 
 fn play_on_each(title: &str, lines: &str) {
+    let is_known =
+        !title.starts_with('[') || title.starts_with("[postgres] ") || title.starts_with("[both] ");
+    assert!(is_known, "{title}: expected `[postgres]`, `[both]` or nothing before the title");
     if !title.starts_with("[postgres]") {
         Session::new(None).play(title, lines);
     }
@@ -119,6 +126,11 @@ impl Session {
     fn new(postgres: Option<(String, Runtime)>) -> Self {
         let db = postgres.as_ref().map_or("test.db", |(url, _)| url).to_owned();
         let json = json!(STEERING).to_string().replace("\\n", "\\u000a");
+        let steering =
+            include_str!("../support/steering.jsonl").replace("{json-text}", json.trim_matches('"'));
+        let migrations = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/postgres/migrations");
+        let newest = std::fs::read_dir(migrations).unwrap().count().to_string();
+        let lease = LEASE.as_millis().to_string();
         let names = [
             ("EXTRACT", ExtractProxies::PATH),
             ("GROUPS", ListStaticGroups::PATH),
@@ -139,6 +151,9 @@ impl Session {
             ("first-postgres", include_str!("../../src/store/postgres/migrations/0001_initial.sql")),
             ("text", STEERING),
             ("json-text", json.trim_matches('"')),
+            ("steering", &steering),
+            ("newest-postgres", &newest),
+            ("lease", &lease),
         ];
         let mut names: BTreeMap<_, _> = names.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         names.extend(limits());
@@ -195,7 +210,8 @@ impl Session {
     fn assert_silent(&self, place: &str, log: &str) {
         let is_secret =
             |(name, value): &(&String, &String)| value.starts_with("sally_") || name.starts_with('…');
-        let shown = self.names.iter().filter(is_secret).find(|(_, value)| log.contains(*value));
+        let names = self.names.iter().filter(is_secret).map(|(_, value)| value);
+        let shown = names.chain(&self.printed).find(|secret| log.contains(*secret));
         assert!(shown.is_none() && !log.contains("canary-"), "{place}: {shown:?} in {log}");
     }
 
@@ -219,6 +235,7 @@ impl Session {
                 let output = self.program("timeout").args(["300", "bash", "-c", rest]).output().unwrap();
                 let said = [output.stdout, output.stderr].concat();
                 let said = String::from_utf8(said).unwrap();
+                assert_harmless(place, &said);
                 let (code, texts) = expected.split_once(' ').unwrap_or((expected, ""));
                 assert_eq!(output.status.code().unwrap().to_string(), code, "{place}: {said}");
                 assert_texts(place, &said, texts);
@@ -261,7 +278,19 @@ impl Session {
                 self.step(place, again)
             }
             "sqlite" | "postgres" | "ipv6" => {}
+            "unharmed" => {
+                for line in [
+                    "GET {groups} => 200",
+                    "GET admin:/metrics => 200 sallyport_calls_total{ | !status=\"5",
+                    &format!(
+                        "sh grep VmHWM /proc/{{pid}}/status | tr -cd 0-9 | xargs test {MAX_MEMORY_KB} -gt => 0"
+                    ),
+                ] {
+                    self.step(&format!("{place}: {line}"), line);
+                }
+            }
             "cached" => {
+                self.assert_running(place);
                 let is_served_from_memory = |_| {
                     (0..self.servers.len()).all(|server| {
                         let before = self.cache_hits(server);
@@ -272,6 +301,7 @@ impl Session {
                 assert!((0..500).any(is_served_from_memory), "{place}: never from memory");
             }
             "memory" => {
+                self.assert_running(place);
                 let (number, request) = rest.split_once(' ').unwrap();
                 for server in 0..self.servers.len() {
                     let before = self.cache_hits(server);
@@ -314,8 +344,15 @@ impl Session {
                 self.request_on(Some(&mut *stream), 0, place, rest, expected);
                 self.held = Some(stream);
             }
-            _ => (0..self.servers.len()).for_each(|server| self.request(server, place, words, expected)),
+            _ => {
+                self.assert_running(place);
+                (0..self.servers.len()).for_each(|server| self.request(server, place, words, expected));
+            }
         }
+    }
+
+    fn assert_running(&self, place: &str) {
+        assert!(!self.servers.is_empty(), "{place}: no running server, or an unknown verb");
     }
 
     fn path(&self, name: &str) -> std::path::PathBuf {
@@ -326,6 +363,7 @@ impl Session {
     fn filled(&self, line: &str) -> String {
         let line = line
             .replace("{query}", "GET {EXTRACT}?api_key={main}&")
+            .replace("{bodies}", "⟨1/49×POST,⟩{body}")
             .replace("{body}", "POST {search} | Content-Type: application/json < ")
             .replace("{groups}", "{GROUPS}?api_key={main}")
             .replace("{extract}", "{EXTRACT}?api_key={main}&num=1")
@@ -389,13 +427,8 @@ impl Session {
         let [result, messages] =
             [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap());
         let all = [result.as_str(), &messages].concat();
-        // Nothing but the program's own ends of lines steers a terminal.
-        let odd = |letter: char| !(letter.is_ascii_graphic() || " \n北京…–é".contains(letter));
-        assert!(!all.contains(odd), "{place}: {all:?}");
-        assert!(
-            !all.contains("very-secret") && !all.contains("panicked") && !all.contains("backtrace"),
-            "{place}: {all}"
-        );
+        assert_harmless(place, &all);
+        assert!(!all.contains("very-secret"), "{place}: {all}");
         let shown = self.printed.iter().find(|token| all.contains(*token));
         assert_eq!(shown, None, "{place}: a token is shown once: {all}");
         if !output.status.success() {
@@ -515,7 +548,9 @@ impl Session {
         let same = socket.try_clone().unwrap();
         match trusted.filter(|_| !endpoint.ends_with("plain")) {
             Some(trusted) => {
-                (Box::new(handshake(socket, "127.0.0.1", &client(trusted, protocols)).unwrap()), same)
+                let stream = handshake(socket, "127.0.0.1", &client(trusted, protocols)).unwrap();
+                assert_eq!(stream.conn.alpn_protocol(), Some(protocols[0].as_bytes()));
+                (Box::new(stream), same)
             }
             None => (Box::new(socket), same),
         }
@@ -560,7 +595,7 @@ impl Session {
         let bodies: Vec<_> = bodies.map_or(vec![None], |bodies| bodies.split(" ; ").map(Some).collect());
         let same_data = target.contains("&request_id=") || bodies.len() > 1;
         for (method, body) in
-            methods.split(',').flat_map(|method| bodies.iter().map(move |body| (method, body)))
+            repeated(methods).split(',').flat_map(|method| bodies.iter().map(move |body| (method, body)))
         {
             let body = body.map(bytes);
             let length = body.as_ref().filter(|_| !headers.contains("Content-Length"));
@@ -632,12 +667,13 @@ fn assert_statuses(place: &str, received: &str, expected: &str) {
     let starts = received.split("HTTP/1.1 ").skip(1).chain(received.split("HTTP/1.0 ").skip(1));
     let found: Vec<_> = starts.map(|start| start.split(' ').next().unwrap_or_default()).collect();
     let is_rejected = found.len() <= 1 && found.iter().all(|status| status.starts_with('4'));
-    let is_expected = if expected == "rejected" { is_rejected } else { found.join(" ") == expected };
+    let is_expected =
+        if expected == "rejected" { is_rejected } else { found.join(" ") == repeated(expected).trim_end() };
     assert!(is_expected, "{place}: {found:?}");
 }
 
 /// Frames of HTTP/2, as the bytes of a line.
-fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 12] {
+fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 22] {
     let headers = frames::get(target);
     let unended = frame(HEADERS, END_STREAM, 1, &headers);
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
@@ -655,6 +691,16 @@ fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 12] {
         ("h2-unended", unended),
         ("h2-continuation", frame(CONTINUATION, 0, 1, &headers[..headers.len() / 2])),
         ("h2-no-window", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])),
+        ("h2-ping", frame(PING, 0, 0, &[0; 8])),
+        ("h2-settings", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff])),
+        ("h2-priority", frame(PRIORITY, 0, 1, &[0, 0, 0, 3, 1])),
+        ("h2-empty-data", frame(DATA, 0, 1, &[])),
+        ("h2-empty-continuation", frame(CONTINUATION, 0, 1, &[])),
+        ("h2-largest-window", frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff])),
+        ("h2-window-of-nothing", frame(WINDOW_UPDATE, 0, 0, &[0; 4])),
+        ("h2-data-without-stream", frame(DATA, 0, 7, b"x")),
+        ("h2-promise", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2])),
+        ("h2-unreadable", frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff; 64])),
     ]
 }
 
@@ -710,7 +756,9 @@ fn repeated(text: &str) -> String {
     let Some((before, rest)) = text.split_once('⟨') else { return text.to_owned() };
     let (repeat, after) = rest.split_once('⟩').unwrap();
     let (number, part) = repeat.split_once('×').unwrap();
-    format!("{before}{}{}", part.repeat(number.parse().unwrap()), repeated(after))
+    let (short, long) = number.split_once('/').unwrap_or((number, number));
+    let number = rounds(short.parse().unwrap(), long.parse().unwrap());
+    format!("{before}{}{}", part.repeat(number), repeated(after))
 }
 
 /// The bytes that a text stands for.
@@ -723,6 +771,14 @@ fn bytes(text: &str) -> Vec<u8> {
         bytes.extend(part[2..].replace("\\n", "\n").as_bytes());
     }
     bytes
+}
+
+/// What a command prints does not steer a terminal, except for its own ends of lines, and tells of no panic.
+#[track_caller]
+fn assert_harmless(place: &str, said: &str) {
+    let odd = |letter: char| !(letter.is_ascii_graphic() || " \n北京…–é".contains(letter));
+    assert!(!said.contains(odd), "{place}: {said:?}");
+    assert!(!said.contains("panicked") && !said.contains("backtrace"), "{place}: {said}");
 }
 
 /// Texts that must be there, with `!` must not, or with `=` are all there is.

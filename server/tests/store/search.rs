@@ -175,6 +175,7 @@ async fn a_listing_has_the_items_of_the_account_that_pass_its_filters() {
             (vec![(&BY[1], "group".into())], &[1, 2]),
             (vec![(&BY[0], FilterValue::Number(2)), (&BY[1], "Group".into())], &[]),
             (vec![(&BY[0], FilterValue::Number(3))], &[]),
+            (vec![(&BY[1], "\0".into()), (&BY[0], FilterValue::Number(2))], &[]),
         ] {
             let groups: Vec<StaticGroup> = service.list(&tokens[0], filters).await.unwrap();
             assert_eq!(groups.iter().map(|group| group.group_id).collect::<Vec<_>>(), ids);

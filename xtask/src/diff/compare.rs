@@ -45,19 +45,19 @@ impl Comparison<'_> {
         let (old, new) = (table::operations(self.old), table::operations(self.new));
         let mut matched = Vec::new();
         for operation in &new {
-            let by_way = old.iter().find(|before| before.template == operation.template);
+            let by_way = old.iter().find(|before| before.call == operation.call);
             let is_free = |before: &&Operation| {
-                before.id == operation.id && new.iter().all(|other| other.template != before.template)
+                before.id == operation.id && new.iter().all(|other| other.call != before.call)
             };
             match by_way.or_else(|| old.iter().find(is_free)) {
                 Some(before) => {
-                    matched.push(&before.template);
+                    matched.push(&before.call);
                     self.parts(Some(&operation.id), &before.parts, &operation.parts);
                 }
                 None => self.operation("operation-added", operation, (None, Some(operation.way.clone()))),
             }
         }
-        for operation in old.iter().filter(|operation| !matched.contains(&&operation.template)) {
+        for operation in old.iter().filter(|operation| !matched.contains(&&operation.call)) {
             self.operation("operation-removed", operation, (Some(operation.way.clone()), None));
         }
         self.parts(None, &table::of_document(self.old), &table::of_document(self.new));

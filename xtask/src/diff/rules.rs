@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::change::shown;
-use crate::table::{Direction, path_template};
+use crate::table::Direction;
 
 /// What a change means for callers that follow the older document, from harmless to serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -94,7 +94,6 @@ static TABLE: LazyLock<Table> =
 /// The words of the expressions.
 static WORDS: LazyLock<Environment<'_>> = LazyLock::new(|| {
     let mut words = Environment::new();
-    words.add_filter("template", path_template);
     words.add_filter("shown", |one: Value| shown(&Json::deserialize(one).unwrap_or_default()));
     words.add_test("reordered", |one: Value, other: Value| {
         let sorted = |list: Value| {

@@ -14,7 +14,7 @@ pub(crate) struct Operation {
     /// As HTTP spells it.
     #[serde(skip_deserializing)]
     pub(crate) method: String,
-    /// Path as the document has it, each parameter as `{name}`.
+    /// Path as the document has it.
     #[serde(skip_deserializing)]
     pub(crate) path: String,
     #[serde(rename(deserialize = "$at"))]
@@ -65,7 +65,7 @@ pub(crate) enum Retry {
     Never,
 }
 
-/// A parameter of the path or of the query, or a request header.
+/// A query parameter or a request header.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Parameter {
     pub(crate) name: String,

@@ -91,40 +91,6 @@ fn without(from: &str, to: &str) -> Document {
     Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap()
 }
 
-/// The document with a parameter in a path, which the subset no longer has.
-fn with_path_parameter(name: &str) -> String {
-    let text = edited_text(CONTRACT, &format!("/static/groups«→/{{{name}}}»:"));
-    let part =
-        format!("        - {{ name: {name}, in: path, required: true, schema: {{ type: string }} }}\n");
-    edited_text(
-        &text,
-        &format!("«→{part}»      responses:\n        \"200\":\n          description: The groups"),
-    )
-}
-
-#[test]
-fn a_renamed_path_parameter_is_one_decision() {
-    let old = Document::parse(&with_path_parameter("groupId")).unwrap();
-    for name in ["group", "groupid"] {
-        let changes = diff(&old, &Document::parse(&with_path_parameter(name)).unwrap()).changes;
-        let [change] = changes.as_slice() else { panic!("{changes:#?}") };
-        assert_eq!(
-            (change.rule.id.as_str(), &change.at),
-            ("path-parameter-renamed", &format!("path {name}"))
-        );
-        assert_eq!(change.summary(), format!("`name`: `groupId` → `{name}`"));
-        assert_eq!(change.rule.verdict, Verdict::Decision);
-    }
-}
-
-#[test]
-fn a_moved_operation_keeps_its_path_parameters() {
-    let old = with_path_parameter("groupId");
-    let new = old.replace("/static/groups/{", "/groups/{");
-    let changes = lines(&Document::parse(&old).unwrap(), &Document::parse(&new).unwrap());
-    assert_eq!(changes, ["operation-moved listStaticGroups operation"]);
-}
-
 #[test]
 fn a_file_that_is_no_document_is_not_compared() {
     let none = [

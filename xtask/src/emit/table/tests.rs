@@ -84,6 +84,22 @@ fn each_constraint_says_what_it_expected_and_found() {
     }
 }
 
+/// serde names every keyword in its message.
+#[test]
+fn the_templates_write_every_limit() {
+    let error = serde_json::from_value::<Limit>(json!("none")).unwrap_err().to_string();
+    let keywords: Vec<_> = error.split('`').skip(3).step_by(2).collect();
+    assert_eq!((keywords.first(), keywords.last()), (Some(&"minimum"), Some(&"x-max-distinct")));
+    let listed =
+        include_str!("../table.json.jinja").lines().find(|line| line.contains("for keyword in [")).unwrap();
+    let meanings = include_str!("../client/contract.rs.jinja").split_once("set meanings = {").unwrap().1;
+    let meanings = meanings.split_once('}').unwrap().0;
+    for keyword in keywords {
+        assert!(listed.contains(&format!("\"{keyword}\"")), "{keyword} in {listed}");
+        assert!(meanings.contains(&format!("\"{keyword}\":")), "{keyword} in {meanings}");
+    }
+}
+
 #[test]
 fn spellings_of_one_address_count_once() {
     let ips = |count: usize| -> Vec<String> {
