@@ -105,63 +105,80 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
 }
 
 /// What requests ask for although the command was not told so: another separator, region or protocol than the default, a filter,
-/// another page size, or whatever a body of an operation without one says.
-fn not_told(case: &ClientCase, evidence: &Evidence) -> Option<ClientFinding> {
-    let differs = |recorded: &RecordedRequest| {
-        let (request, contract) = (&recorded.request, evidence.contract);
-        let operation = contract.operation(recorded.operation?);
-        // 4.1 and 4.2: no request body.
-        if request.method == Method::GET && !request.body.is_empty() {
-            let expected = "no request body, since the operation has none";
-            return Some(ClientFinding::new(case.duty, expected, "a request with a body"));
+/// another page size, or whatever a body of an operation without one says. The first difference of each duty.
+fn not_told(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFinding> {
+    let mut found: Vec<ClientFinding> = Vec::new();
+    for difference in evidence.requests.iter().flat_map(|recorded| differences(case, evidence, recorded)) {
+        if found.iter().all(|known| known.duty != difference.duty) {
+            found.push(difference);
         }
-        let asks_for_text = request.param(part::RETURN_TYPE).as_deref() == Some(&contract.extract.text);
-        let parameters = operation.parameters.iter().filter(|one| one.place == Place::Query);
-        let parameters = parameters.filter_map(|one| {
-            let (sent, default) = (request.param(&one.name), one.schema.default.as_ref().map(text));
-            match one.name.as_str() {
-                // How many gateways are asked for in all is judged above, and each client has request ids of its own.
-                part::NUM | part::RETURN_TYPE | part::REQUEST_ID => None,
-                // Nothing else has a separator.
-                name @ (part::LB | part::SB) => {
-                    let is_told = asks_for_text && case.call.arguments.contains_key(name);
-                    is_told.then(|| (Duty::TextEntries, name, sent.or(default.clone()), default))
-                }
-                // Another name of `regions`.
-                part::COUNTRY => {
-                    let default = contract.extract.regions.default_text();
-                    Some((
-                        case.duty,
-                        part::REGIONS,
-                        Some(sent.filter(|sent| !sent.is_empty())?),
-                        Some(default),
-                    ))
-                }
-                name => {
-                    let sent = sent.filter(|sent| !sent.is_empty()).or_else(|| default.clone());
-                    Some((case.duty, name, sent, default))
-                }
+    }
+    found
+}
+
+/// Each way in which one request differs from what the command was told.
+fn differences(case: &ClientCase, evidence: &Evidence, recorded: &RecordedRequest) -> Vec<ClientFinding> {
+    let (request, contract) = (&recorded.request, evidence.contract);
+    let Some(operation) = recorded.operation.map(|id| contract.operation(id)) else { return Vec::new() };
+    // 4.1 and 4.2: no request body.
+    if request.method == Method::GET && !request.body.is_empty() {
+        let expected = "no request body, since the operation has none";
+        return vec![ClientFinding::new(case.duty, expected, "a request with a body")];
+    }
+    let told = |name: &str| case.call.arguments.get(name);
+    let asks_for_text = request.param(part::RETURN_TYPE).as_deref() == Some(&contract.extract.text);
+    let parameters = operation.parameters.iter().filter(|one| one.place == Place::Query);
+    let parameters = parameters.filter_map(|one| {
+        let (sent, default) = (request.param(&one.name), one.schema.default.as_ref().map(text));
+        match one.name.as_str() {
+            // How many gateways are asked for in all is judged above, and each client has request ids of its own.
+            part::NUM | part::RETURN_TYPE | part::REQUEST_ID => None,
+            // Nothing else has a separator.
+            name @ (part::LB | part::SB) => {
+                let is_told = asks_for_text && case.call.arguments.contains_key(name);
+                is_told.then(|| (Duty::TextEntries, name, sent.or(default.clone()), default))
             }
-        });
-        let body = request.json();
-        let members = operation.body.iter().filter(|one| ![part::IPS, part::PAGE].contains(&&*one.name));
-        let members = members.map(|one| {
-            let sent = body.get(&one.name).filter(|value| !value.is_null()).map(text);
-            (case.duty, &*one.name, sent, None)
-        });
-        parameters.chain(members).find_map(|(duty, name, sent, default)| {
-            let told = case.call.arguments.get(name).map(text).or(default);
-            (sent != told).then(|| {
-                let expected = match told {
-                    Some(told) => format!("{name} `{told}`, as the command was told"),
-                    None => format!("no {name}, which the command was not told"),
-                };
-                let actual = sent.map_or_else(|| "none".to_owned(), |sent| format!("{name} `{sent}`"));
-                ClientFinding::new(duty, expected, actual)
-            })
+            // Another name of `regions`.
+            part::COUNTRY => {
+                let default = contract.extract.regions.default_text();
+                Some((case.duty, part::REGIONS, Some(sent.filter(|sent| !sent.is_empty())?), Some(default)))
+            }
+            name => {
+                let sent = sent.filter(|sent| !sent.is_empty()).or_else(|| default.clone());
+                Some((case.duty, name, sent, default))
+            }
+        }
+    });
+    let body = request.json();
+    let members = operation.body.iter().filter(|one| ![part::IPS, part::PAGE].contains(&&*one.name));
+    // In JSON a number and its text are different values.
+    let members = members.filter_map(|one| {
+        let sent = body.get(&one.name).filter(|value| !value.is_null());
+        let is_same = match (sent, told(&one.name)) {
+            (Some(sent), Some(told)) => is_same_json(sent, told),
+            (sent, told) => sent == told,
+        };
+        (!is_same).then(|| {
+            (case.duty, &*one.name, sent.map(Value::to_string), told(&one.name).map(Value::to_string))
         })
-    };
-    evidence.requests.iter().find_map(differs)
+    });
+    let parameters = parameters
+        .map(|(duty, name, sent, default)| (duty, name, sent, told(name).map(text).or(default)))
+        .filter(|(_, _, sent, told)| sent != told);
+    let differences = parameters.chain(members).map(|(duty, name, sent, told)| {
+        let expected = match told {
+            Some(told) => format!("{name} `{told}`, as the command was told"),
+            None => format!("no {name}, which the command was not told"),
+        };
+        let actual = sent.map_or_else(|| "none".to_owned(), |sent| format!("{name} `{sent}`"));
+        ClientFinding::new(duty, expected, actual)
+    });
+    differences.collect()
+}
+
+/// Whether two values are the same in JSON, where `3.0` is the same number as `3`.
+fn is_same_json(a: &Value, b: &Value) -> bool {
+    a == b || a.as_f64().is_some_and(|number| b.as_f64() == Some(number))
 }
 
 /// A value as a parameter has it. `3.0` is the same number as `3`.

@@ -147,6 +147,9 @@ impl Call {
         if self.is("names a region") {
             query.push(("regions", "USA".to_owned()));
         }
+        if self.is("asks for a protocol") {
+            query.push(("protocol", "socks5".to_owned()));
+        }
         if self.is("extracts twice") {
             self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
         }
@@ -199,6 +202,12 @@ impl Call {
             body["page"] = json!(asked);
             if self.is("has a page size of its own") || page > 1 && self.is("drops the page size") {
                 body["pageSize"] = json!(100);
+            }
+            if self.is("writes the page size as text") {
+                body["pageSize"] = json!(body["pageSize"].to_string());
+            }
+            if self.is("filters by status") {
+                body["status"] = json!("active");
             }
             let sent = self.send("/openapi/v1/static/instances/search", &[], Some(body), 200, false).await;
             let answer = match sent {
