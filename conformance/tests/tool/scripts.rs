@@ -43,7 +43,7 @@ fn play(name: &str) {
         cfg!(feature = "embedded")
             || !session.lines().next().is_some_and(|title| title.ends_with("(embedded)"))
     });
-    // One session alone, for whoever writes it.
+    // One session alone, for its author.
     let chosen = std::env::var("SESSION").unwrap_or_default();
     let sessions = sessions.flat_map(rows).filter(|session| session.contains(&chosen));
     let (sessions, failed) = (Mutex::new(sessions), Mutex::new(Vec::new()));
