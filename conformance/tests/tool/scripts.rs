@@ -158,7 +158,7 @@ impl Session {
             ["folder", name] => std::fs::create_dir(self.folder.path().join(name)).expect("a folder"),
             ["gone", file] => assert!(!self.folder.path().join(file).exists(), "{place}"),
             ["shell", script] => {
-                let mut shell = Command::new("bash");
+                let mut shell = super::program::command("bash");
                 let programs = Path::new(env!("CARGO_BIN_EXE_conformance")).parent().expect("a folder");
                 let path = std::env::var("PATH").expect("a path");
                 shell.env("PATH", format!("{}:{path}", programs.display()));
