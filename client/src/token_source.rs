@@ -265,34 +265,4 @@ mod tests {
         // Of two requests at the same time, the one that asks later may have been sent earlier.
         assert_eq!(file.after(age), "third-token");
     }
-
-    #[test]
-    fn a_rejected_token_is_read_again_at_once() {
-        let file = Rotation::new("first");
-        file.replace(b"second");
-        file.source.invalidate();
-        assert_eq!(file.after(Duration::ZERO), "second");
-        file.replace(b"third");
-        assert_eq!(file.after(Duration::ZERO), "second", "once");
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_read_for_a_moment_leaves_the_last_token() {
-        let file = Rotation::new("first");
-        let mut age = Duration::ZERO;
-        let mut next = || {
-            age += TokenFile::MAX_AGE;
-            age
-        };
-        fs::remove_file(file.folder.path().join("token")).unwrap();
-        assert_eq!(file.after(next()), "first");
-        let too_long = "x".repeat(20_000);
-        let broken = ["", "\n", &too_long, "two words", "one\ntwo", "caf\u{e9}"].map(str::as_bytes);
-        for content in broken.into_iter().chain([[0xff, 0xfe].as_slice()]) {
-            file.replace(content);
-            assert_eq!(file.after(next()), "first", "{content:?}");
-        }
-        file.replace(b"second");
-        assert_eq!(file.after(next()), "second");
-    }
 }

@@ -13,10 +13,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::faulty::{CANARY, FaultyServer, Reply, ok, one_gateway, plain_text, reply};
+use crate::{
+    faulty::{CANARY, FaultyServer},
+    sessions::call,
+};
 use futures_util::TryStreamExt;
 use sallyport_client::{
-    Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, bytes::Bytes,
+    Client, ClientBuilder, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, bytes::Bytes,
     contract::SearchStaticInstances, http,
 };
 use tempfile::TempDir;
@@ -59,49 +62,15 @@ fn servers() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Call {
-    Extract,
-    ExtractText,
-    Groups,
-    Search,
-    /// A search of two batches, the first of which has two pages.
-    Stream,
-}
-
-impl Call {
-    const ALL: [Self; 5] = [Self::Extract, Self::ExtractText, Self::Groups, Self::Search, Self::Stream];
-
-    /// Sends the call, an extraction under `id`, and returns the number of results.
-    async fn send(self, client: &Client, id: &str) -> Result<usize, Error> {
-        Ok(match self {
-            Self::Extract => client.extract(1).request_id(id).await?.endpoints.len(),
-            Self::ExtractText => {
-                client.extract_text(1, Separator::Lf).request_id(id).await?.endpoints().count()
-            }
-            Self::Groups => client.groups().await?.len(),
-            Self::Search => client.search(["203.0.113.7"]).await?.len(),
-            Self::Stream => stream(client).try_collect::<Vec<_>>().await?.len(),
-        })
-    }
-
-    /// Goes on with an extraction that failed with `error`.
-    async fn resume(self, client: &Client, error: &Error) -> Result<String, Error> {
-        Ok(match self {
-            Self::ExtractText => client.extract_text(1, Separator::Lf).resume(error).await?.request_id,
-            _ => client.extract(1).resume(error).await?.request_id,
-        })
-    }
-
-    fn is_extraction(self) -> bool {
-        matches!(self, Self::Extract | Self::ExtractText)
-    }
-
-    /// How many gateways, groups or instances [`Service`] has for it.
-    fn results(self) -> usize {
-        if self == Self::Stream { 3 } else { 1 }
-    }
-}
+/// The calls of each kind, as lines of `sessions`, with a part of their results and how many requests these take. `ID` is the id of an
+/// extraction. The last one is a search of two batches, the first of which has two pages.
+const CALLS: [(&str, &str, usize); 5] = [
+    ("extract 1 id=ID", r#""returned":1"#, 1),
+    ("text 1 lf id=ID", r#""entries":[{"ip":"gw.invalid","port":80}]"#, 1),
+    ("groups", r#""groupId":1"#, 1),
+    ("search 203.0.113.7", "[3]", 1),
+    ("search #MAX stream batches=true size=1", "[1, 2, 3]", 3),
+];
 
 /// More addresses than one request takes.
 fn stream(client: &Client) -> sallyport_client::Instances {
@@ -144,18 +113,17 @@ impl Service {
         let (broken, has_failed) = (is_broken.clone(), AtomicBool::new(false));
         let respond = move |_: usize, request: &str| {
             if broken.load(Ordering::Relaxed) {
-                return Reply::Raw(Vec::new());
+                return "close".to_owned();
             }
             if request.contains("old-token") {
                 fs::write(&next, CANARY).unwrap();
                 fs::rename(&next, &file).unwrap();
-                return reply(401, &[], "");
+                return "401".to_owned();
             }
             if !has_failed.swap(true, Ordering::Relaxed) {
-                return reply(503, &[], "");
+                return "503".to_owned();
             }
-            let Reply::Raw(bytes) = success(request) else { unreachable!("it is bytes") };
-            Reply::Pieces(bytes.chunks(60).map(<[u8]>::to_vec).collect(), Duration::from_millis(1))
+            format!("pieces 60 1 {}", success(request))
         };
         let server = servers.block_on(FaultyServer::with(respond));
         Self { server, folder, has_middleware, is_broken }
@@ -170,102 +138,108 @@ impl Service {
         if self.has_middleware { builder.middleware(Slow) } else { builder }
     }
 
-    /// Sends `call` and drops it after `polls` polls. Returns whether it was complete by then, with the client and the request id.
-    async fn drop_after(&self, call: Call, polls: usize) -> (bool, Client, String) {
+    /// Sends the call of a line and drops it after `polls` polls. Returns whether it was complete by then, with the client and the line with
+    /// its request id.
+    async fn drop_after(
+        &self,
+        (line, result, _): (&str, &str, usize),
+        polls: usize,
+    ) -> (bool, Client, String) {
         let client = self.builder().build().unwrap();
         // Where the client makes the id, the caller knows it before the future is polled.
-        let id = client.extract(1).ensure_request_id().to_owned();
-        let outcome = poll_at_most(call.send(&client, &id), polls).await;
+        let line = line.replace("ID", client.extract(1).ensure_request_id());
+        let line = line.replace("MAX", &(SearchStaticInstances::IPS_MAX_DISTINCT + 1).to_string());
+        let outcome = poll_at_most(call(&client, &line), polls).await;
         let is_complete = outcome.is_some();
         if let Some(found) = outcome {
-            assert_eq!(found.unwrap(), call.results(), "{call:?}");
+            assert!(found.unwrap().contains(result), "{line}");
         }
-        (is_complete, client, id)
+        (is_complete, client, line)
     }
 }
 
 /// The success that a request asks for. The first address of [`stream`] stands for the first batch.
-fn success(request: &str) -> Reply {
+fn success(request: &str) -> String {
     let line = request.lines().next().unwrap();
     if line.contains("/static/groups") {
-        let group = r#"{"groupId":1,"name":"n","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}"#;
-        return ok(&format!(r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{group}]}}}}"#));
+        return "groups 1".to_owned();
     }
     if line.contains("return_type=txt") {
-        return plain_text("gw.invalid:80\n");
+        return r"200 gw.invalid:80\n".to_owned();
     }
     if line.contains("/proxy/extract") {
-        return one_gateway();
+        return "gateway".to_owned();
     }
     let page = if request.contains("\"page\":2") { 2 } else { 1 };
     let (total, id) = if request.contains("\"10.0.0.0\"") { (2, page) } else { (1, 3) };
-    ok(&format!(
-        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{{"instanceId":{id},"offerId":31,
-        "status":"active","ip":"203.0.113.7","port":1,"protocols":[],"countryCode":"USA","cityCode":"NYC","ispType":1,
-        "expiresAt":null,"activatedAt":null,"capabilities":{{}},"groupId":null}}],"page":{page},"pageSize":1,"total":{total}}}}}"#
-    ))
+    format!("page {id} of {total}")
 }
 
 /// Runs `test` with each number of polls until it says that the future was complete, each time with a service of its own.
-fn at_each_await_point(calls: &[Call], mut test: impl FnMut(&Service, Call, usize) -> bool) {
+fn at_each_await_point(line: &str, mut test: impl FnMut(&Service, usize) -> bool) {
     let servers = servers();
-    for (call, has_middleware) in calls.iter().flat_map(|call| [(*call, false), (*call, true)]) {
-        let ends = |polls| test(&Service::start(&servers, has_middleware), call, polls);
-        assert!((0..LIMIT).any(ends), "{call:?} has more than {LIMIT} await points");
+    for has_middleware in [false, true] {
+        let ends = |polls| test(&Service::start(&servers, has_middleware), polls);
+        assert!((0..LIMIT).any(ends), "{line} has more than {LIMIT} await points");
     }
 }
 
 #[test]
 fn a_client_works_after_any_dropped_call() {
-    at_each_await_point(&Call::ALL, |service, call, polls| {
-        let (is_complete, id) = without_tasks_left(async || {
-            let (is_complete, client, id) = service.drop_after(call, polls).await;
-            // The same client, with the connections and the retries that the dropped call left behind.
-            let found = call.send(&client, &id).await.unwrap();
-            assert_eq!(found, call.results(), "{call:?}, {polls}");
-            (is_complete, id)
+    for one @ (line, result, requests_of_one) in CALLS {
+        at_each_await_point(line, |service, polls| {
+            let (is_complete, line) = without_tasks_left(async || {
+                let (is_complete, client, line) = service.drop_after(one, polls).await;
+                // The same client, with the connections and the retries that the dropped call left behind.
+                let found = call(&client, &line).await.unwrap();
+                assert!(found.contains(result), "{line}, {polls}: {found}");
+                (is_complete, line)
+            });
+            let requests = service.server.requests();
+            // 503, 401 and the pages of the dropped call, then those of the next one.
+            let max = 2 * requests_of_one + 2;
+            assert!(requests.len() <= max, "{line}, {polls}: {} requests", requests.len());
+            if let Some((_, id)) = line.split_once("id=") {
+                let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
+                assert!(requests.iter().all(is_under_id), "{polls}: {requests:?}");
+            }
+            is_complete
         });
-        let requests = service.server.requests();
-        // 503, 401 and the pages of the dropped call, then those of the next one.
-        let max = 2 * call.results() + 2;
-        assert!(requests.len() <= max, "{call:?}, {polls}: {} requests", requests.len());
-        let is_under_id = |request: &String| request.contains(&format!("request_id={id}"));
-        assert!(!call.is_extraction() || requests.iter().all(is_under_id), "{polls}: {requests:?}");
-        is_complete
-    });
+    }
 }
 
 #[test]
 fn a_dropped_extraction_is_resumed_in_another_client_with_the_id_of_an_error() {
-    at_each_await_point(&[Call::Extract, Call::ExtractText], |service, call, polls| {
-        let (is_complete, id) = without_tasks_left(async || {
-            let (is_complete, _, id) = service.drop_after(call, polls).await;
-            (is_complete, id)
+    for one in [CALLS[0], CALLS[1]] {
+        at_each_await_point(one.0, |service, polls| {
+            let (is_complete, line) = without_tasks_left(async || {
+                let (is_complete, _, line) = service.drop_after(one, polls).await;
+                (is_complete, line)
+            });
+            // Nothing of the first client runs any more. The second one fails, and the third goes on with its error.
+            let error = without_tasks_left(async || {
+                service.is_broken.store(true, Ordering::Relaxed);
+                let client = service.builder().retry(RetryPolicy::none()).build().unwrap();
+                call(&client, &line).await.unwrap_err()
+            });
+            assert!(matches!(error, Error::Transport(_)), "{error:?}");
+            assert!(line.ends_with(&format!("id={}", error.request_id().unwrap())), "{error:?}");
+            without_tasks_left(async || {
+                service.is_broken.store(false, Ordering::Relaxed);
+                let resumed = call(&service.builder().build().unwrap(), &line).await.unwrap();
+                assert!(resumed.contains(one.1), "{line}, {polls}: {resumed}");
+            });
+            let requests = service.server.requests();
+            let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
+            assert!(lines.iter().all(|line| *line == lines[0]), "{line}, {polls}: {lines:?}");
+            is_complete
         });
-        // Nothing of the first client runs any more. The second one fails, and the third goes on with its error.
-        let error = without_tasks_left(async || {
-            service.is_broken.store(true, Ordering::Relaxed);
-            let client = service.builder().retry(RetryPolicy::none()).build().unwrap();
-            call.send(&client, &id).await.unwrap_err()
-        });
-        assert!(matches!(error, Error::Transport(_)), "{error:?}");
-        assert_eq!(error.request_id(), Some(id.as_str()));
-        let resumed = without_tasks_left(async || {
-            service.is_broken.store(false, Ordering::Relaxed);
-            call.resume(&service.builder().build().unwrap(), &error).await.unwrap()
-        });
-        assert_eq!(resumed, id);
-        let requests = service.server.requests();
-        let lines: Vec<_> = requests.iter().map(|request| request.lines().next().unwrap()).collect();
-        let is_repeated = lines.iter().all(|line| *line == lines[0]) && lines[0].contains(&id);
-        assert!(is_repeated, "{call:?}, {polls}: {lines:?}");
-        is_complete
-    });
+    }
 }
 
 #[test]
 fn a_stream_goes_on_where_it_was_dropped() {
-    at_each_await_point(&[Call::Stream], |service, _, polls| {
+    at_each_await_point("stream", |service, polls| {
         without_tasks_left(async || {
             let client = service.builder().build().unwrap();
             let mut instances = stream(&client);
@@ -283,7 +257,7 @@ fn a_stream_goes_on_where_it_was_dropped() {
 
 #[test]
 fn a_dropped_page_is_requested_again() {
-    at_each_await_point(&[Call::Search], |service, _, polls| {
+    at_each_await_point("pages", |service, polls| {
         without_tasks_left(async || {
             let client = service.builder().build().unwrap();
             let mut pages = client.search(["10.0.0.0"]).page_size(1).pages();

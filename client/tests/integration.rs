@@ -10,5 +10,5 @@ mod misbehaving;
 mod public_api;
 mod reference;
 mod secrets;
-mod tokens;
+mod sessions;
 mod types;

@@ -1,4 +1,5 @@
-//! A server on a loopback socket that replies as a script or a function says, one reply per request, and records the requests.
+//! A server on a loopback socket that replies as a text or a function says, one reply per request, and records the requests.
+//! `sessions/README.md` describes its replies.
 #![allow(clippy::unwrap_used, reason = "a server that cannot be set up fails its test")]
 
 use std::{
@@ -7,73 +8,16 @@ use std::{
     time::Duration,
 };
 
-use sallyport_client::{Client, ClientBuilder, RetryPolicy};
+use sallyport_client::{Client, ClientBuilder, RetryPolicy, testing::instance};
+use serde_json::json;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{self, AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
+    time::sleep,
 };
 
 /// The token of every test; it must turn up nowhere but in requests.
 pub(crate) const CANARY: &str = "canary/T0ken+9";
-
-/// What the server does with one request.
-#[derive(Clone)]
-pub(crate) enum Reply {
-    /// Sends these bytes and closes.
-    Raw(Vec<u8>),
-    /// Sends nothing and keeps the connection.
-    Hang,
-    /// Sends these pieces, with this pause after each, and closes.
-    Pieces(Vec<Vec<u8>>, Duration),
-    /// Sends these bytes after this pause, and keeps the connection for the next request.
-    Kept(Vec<u8>, Duration),
-}
-
-/// The reply on a connection that is kept alive, although nothing in it says so.
-pub(crate) fn kept(reply: Reply) -> Reply {
-    let Reply::Raw(bytes) = reply else { panic!("a reply of bytes") };
-    let text = String::from_utf8(bytes).unwrap();
-    Reply::Kept(text.replace("connection: close\r\n", "").into_bytes(), Duration::ZERO)
-}
-
-/// A response with a body and its length.
-pub(crate) fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Reply {
-    let mut head =
-        format!("HTTP/1.1 {status} Some\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    Reply::Raw(format!("{head}\r\n{body}").into_bytes())
-}
-
-/// A JSON response under status 200.
-pub(crate) fn ok(body: &str) -> Reply {
-    reply(200, &[("content-type", "application/json")], body)
-}
-
-/// A plain-text response under status 200.
-pub(crate) fn plain_text(body: &str) -> Reply {
-    reply(200, &[("content-type", "text/plain")], body)
-}
-
-/// A successful extraction of one gateway.
-pub(crate) fn one_gateway() -> Reply {
-    ok(
-        r#"{"code":0,"success":true,"msg":"ok","data":[{"ip":"gw.invalid","port":80}],"request_ip":"127.0.0.1"}"#,
-    )
-}
-
-/// A success of a static operation with these items, on the only page.
-pub(crate) fn items(items: &str, total: i64) -> Reply {
-    ok(&format!(
-        r#"{{"code":200,"message":"ok","requestId":"r","data":{{"items":[{items}],"page":1,"pageSize":20,"total":{total}}}}}"#
-    ))
-}
-
-/// A successful listing without groups.
-pub(crate) fn no_groups() -> Reply {
-    ok(r#"{"code":200,"message":"ok","requestId":"r","data":{"items":[]}}"#)
-}
 
 pub(crate) struct FaultyServer {
     address: SocketAddr,
@@ -81,13 +25,14 @@ pub(crate) struct FaultyServer {
 }
 
 impl FaultyServer {
-    /// Starts the server; past the end of the script the last reply is given again.
-    pub(crate) async fn start(script: Vec<Reply>) -> Self {
-        Self::with(move |number, _| script[number.min(script.len() - 1)].clone()).await
+    /// Starts the server with the replies `REPLY | …`; past their end the last one is given again.
+    pub(crate) async fn start(replies: &str) -> Self {
+        let replies: Vec<String> = replies.split(" | ").map(str::to_owned).collect();
+        Self::with(move |number, _| replies[number.min(replies.len() - 1)].clone()).await
     }
 
     /// Starts the server, which replies to the request of a number, from 0, and of a text as `respond` says.
-    pub(crate) async fn with(respond: impl Fn(usize, &str) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) async fn with(respond: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> Self {
         let respond = Arc::new(respond);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -133,7 +78,7 @@ impl FaultyServer {
 
 async fn serve(
     mut stream: TcpStream,
-    respond: &(impl Fn(usize, &str) -> Reply + Sync),
+    respond: &(impl Fn(usize, &str) -> String + Sync),
     record: &Mutex<Vec<String>>,
 ) {
     while let Some(request) = read(&mut stream).await {
@@ -144,20 +89,9 @@ async fn serve(
             reply
         };
         // A client that has had enough closes the connection; that is no failure of the script.
-        let _ = match &reply {
-            Reply::Raw(bytes) => stream.write_all(bytes).await,
-            Reply::Hang => {
-                let mut end = [0];
-                stream.read(&mut end).await.map(|_| ())
-            }
-            Reply::Pieces(pieces, pause) => send_pieces(&mut stream, pieces, *pause).await,
-            Reply::Kept(bytes, pause) => {
-                tokio::time::sleep(*pause).await;
-                let _ = stream.write_all(bytes).await;
-                continue;
-            }
-        };
-        return;
+        if send(&mut stream, &reply).await.is_err() || !reply.contains("kept ") {
+            return;
+        }
     }
 }
 
@@ -181,11 +115,82 @@ async fn read(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-async fn send_pieces(stream: &mut TcpStream, pieces: &[Vec<u8>], pause: Duration) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    for piece in pieces {
-        stream.write_all(piece).await?;
-        tokio::time::sleep(pause).await;
+/// Sends a reply.
+async fn send(stream: &mut TcpStream, reply: &str) -> io::Result<()> {
+    let (word, rest) = reply.split_once(' ').unwrap_or((reply, ""));
+    let milliseconds = |text: &str| Duration::from_millis(number(text).try_into().unwrap());
+    let length = |length| format!("content-length: {length}\r\n");
+    let bytes = match word {
+        "hang" => return stream.read(&mut [0]).await.map(drop),
+        "close" => return Ok(()),
+        "after" => {
+            let (pause, rest) = rest.split_once(' ').unwrap();
+            sleep(milliseconds(pause)).await;
+            return Box::pin(send(stream, rest)).await;
+        }
+        "pieces" => {
+            let [size, pause, rest] = rest.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{reply}") };
+            stream.set_nodelay(true)?;
+            for piece in response(rest, length).chunks(size.parse().unwrap()) {
+                stream.write_all(piece).await?;
+                sleep(milliseconds(pause)).await;
+            }
+            return Ok(());
+        }
+        "bytes" => unescaped(rest),
+        "unframed" => response(rest, |_| String::new()),
+        "cut" => response(rest, |whole| length(whole + 500)),
+        "kept" => response(rest, length),
+        _ => response(reply, |whole| format!("{}connection: close\r\n", length(whole))),
+    };
+    stream.write_all(&bytes).await
+}
+
+/// The bytes of `STATUS BODY + HEADER: VALUE + …`, with what says where the body ends.
+fn response(text: &str, framing: impl Fn(usize) -> String) -> Vec<u8> {
+    let mut parts = text.split(" + ");
+    let (status, body) = body(parts.next().unwrap());
+    let headers: String = parts.map(|header| format!("{header}\r\n")).collect();
+    let head = format!("HTTP/1.1 {status} X\r\n{}{headers}\r\n", framing(body.len()));
+    [head.into_bytes(), body].concat()
+}
+
+fn body(text: &str) -> (&str, Vec<u8>) {
+    let words: Vec<&str> = text.split(' ').collect();
+    let envelope = |data| json!({"code": 200, "message": "ok", "requestId": "r", "data": data});
+    let body = match words.as_slice() {
+        ["gateway"] => {
+            let data = json!([{"ip": "gw.invalid", "port": 80}]);
+            json!({"code": 0, "success": true, "msg": "ok", "data": data, "request_ip": "127.0.0.1"})
+        }
+        ["groups", ids @ ..] => {
+            let at = "2026-01-01T00:00:00Z";
+            let group =
+                |id: &&str| json!({"groupId": number(id), "name": "a", "createdAt": at, "updatedAt": at});
+            envelope(json!({"items": ids.iter().map(group).collect::<Vec<_>>()}))
+        }
+        ["page", ids @ .., "of", total] => {
+            let items: Vec<_> = ids.iter().map(|id| instance(number(id), "203.0.113.7", 1)).collect();
+            envelope(json!({"items": items, "page": 1, "pageSize": 2, "total": number(total)}))
+        }
+        [status, ..] => return (status, unescaped(text[status.len()..].trim_start())),
+        [] => unreachable!("a split has a part"),
+    };
+    ("200", body.to_string().into_bytes())
+}
+
+fn number(text: &str) -> i64 {
+    text.parse().unwrap_or_else(|_| panic!("expected a number, found `{text}`"))
+}
+
+/// Bytes of a text with `\r`, `\n`, `\s` and `\xff`; other escapes, as those of JSON, stay.
+pub(crate) fn unescaped(text: &str) -> Vec<u8> {
+    let text = text.replace("\\r", "\r").replace("\\n", "\n").replace("\\s", " ");
+    let mut parts = text.split("\\x");
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
+        bytes.extend(&part.as_bytes()[2..]);
     }
-    Ok(())
+    bytes
 }

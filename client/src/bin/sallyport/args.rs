@@ -233,11 +233,7 @@ impl ListingOptions {
         match if self.json { Format::Jsonl } else { self.format } {
             Format::Jsonl => items.iter().try_for_each(|item| output::json(&mut out, item))?,
             Format::Json => output::json(&mut out, &items)?,
-            Format::Table | Format::Lines => {
-                let (header, members): (Vec<_>, Vec<_>) = columns.iter().copied().unzip();
-                let rows = items.iter().map(|item| output::cells(item, &members));
-                output::table(&mut out, &header, &rows.collect::<io::Result<Vec<_>>>()?)?;
-            }
+            Format::Table | Format::Lines => output::table(&mut out, items, columns)?,
         }
         Ok(out.flush()?)
     }
