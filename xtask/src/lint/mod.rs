@@ -9,10 +9,11 @@ mod texts;
 use crate::{document::Document, model::Contract, problem::Problem};
 
 /// Rules whose problems have others as a consequence, which are not reported beside them.
-const CAUSES: [(&str, &[&str]); 3] = [
+const CAUSES: [(&str, &[&str]); 4] = [
     ("citation", &["uncited-clause"]),
     ("contract", &["extension", "request-object", "response", "search"]),
-    ("uncited-limit", &["text", "uncited-clause"]),
+    ("request-object", &["uncited-input"]),
+    ("uncited-limit", &["text", "uncited-clause", "uncited-input"]),
 ];
 
 /// The problems of all rules, sorted by position.

@@ -101,50 +101,10 @@ fn the_pattern_of_an_address_says_what_its_format_says() {
     }
 }
 
-/// One problem of the document is told once, with what is meant or where it was first.
-#[test]
-fn a_problem_names_its_cause_and_none_of_its_consequences() {
-    for (edit, message, help) in [
-        (
-            "schemas/«SearchRequest→SearchReqest»\"",
-            "unknown reference",
-            "did you mean `#/components/schemas/SearchRequest`?",
-        ),
-        (
-            "          x-clause: search.«page-size→page-sise»\n",
-            "unknown clause",
-            "did you mean `search.page-size`?",
-        ),
-        (
-            "        - «apiKeyHeader→apiKeyHeadr»: []",
-            "unknown security scheme",
-            "did you mean `apiKeyHeader`?",
-        ),
-        ("required: [groupId, «name→nane»,", "unknown property `nane`", "did you mean `name`?"),
-        ("«          x-clause: search.page-size\n→»", " of body pageSize cites no clause", "add `x-clause`"),
-    ] {
-        let problems = run(&edited(edit));
-        let found = Problem::list(&problems);
-        let [problem] = &problems[..] else { panic!("{edit:?}: {found}") };
-        assert!(problem.message.contains(message) && problem.help.contains(help), "{edit:?}: {found}");
-    }
-}
-
 #[test]
 fn all_problems_are_reported_at_once_and_in_order() {
     let text = edited_text(CONTRACT, "«maximum→maximun»: 100 }");
     let problems = run(&Document::parse(&edited_text(&text, "enum: [«json, txt→»]")).unwrap());
     assert!(problems.len() >= 2);
     assert!(problems.is_sorted_by_key(|problem| problem.place));
-}
-
-#[test]
-fn a_file_that_is_no_document_is_one_problem() {
-    for (text, found) in
-        [("", "an empty file"), ("# Nothing yet.\n", "an empty file"), ("- a list\n", "another value")]
-    {
-        let problems = run(&Document::parse(text).unwrap());
-        let [problem] = &problems[..] else { panic!("{}", Problem::list(&problems)) };
-        assert!(problem.message.ends_with(&format!("found {found} [wrong-value]")), "{problem}");
-    }
 }

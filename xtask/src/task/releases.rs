@@ -116,54 +116,66 @@ pub(super) fn problems(root: &Path, document: &Document) -> Result<String, Strin
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{collections::BTreeMap, fs};
+
+    use serde::Deserialize;
 
     use super::*;
-    use crate::fixture::{CONTRACT, edited_text};
+    use crate::{
+        fixture::{CONTRACT, contract, edited_text},
+        lint,
+    };
 
-    /// What `check` says of a document in a repository with these releases and accepted changes.
-    fn said(document: &str, releases: &[(&str, &str)], accepted: &str) -> String {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join(FOLDER)).unwrap();
-        for (version, text) in releases {
-            fs::write(root.path().join(FOLDER).join(format!("{version}.yaml")), text).unwrap();
-        }
-        fs::write(root.path().join(ACCEPTED), accepted).unwrap();
-        problems(root.path(), &Document::parse(document).unwrap()).unwrap_or_else(|error| error)
+    /// A document in a repository, and what is said of it.
+    #[derive(Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    #[derive(Default)]
+    struct Row {
+        document: Option<String>,
+        edits: Vec<String>,
+        releases: Option<BTreeMap<String, String>>,
+        accepted: String,
+        /// Parts of the only problem of the lint.
+        lint: Option<Vec<String>>,
+        /// A part of what `check` says of the version; empty where that is nothing.
+        check: Option<String>,
     }
 
     #[test]
-    fn check_requires_a_version_that_fits_the_changes_since_the_newest_release() {
-        let released = [("0.9.0", "other: file"), ("1.0.0", CONTRACT)];
-        let narrower = edited_text(CONTRACT, "minimum: 1, maximum: «100→50» }");
-        let version =
-            |text: &str, version: &str| text.replacen("version: 1.0.0", &format!("version: {version}"), 1);
-        let reworded =
-            edited_text(CONTRACT, "description: «How many gateways to extract→Number of gateways».");
-        let entry = |text: &str, print: &str| {
-            let diff =
-                diff::compare(&Document::parse(CONTRACT).unwrap(), &Document::parse(text).unwrap()).unwrap();
-            let print = if print.is_empty() { diff.changes[0].fingerprint() } else { print.to_owned() };
-            format!("- {{ fingerprint: \"{print}\", reason: agreed, expires: 9999-01-01 }}\n")
-        };
-        for (document, releases, accepted, expected) in [
-            (CONTRACT, &released[..], "", ""),
-            (CONTRACT, &[], "", "no released document in openapi/released; copy"),
-            (&narrower, &released, "", "require `info.version` 2.0.0 or higher, found 1.0.0; raise it"),
-            (&version(&narrower, "1.9.0"), &released, "", "require `info.version` 2.0.0"),
-            (&version(&narrower, "2.0.0"), &released, "", ""),
-            (&narrower, &released, &entry(&narrower, ""), ""),
-            (CONTRACT, &released, &entry(&narrower, ""), "no change has the fingerprint"),
-            (&reworded, &released, &entry(&reworded, ""), "needs no acceptance; remove the entry"),
-            (&version(CONTRACT, "0.8.0"), &released, "", "`info.version` 0.8.0 is below the released 1.0.0"),
-            (CONTRACT, &[("1.1.0", CONTRACT)], "", "1.1.0.yaml has the `info.version` 1.0.0"),
-            (CONTRACT, &[("latest", CONTRACT)], "", "latest.yaml is not named after a version"),
-        ] {
-            let said = said(document, releases, accepted);
-            assert!(
-                said.contains(expected) && said.is_empty() == expected.is_empty(),
-                "{expected:?} in {said:?}"
-            );
+    fn each_document_is_judged_as_its_row_says() {
+        let rows: Vec<Row> = serde_saphyr::from_str(include_str!("../../fixtures/judged.yaml")).unwrap();
+        for Row { document, edits, releases, accepted, lint, check } in rows {
+            let text = document.unwrap_or_else(|| CONTRACT.to_owned());
+            let text = edits.iter().fold(text, |text, edit| edited_text(&text, edit));
+            let document = Document::parse(&text).unwrap();
+            if let Some(parts) = lint {
+                let problems = lint::run(&document);
+                let [problem] = &problems[..] else { panic!("{edits:?}: {}", Problem::list(&problems)) };
+                let said = problem.to_string();
+                assert!(parts.iter().all(|part| said.contains(part)), "{parts:?} in {said}");
+            }
+            let Some(expected) = check else { continue };
+            let root = tempfile::tempdir().unwrap();
+            fs::create_dir_all(root.path().join(FOLDER)).unwrap();
+            let usual =
+                || ["0.9.0", "1.0.0"].map(|version| (version.to_owned(), "contract".to_owned())).into();
+            for (version, text) in releases.unwrap_or_else(usual) {
+                let text = if text == "contract" { CONTRACT } else { &text };
+                fs::write(root.path().join(FOLDER).join(format!("{version}.yaml")), text).unwrap();
+            }
+            let diff = diff::compare(&contract(), &document).ok();
+            let first = diff.and_then(|diff| Some(diff.changes.first()?.fingerprint())).unwrap_or_default();
+            let today = Timestamp::now().to_zoned_datetime(TimeZone::UTC).date();
+            let names = [
+                ("{fingerprint}", first),
+                ("{today}", today.to_string()),
+                ("{yesterday}", today.yesterday().unwrap().to_string()),
+            ];
+            let accepted = names.iter().fold(accepted, |text, (name, value)| text.replace(name, value));
+            fs::write(root.path().join(ACCEPTED), accepted).unwrap();
+            let said = problems(root.path(), &document).unwrap_or_else(|error| error);
+            let is_said = said.contains(&expected) && said.is_empty() == expected.is_empty();
+            assert!(is_said, "{edits:?}: {expected:?} in {said:?}");
         }
     }
 }

@@ -91,22 +91,6 @@ fn without(from: &str, to: &str) -> Document {
     Document::parse(&format!("{}{}", &CONTRACT[..start], &CONTRACT[end..])).unwrap()
 }
 
-#[test]
-fn a_file_that_is_no_document_is_not_compared() {
-    let none = [
-        Document::parse(""),
-        Document::parse("<html><body>Not found</body></html>"),
-        Document::parse("openapi: 3.1.0\npaths: {}"),
-        Document::parse("openapi: 3.0.3"),
-    ];
-    for file in none.map(Result::unwrap) {
-        let [of_old, of_new] = compare(&file, &contract()).unwrap_err();
-        assert!(of_old[0].message.starts_with("expected an OpenAPI 3.0 document") && of_new.is_empty());
-        let [of_old, of_new] = compare(&contract(), &file).unwrap_err();
-        assert!(of_old.is_empty() && of_new.len() == 1);
-    }
-}
-
 /// Two operations use the parameter, whose problem is one.
 #[test]
 fn a_problem_of_a_shared_part_is_reported_once() {

@@ -1,14 +1,9 @@
-mod acceptance;
 mod documents;
 mod edits;
 mod rendering;
 
-use jiff::civil::{Date, date};
-
 use super::*;
 use crate::fixture::{CONTRACT, contract, edited, edited_text, sides};
-
-const TODAY: Date = date(2026, 6, 1);
 
 fn diff(old: &Document, new: &Document) -> Diff {
     compare(old, new).unwrap()
