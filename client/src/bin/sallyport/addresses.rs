@@ -53,7 +53,7 @@ pub(crate) fn read(arguments: &[String], files: &[PathBuf]) -> Result<Vec<Addres
         }
         let noun = if count == 1 { "address" } else { "addresses" };
         let message = format!("{count} invalid {noun}; nothing was sent");
-        return Err(Failure::Usage { message, details: invalid });
+        return Err(Failure { details: invalid, ..Failure::usage(message) });
     }
     if addresses.is_empty() {
         let names: Vec<String> = files.iter().map(|path| name(path)).collect();

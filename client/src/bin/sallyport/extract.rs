@@ -21,7 +21,7 @@ pub(crate) async fn run(client: &Client, options: ExtractOptions) -> Result<(), 
     let extraction = send(call.request_id(request_id.as_str()), &request_id).await?;
     // The service has extracted the gateways: when they cannot be written, the request id returns them again.
     write(&extraction, json || format == Format::Json)
-        .map_err(|error| Failure::from(error).of_extraction(&request_id))?;
+        .map_err(|error| Failure { request_id: Some(request_id), ..error.into() })?;
     report(&extraction)
 }
 
@@ -44,7 +44,7 @@ fn report(extraction: &Extraction) -> Result<(), Failure> {
     let wait = extraction.retry_after.map_or_else(String::new, |wait| format!("; retry after {wait:?}"));
     let message = format!("partial result: {returned} of {requested} requested gateways{wait}");
     if returned == 0 {
-        return Err(Failure::Empty(message));
+        return Err(Failure::empty(message));
     }
     print_error(&format!("sallyport: {message}"));
     Ok(())
@@ -55,6 +55,6 @@ async fn send(call: Extract, request_id: &str) -> Result<Extraction, Failure> {
     let signal = pin!(signals::catch());
     match select(call.into_future(), signal).await {
         Either::Left((outcome, _)) => Ok(outcome?),
-        Either::Right((signal, _)) => Err(Failure::Interrupted { signal, request_id: request_id.to_owned() }),
+        Either::Right((signal, _)) => Err(Failure::interrupted(signal, request_id)),
     }
 }

@@ -1,37 +1,27 @@
-use std::{fmt, io};
+use std::io;
 
 use sallyport_client::{BusinessCode, Error, printable};
 use serde_json::{Value, json};
 
 use crate::signals::Signal;
 
-/// Why the program fails.
-pub(crate) enum Failure {
-    /// The client returned an error.
-    Client(Error),
-    /// An argument is missing or invalid.
-    Usage {
-        /// What is wrong.
-        message: String,
-        /// One line for each invalid value; empty when the message names it.
-        details: Vec<String>,
-    },
-    /// The output could not be written.
-    Output {
-        /// Why.
-        error: io::Error,
-        /// Request id of the extraction whose gateways could not be written.
-        request_id: Option<String>,
-    },
-    /// The extraction returned no gateway.
-    Empty(String),
-    /// A signal during the extraction with this request id.
-    Interrupted {
-        /// The signal.
-        signal: Signal,
-        /// Repeats the extraction.
-        request_id: String,
-    },
+/// Why the program fails: what is said of it, and its exit code.
+pub(crate) struct Failure {
+    /// One word for the cause.
+    pub(crate) kind: &'static str,
+    /// One of the codes that `--help` lists.
+    pub(crate) exit_code: u8,
+    pub(crate) message: String,
+    /// One line for each invalid value; empty when the message names it.
+    pub(crate) details: Vec<String>,
+    /// The error that the client returned.
+    pub(crate) error: Option<Box<Error>>,
+    /// Request id of an extraction that was sent.
+    pub(crate) request_id: Option<String>,
+    /// Whether the service may have extracted gateways that nobody has received.
+    pub(crate) may_have_extracted: bool,
+    /// Whether the reader closed the pipe early, as `head` does.
+    pub(crate) is_broken_pipe: bool,
 }
 
 /// Library messages that name functions, and the options of this program that replace them.
@@ -45,72 +35,57 @@ const OPTIONS: [(&str, &str); 6] = [
 ];
 
 impl Failure {
+    fn new(kind: &'static str, exit_code: u8, message: impl Into<String>) -> Self {
+        let (message, details) = (message.into(), Vec::new());
+        let (error, request_id, may_have_extracted, is_broken_pipe) = (None, None, false, false);
+        Self { kind, exit_code, message, details, error, request_id, may_have_extracted, is_broken_pipe }
+    }
+
+    /// An argument is missing or invalid.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Failure::Usage { message: message.into(), details: Vec::new() }
+        Self::new("usage", 2, message)
     }
 
-    /// The failure with the request id of the extraction whose gateways could not be written.
-    pub(crate) fn of_extraction(self, id: &str) -> Self {
-        match self {
-            Failure::Output { error, request_id: None } => {
-                Failure::Output { error, request_id: Some(id.to_owned()) }
-            }
-            other => other,
-        }
+    /// The extraction returned no gateway.
+    pub(crate) fn empty(message: String) -> Self {
+        Self::new("empty", 3, message)
     }
 
-    /// The codes that `--help` lists.
-    pub(crate) fn exit_code(&self) -> u8 {
-        match self {
-            Failure::Usage { .. } | Failure::Client(Error::Configuration(_) | Error::InvalidArgument(_)) => 2,
-            Failure::Client(error) if error.is_retryable() => 3,
-            Failure::Empty(_) => 3,
-            Failure::Client(_) => 1,
-            Failure::Output { .. } => 4,
-            Failure::Interrupted { signal: (_, code), .. } => *code,
-        }
+    /// A signal during the extraction with this request id.
+    pub(crate) fn interrupted((name, code): Signal, request_id: &str) -> Self {
+        let request_id = Some(request_id.to_owned());
+        Self { request_id, may_have_extracted: true, ..Self::new("interrupted", code, name) }
     }
 
     /// Lines for a person.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut message = self.to_string();
+        let mut message = self.message.clone();
         if let Some(advice) = self.advice() {
             // The advice repeats the id.
-            message = format!("{}; {advice}", without(&message, "request id", self.request_id()));
+            message = format!("{}; {advice}", without(&message, "request id", self.request_id.as_deref()));
         }
-        let details = match self {
-            Failure::Usage { details, .. } => details.as_slice(),
-            _ => &[],
-        };
-        let details = details.iter().map(|detail| format!("  {detail}"));
+        let details = self.details.iter().map(|detail| format!("  {detail}"));
         std::iter::once(format!("sallyport: {message}")).chain(details).collect()
     }
 
     /// One JSON object; unknown fields are omitted.
     pub(crate) fn json(&self) -> Value {
-        let error = match self {
-            Failure::Client(error) => Some(error),
-            _ => None,
-        };
-        let message = without(&self.to_string(), "request id", self.request_id());
+        let error = self.error.as_deref();
+        let message = without(&self.message, "request id", self.request_id.as_deref());
         let message = without(&message, "trace id", error.and_then(Error::trace_id));
         let code = error.and_then(Error::code).map(|code| match code {
             BusinessCode::Number(number) => json!(number),
             text => json!(text.to_string()),
         });
-        let details = match self {
-            Failure::Usage { details, .. } if !details.is_empty() => Some(details),
-            _ => None,
-        };
         let mut fields = json!({
-            "kind": self.kind(),
+            "kind": self.kind,
             "message": message,
             "status": error.and_then(Error::status).map(|status| status.as_u16()),
             "code": code,
             "retryAfter": error.and_then(Error::retry_after).map(|wait| wait.as_secs()),
             "traceId": error.and_then(Error::trace_id),
-            "details": details,
-            "requestId": self.request_id(),
+            "details": Some(&self.details).filter(|details| !details.is_empty()),
+            "requestId": self.request_id,
             "advice": self.advice(),
         });
         if let Value::Object(fields) = &mut fields {
@@ -119,64 +94,38 @@ impl Failure {
         json!({ "error": fields })
     }
 
-    /// One word for each cause.
-    fn kind(&self) -> &'static str {
-        match self {
-            Failure::Usage { .. } => "usage",
-            Failure::Output { .. } => "output",
-            Failure::Empty(_) => "empty",
-            Failure::Interrupted { .. } => "interrupted",
-            Failure::Client(error) => error.kind(),
-        }
-    }
-
-    /// Request id of an extraction that was sent.
-    fn request_id(&self) -> Option<&str> {
-        match self {
-            Failure::Client(error) => error.request_id(),
-            Failure::Output { request_id, .. } => request_id.as_deref(),
-            Failure::Interrupted { request_id, .. } => Some(request_id),
-            Failure::Usage { .. } | Failure::Empty(_) => None,
-        }
-    }
-
     /// How to receive gateways that the service may have extracted.
     fn advice(&self) -> Option<String> {
-        let is_unknown = match self {
-            Failure::Client(Error::Timeout(_) | Error::Transport(_) | Error::UnexpectedResponse(_)) => true,
-            Failure::Client(error @ Error::Rejected(_)) => error.is_retryable(),
-            Failure::Client(_) => false,
-            _ => true,
-        };
-        let id = self.request_id().filter(|_| is_unknown)?;
+        let id = self.request_id.as_ref().filter(|_| self.may_have_extracted)?;
         Some(format!("to receive the gateways of this extraction, repeat it with --request-id {id}"))
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure::Client(error)
+        let exit_code = match &error {
+            Error::Configuration(_) | Error::InvalidArgument(_) => 2,
+            error if error.is_retryable() => 3,
+            _ => 1,
+        };
+        let may_have_extracted = match &error {
+            Error::Timeout(_) | Error::Transport(_) | Error::UnexpectedResponse(_) => true,
+            Error::Rejected(_) => error.is_retryable(),
+            _ => false,
+        };
+        let replaced = |text: String, (function, option): (&str, &str)| text.replace(function, option);
+        let message = OPTIONS.into_iter().fold(error.to_string(), replaced);
+        let (kind, request_id) = (error.kind(), error.request_id().map(str::to_owned));
+        Self { request_id, may_have_extracted, error: Some(error.into()), ..Self::new(kind, exit_code, message) }
     }
 }
 
+/// The output could not be written; of an extraction, the request id returns its gateways again.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Failure::Output { error, request_id: None }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Client(error) => {
-                let replaced =
-                    |text: String, (function, option): (&str, &str)| text.replace(function, option);
-                out.write_str(&OPTIONS.into_iter().fold(error.to_string(), replaced))
-            }
-            Failure::Usage { message, .. } | Failure::Empty(message) => out.write_str(message),
-            Failure::Output { error, .. } => write!(out, "cannot write the output: {error}"),
-            Failure::Interrupted { signal: (name, _), .. } => out.write_str(name),
-        }
+        let is_broken_pipe = error.kind() == io::ErrorKind::BrokenPipe;
+        let message = format!("cannot write the output: {error}");
+        Self { is_broken_pipe, may_have_extracted: true, ..Self::new("output", 4, message) }
     }
 }
 

@@ -35,8 +35,7 @@ fn main() -> ExitCode {
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader closed the pipe early, as `head` does.
-        Err(Failure::Output { error, .. }) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) if failure.is_broken_pipe => ExitCode::SUCCESS,
         Err(failure) => fail(&failure, asks_for_json()),
     }
 }
@@ -56,7 +55,7 @@ fn fail(failure: &Failure, is_json: bool) -> ExitCode {
     } else {
         failure.lines().iter().for_each(|line| print_error(line));
     }
-    ExitCode::from(failure.exit_code())
+    ExitCode::from(failure.exit_code)
 }
 
 /// Writes a line to standard error.
