@@ -83,3 +83,12 @@ fn what_is_moved_around_is_small() {
         assert!(size <= most, "{name} has {size} bytes, expected at most {most}");
     }
 }
+
+#[test]
+fn separators_come_from_the_codes_that_are_sent() {
+    let codes = generated::types::SeparatorCode::KNOWN.iter();
+    let texts: Vec<_> = codes.map(|code| Separator::from_code(code, "<>").unwrap()).collect();
+    let texts: Vec<&str> = texts.iter().map(Separator::text).collect();
+    assert_eq!(texts, ["\r\n", "/br", "\r", "\n", "\t", "<>"]);
+    assert_eq!(Separator::from_code("lf", "|"), None);
+}
