@@ -18,15 +18,8 @@ const CLIENT: &str = r#"
 #[path = "contract/generated.rs"] pub mod contract;
 #[path = "plain/generated.rs"] mod plain;
 pub mod generated;
-mod operation {
-    pub struct Operation {
-        pub id: &'static str, pub method: &'static str, pub path: &'static str, pub status: u16,
-        pub code_field: &'static str, pub code: i64, pub credential: Credential, pub retry: Retry,
-        pub request_id: Option<&'static str>, pub shortage: bool, pub text: bool,
-    }
-    pub enum Retry { Safe, IdempotencyKey, Never }
-    pub enum Credential { Query(&'static str), Header(&'static str), Bearer }
-}
+#[path = "ROOT/client/src/operation.rs"] mod operation;
+#[path = "ROOT/client/src/with_response.rs"] mod with_response;
 mod options {
     #[derive(Clone, Debug, Default)]
     pub struct CallOptions;
@@ -34,24 +27,18 @@ mod options {
     macro_rules! call_options { ($($any:tt)*) => {} }
     pub(crate) use call_options;
 }
-pub use {plain::*, sallyport_client::{Address, Error, TextEntry, jiff}};
+pub use {plain::*, sallyport_client::{Address, Error, TextEntry, jiff}, with_response::WithResponse};
 #[derive(Clone, Debug)]
 pub struct Client;
 impl Client {
     fn generated_for(&self, _: options::CallOptions) -> generated::Client { todo!() }
 }
-pub struct WithResponse<T> { value: T }
-impl<T> WithResponse<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> WithResponse<U> { WithResponse { value: change(self.value) } }
-}
 #[derive(Clone, Debug)]
 pub struct Sender;
 impl Sender {
     pub(crate) async fn send<T>(
-        &self, _: reqwest::Result<reqwest::Request>, _: &'static operation::Operation, read: fn() -> T,
-    ) -> Result<WithResponse<T>, Error> {
-        Ok(WithResponse { value: read() })
-    }
+        &self, _: reqwest::Result<reqwest::Request>, _: &'static operation::Operation, _: fn() -> T,
+    ) -> Result<WithResponse<T>, Error> { todo!() }
 }
 mod response {
     pub fn json<T: serde::de::DeserializeOwned>() -> T { todo!() }
@@ -170,6 +157,7 @@ fn compile(folder: &Path, crates: &BTreeMap<String, String>) -> Result<(), Strin
     command.arg("--crate-name").arg(folder.file_name().unwrap());
     command.arg("--out-dir").arg(folder).arg(folder.join("lib.rs"));
     let used = [
+        "bytes",
         "clap",
         "dropshot",
         "http",
