@@ -7,9 +7,12 @@ use std::{
     time::Duration,
 };
 
-use crate::faulty::{CANARY, FaultyServer};
+use crate::{
+    faulty::{CANARY, FaultyServer},
+    sessions::Custom,
+};
 use sallyport_client::{
-    Attempt, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator, TransportError,
+    Attempt, Error, Middleware, MiddlewareFuture, Next, RetryPolicy, Separator,
     bytes::Bytes,
     http,
     testing::{Replies, group, instance},
@@ -87,57 +90,10 @@ async fn the_token_is_out_of_reach_in_both_directions() {
     }
 }
 
-/// Does one thing with each request.
-struct EachRequest<F>(F);
-
-impl<F> Middleware for EachRequest<F>
-where
-    F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
-{
-    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
-        (self.0)(request, next)
-    }
-}
-
-fn each<F>(what: F) -> EachRequest<F>
-where
-    F: for<'a> Fn(http::Request<Bytes>, Next<'a>) -> MiddlewareFuture<'a> + Send + Sync + 'static,
-{
-    EachRequest(what)
-}
-
-#[tokio::test]
-async fn the_token_goes_to_no_other_service() {
-    let (server, other) = (FaultyServer::start("groups").await, FaultyServer::start("groups").await);
-    for target in [other.base_url(), "https://127.0.0.1/".to_owned(), "http://localhost:1".to_owned()] {
-        let redirect = each(move |mut request, next| {
-            *request.uri_mut() = target.parse().unwrap();
-            next.run(request)
-        });
-        let client = server.builder().middleware(redirect).build().unwrap();
-        let error = client.groups().await.unwrap_err();
-        assert!(matches!(&error, Error::Configuration(message) if message.contains("base URL")), "{error:?}");
-    }
-    assert!(other.requests().is_empty() && server.requests().is_empty());
-}
-
-#[tokio::test]
-async fn a_header_with_the_name_of_the_token_is_replaced() {
-    let server = FaultyServer::start("gateway").await;
-    let forging = each(|mut request, next| {
-        request.headers_mut().insert("x-api-key", "forged".parse().unwrap());
-        next.run(request)
-    });
-    server.builder().middleware(forging).build().unwrap().extract(1).await.unwrap();
-    let request = server.requests()[0].to_ascii_lowercase();
-    assert_eq!(request.matches("x-api-key: ").count(), 1);
-    assert!(!request.contains("forged"), "{request}");
-}
-
 #[tokio::test]
 async fn requests_are_the_same_with_middleware_as_without() {
     let server = FaultyServer::start("gateway").await;
-    let passing = each(|request, next| next.run(request));
+    let passing = Custom::new("pass");
     let clients =
         [server.builder(), server.builder().middleware(passing)].map(|builder| builder.build().unwrap());
     for client in clients {
@@ -151,25 +107,6 @@ async fn requests_are_the_same_with_middleware_as_without() {
     };
     let seen: Vec<String> = server.requests().iter().map(sorted).collect();
     assert_eq!((&seen[0], &seen[1]), (&seen[2], &seen[3]));
-}
-
-#[tokio::test]
-async fn errors_of_a_middleware_are_retried_if_they_may_pass() {
-    let server = FaultyServer::start("groups").await;
-    let left = Mutex::new(2);
-    let failing = each(move |request, next| {
-        let mut left = left.lock().unwrap();
-        if *left == 0 {
-            return next.run(request);
-        }
-        *left -= 1;
-        Box::pin(async { Err(Error::Transport(Box::new(TransportError::new("by the test")))) })
-    });
-    server.builder().middleware(failing).build().unwrap().groups().await.unwrap();
-    let final_error = each(|_, _| Box::pin(async { Err(Error::Configuration("closed today".to_owned())) }));
-    let error = server.builder().middleware(final_error).build().unwrap().groups().await.unwrap_err();
-    assert_eq!(error.to_string(), "closed today");
-    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

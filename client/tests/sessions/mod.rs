@@ -7,7 +7,10 @@ use std::{
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -15,7 +18,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use regex::Regex;
 use sallyport_client::{
     Client, ClientBuilder, Error, GroupFilter, Instance, Middleware, MiddlewareFuture, Next, RetryPolicy,
-    Separator, TokenFuture, TokenSource,
+    Separator, TokenFuture, TokenSource, TransportError,
     bytes::Bytes,
     contract::{ExtractProxies, SearchStaticInstances},
     http, reqwest,
@@ -39,7 +42,7 @@ macro_rules! sessions {
 }
 
 sessions! {
-    arguments calls pages responses retries settings texts tokens
+    arguments calls middleware pages responses retries settings texts tokens
     #[cfg(feature = "cli")] network
     #[cfg(feature = "cli")] program
     #[cfg(feature = "cli")] terminal
@@ -275,7 +278,7 @@ impl Session {
         builder = options.set("http", builder, |builder, allow| builder.allow_http(allow == "true"));
         builder =
             options.set("max-body", builder, |builder, bytes| builder.max_body_bytes(bytes.parse().unwrap()));
-        builder = options.set("middleware", builder, |builder, _| builder.middleware(Pass));
+        builder = options.set("middleware", builder, |builder, what| builder.middleware(Custom::new(&what)));
         builder = options.set("connect", builder, |builder, limit| builder.connect_timeout(time(&limit)));
         builder = options.set("timeout", builder, |builder, limit| builder.request_timeout(time(&limit)));
         builder = options.set("total", builder, |builder, limit| builder.total_timeout(time(&limit)));
@@ -550,12 +553,39 @@ impl Options {
     }
 }
 
-/// A middleware that only hands requests on.
-struct Pass;
+/// A middleware that hands requests on (`pass`), to another URL (`to:URL`) or with another header (`header:NAME:VALUE`), fails as many
+/// times as `fail:COUNT` says, or for good (`refuse`).
+pub(crate) struct Custom {
+    what: String,
+    requests: AtomicUsize,
+}
 
-impl Middleware for Pass {
-    fn handle<'a>(&'a self, request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
-        next.run(request)
+impl Custom {
+    pub(crate) fn new(what: &str) -> Self {
+        Self { what: what.to_owned(), requests: AtomicUsize::new(0) }
+    }
+}
+
+impl Middleware for Custom {
+    fn handle<'a>(&'a self, mut request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        let error = match self.what.split(':').collect::<Vec<_>>().as_slice() {
+            ["fail", count] if number < count.parse().unwrap() => {
+                Error::Transport(Box::new(TransportError::new("by the test")))
+            }
+            ["refuse"] => Error::Configuration("closed today".to_owned()),
+            ["to", ..] => {
+                *request.uri_mut() = self.what[3..].parse().unwrap();
+                return next.run(request);
+            }
+            ["header", name, value] => {
+                let name = http::HeaderName::try_from(*name).unwrap();
+                request.headers_mut().insert(name, value.parse().unwrap());
+                return next.run(request);
+            }
+            _ => return next.run(request),
+        };
+        Box::pin(async { Err(error) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     env,
     io::{self, IsTerminal, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -61,9 +61,13 @@ pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
         Some(path) => builder.token_file(path),
         None => builder.token_from_env(),
     };
-    builder.build().map_err(|error| match &connection.api_key_file {
-        Some(path) => in_file(error, path),
-        None => error.into(),
+    let is_given = connection.api_key_file.is_some();
+    builder.build().map_err(|error| match error {
+        // The client names a file itself.
+        Error::Configuration(text) if is_given && text.starts_with("invalid token") => {
+            Failure::usage(format!("standard input: {text}"))
+        }
+        other => other.into(),
     })
 }
 
@@ -80,16 +84,5 @@ fn standard_input() -> Result<SecretString, Failure> {
             Err(invalid(&format!("expected at most {MAX_TOKEN} bytes, found more")))
         }
         token => Ok(SecretString::from(token)),
-    }
-}
-
-/// The error of an invalid token with the name of the file that holds it.
-fn in_file(error: Error, path: &Path) -> Failure {
-    let file = if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() };
-    match error {
-        Error::Configuration(text) if text.starts_with("invalid token") && !text.contains(&file) => {
-            Failure::usage(format!("{file}: {text}"))
-        }
-        other => other.into(),
     }
 }

@@ -116,7 +116,12 @@ impl From<Error> for Failure {
         let replaced = |text: String, (function, option): (&str, &str)| text.replace(function, option);
         let message = OPTIONS.into_iter().fold(error.to_string(), replaced);
         let (kind, request_id) = (error.kind(), error.request_id().map(str::to_owned));
-        Self { request_id, may_have_extracted, error: Some(error.into()), ..Self::new(kind, exit_code, message) }
+        Self {
+            request_id,
+            may_have_extracted,
+            error: Some(error.into()),
+            ..Self::new(kind, exit_code, message)
+        }
     }
 }
 
