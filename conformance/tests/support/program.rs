@@ -32,13 +32,6 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Runs it to its end. Servers of tests bear the profile `full`, which nobody gets without asking for it.
-pub(crate) fn run(arguments: &[&str]) -> Output {
-    let sends = ["run", "record", "compare", "replay"].contains(&arguments[0]);
-    let full: &[&str] = if sends && !arguments.contains(&"--profile") { &["--profile", "full"] } else { &[] };
-    program(&[arguments, full].concat()).finish()
-}
-
 /// The program while it runs. Dropped, it is killed.
 pub(crate) struct RunningProgram {
     child: Child,
