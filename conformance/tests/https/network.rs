@@ -10,14 +10,17 @@ use crate::support::rules::RuledServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_client_passes_a_proxy_to_a_service_that_requires_a_certificate() {
-    let (company, server, folder) = (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
+    let (company, server, folder) =
+        (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
     let service = front(server.address(), &company.issue("service.invalid", 4096), Some(&company)).await;
     let proxy = Tunnel::start(Some(service)).await;
     let caller = company.issue("a-caller", 4096);
     let ca = folder.write("ca.pem", company.pem());
     let (certificate, key) =
         (folder.write("client.pem", &caller.certificate), folder.write("key.pem", &caller.key));
-    let builder = Client::builder().base_url(format!("https://service.invalid:{}", service.port())).token("a-token-of-tests");
+    let builder = Client::builder()
+        .base_url(format!("https://service.invalid:{}", service.port()))
+        .token("a-token-of-tests");
     let builder = builder.ca_file(&ca).proxy(format!("http://{CREDENTIALS}@{}", proxy.address));
     let builder = builder.client_certificate(&certificate, &key);
     let identity = ClientIdentity::new(caller.certificate.as_bytes(), caller.key.as_bytes());
@@ -30,20 +33,32 @@ async fn the_client_passes_a_proxy_to_a_service_that_requires_a_certificate() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nginx_that_wants_a_client_certificate_is_understood() {
     let Some(nginx) = installed() else { return };
-    let (company, server, folder) = (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
+    let (company, server, folder) =
+        (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
     let caller = company.issue("a-caller", 4096);
-    let (ca, client) =
-        (folder.write("ca.pem", company.pem()), folder.write("both.pem", caller.certificate.clone() + &caller.key));
+    let (ca, client) = (
+        folder.write("ca.pem", company.pem()),
+        folder.write("both.pem", caller.certificate.clone() + &caller.key),
+    );
     let wanted = format!("ssl_verify_client on; ssl_client_certificate {ca};");
     let nginx = Nginx::start_with(&nginx, server.address(), &wanted);
     let trusted = folder.write("nginx.pem", nginx.pair.certificate());
     let url = format!("https://{}", nginx.address);
-    let base = ["run", "--profile", "full", "--only", "groups.envelope.success", "--base-url", &url, "--ca-file", &trusted];
+    let base = [
+        "run",
+        "--profile",
+        "full",
+        "--only",
+        "groups.envelope.success",
+        "--base-url",
+        &url,
+        "--ca-file",
+        &trusted,
+    ];
     let known = [base.as_slice(), &["--client-certificate", &client]].concat();
-    for (arguments, code, words) in [
-        (base.as_slice(), 3, "requires a client certificate; pass one"),
-        (&known, 0, "no violation found"),
-    ] {
+    for (arguments, code, words) in
+        [(base.as_slice(), 3, "requires a client certificate; pass one"), (&known, 0, "no violation found")]
+    {
         let output = program(arguments).finish().assert(code, &[words]);
         assert_private("a run", &text(&output));
     }

@@ -1,8 +1,8 @@
 //! Runs that need what the program has no argument for, or a server that rules cannot describe. All others are in `tool/scripts`.
 
 use std::net::Ipv4Addr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;

@@ -69,11 +69,7 @@ impl Authority {
 }
 
 /// TLS in front of a server, with client certificates of `clients` only, where there is one.
-pub(crate) async fn front(
-    server: SocketAddr,
-    issued: &Issued,
-    clients: Option<&Authority>,
-) -> SocketAddr {
+pub(crate) async fn front(server: SocketAddr, issued: &Issued, clients: Option<&Authority>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");
     let provider = Arc::new(aws_lc_rs::default_provider());

@@ -38,7 +38,8 @@ impl Request {
             ["get", name, line, rest @ ..] => (*name, (*line).to_owned(), rest),
             other => panic!("no request: {other:?}"),
         };
-        let address = texts[name].trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
+        let address =
+            texts[name].trim_start_matches("http://").split('/').next().unwrap_or_default().to_owned();
         let is_private = name.ends_with(":control");
         if line.contains("HTTP/") {
             return Self { address, head: line, body: String::new(), is_private };
@@ -67,8 +68,10 @@ impl Request {
         let time = Duration::from_secs(if ending == Ending::Leave { 2 } else { 20 });
         stream.set_read_timeout(Some(time)).expect("a timeout");
         let Self { head, body, .. } = self;
-        let length = if body.is_empty() { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
-        let close = if ending == Ending::Keep || head.ends_with("HTTP/1.0") { "" } else { "\r\nconnection: close" };
+        let length =
+            if body.is_empty() { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
+        let close =
+            if ending == Ending::Keep || head.ends_with("HTTP/1.0") { "" } else { "\r\nconnection: close" };
         write!(stream, "{head}{length}{close}\r\n\r\n{body}").expect("sent");
         let mut bytes = Vec::new();
         let ended = if ending == Ending::Keep {
@@ -86,7 +89,8 @@ impl Request {
                 Err(other) => panic!("{other}"),
             }
         };
-        let text = String::from_utf8(bytes).expect("a response in UTF-8");
+        // A variation compresses bodies.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             return (None, format!("{text}(nothing, {ended})"));
         };
