@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::clean::{self, assert_clean};
 use super::network::{Network, assert_private};
 use super::program::{
-    Finish as _, Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until,
+    Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until,
 };
 use super::request::{Ending, Request};
 use super::rules::{RuledServer, unescaped};
@@ -180,7 +180,7 @@ impl Session {
                 let programs = Path::new(env!("CARGO_BIN_EXE_conformance")).parent().expect("a folder");
                 let path = std::env::var("PATH").expect("a path");
                 shell.env("PATH", format!("{}:{path}", programs.display()));
-                let said = shell.args(["-ec", script]).current_dir(self.folder.path()).finish();
+                let said = shell.args(["-ec", script]).current_dir(self.folder.path()).output().expect("bash runs");
                 assert_ended(place, said.status.code(), &text(&said), &format!("0 {expected}"));
                 self.texts.insert("said".to_owned(), text(&said).trim().to_owned());
                 for file in own.into_iter().filter(|file| self.folder.path().join(file).exists()) {
@@ -328,7 +328,7 @@ impl Session {
     /// Runs the program, and looks at how it ends and what it prints.
     fn run(&self, place: &str, words: &[&str], expected: &str) {
         let begun = Instant::now();
-        let output = self.command(words).finish();
+        let output = self.command(words).output().expect("the program runs");
         assert!(begun.elapsed() < LONGEST_RUN, "{place}: {:?}", begun.elapsed());
         self.folder.write("stdout.txt", &output.stdout);
         assert_ended(place, output.status.code(), &text(&output), expected);
