@@ -13,9 +13,7 @@ use serde_json::{Value, json};
 
 use super::clean::{self, assert_clean};
 use super::network::{Network, assert_private};
-use super::program::{
-    Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until,
-};
+use super::program::{Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until};
 use super::request::{Ending, Request};
 use super::rules::{RuledServer, unescaped};
 use super::{formats, server};
@@ -180,7 +178,8 @@ impl Session {
                 let programs = Path::new(env!("CARGO_BIN_EXE_conformance")).parent().expect("a folder");
                 let path = std::env::var("PATH").expect("a path");
                 shell.env("PATH", format!("{}:{path}", programs.display()));
-                let said = shell.args(["-ec", script]).current_dir(self.folder.path()).output().expect("bash runs");
+                let said =
+                    shell.args(["-ec", script]).current_dir(self.folder.path()).output().expect("bash runs");
                 assert_ended(place, said.status.code(), &text(&said), &format!("0 {expected}"));
                 self.texts.insert("said".to_owned(), text(&said).trim().to_owned());
                 for file in own.into_iter().filter(|file| self.folder.path().join(file).exists()) {
