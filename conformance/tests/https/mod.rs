@@ -15,7 +15,6 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{Backend, ProxiedRequest};
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Contract, Options, Outcome, Report, SilentObserver, Suite, Verdict};
@@ -72,28 +71,4 @@ async fn judge(reference: &Reference, pair: &Pair, profile: Profile) -> Report {
     options.budget.rate = None;
     let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), options);
     suite.expect("a suite").run(&SilentObserver).await
-}
-
-/// The lab reaches a service whose authority the options name, and without it says why it does not.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_lab_trusts_the_same_authorities() {
-    let pair = Pair::new();
-    let config = Config { tls: Some(pair.identity()), ..config() };
-    let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");
-    let (contract, target) = (Contract::embedded().expect("contract"), reference.target());
-    for (authorities, expected) in [(pair.certificate().into_bytes(), 200), (Vec::new(), 502)] {
-        let options = WireOptions { authorities, ..WireOptions::default() };
-        let backend = Backend::connected(contract, target, &options).expect("a client");
-        let request = ProxiedRequest {
-            method: http::Method::GET,
-            path: contract.groups().path.clone(),
-            query: Some(format!("{}={}", contract.groups().api_key.name, target.token.expose())),
-            headers: http::HeaderMap::new(),
-            body: bytes::Bytes::new(),
-        };
-        let reply = backend.upstream.call(&request).await;
-        assert_eq!(reply.status.as_u16(), expected, "{}", reply.json());
-        assert!(!reply.json().to_string().contains(target.token.expose()));
-    }
-    reference.close().await;
 }
