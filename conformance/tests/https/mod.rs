@@ -39,7 +39,15 @@ async fn it_conforms_over_its_own_tls() {
     assert_eq!(report.verdict, Verdict::Conforms, "{:#?}", report.checks);
     let https = report.checks.iter().find(|check| check.id.starts_with("all.https"));
     assert_eq!(https.map(|check| &check.outcome), Some(&Outcome::Passed));
-    assert_eq!(report.totals.skipped, 1, "throttling is not seen here, everything else is");
+    let is_unseen =
+        |outcome: &Outcome| matches!(outcome, Outcome::Skipped(reason) if !reason.ends_with("to run more"));
+    let unseen: Vec<_> =
+        report.checks.iter().filter(|check| is_unseen(&check.outcome)).map(|check| &check.id).collect();
+    assert_eq!(
+        unseen.len(),
+        1,
+        "throttling is not seen here, everything else fits the budget or is: {unseen:?}"
+    );
     reference.close().await;
 }
 
