@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Trial::test("a client on Python's standard library passes every case", python),
         Trial::test("every case catches a bad client", bad::every_case_has_a_bad_client),
         Trial::test("every habit acts", every_habit_acts),
+        Trial::test("Debug of a report shows no token", debug_shows_no_token),
     ];
     for session in support::session::sessions(include_str!("protocol.txt")) {
         let title = session.lines().next().unwrap_or_default().to_owned();
@@ -110,6 +111,17 @@ fn every_habit_acts() -> Result<(), Failed> {
         None => Ok(()),
         Some(name) => Err(Failed::from(format!("`{name}` acts in no client"))),
     }
+}
+
+/// A client logs the token of its run, which the reports of `protocol.txt` do not show either.
+fn debug_shows_no_token() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("token");
+    let script = format!("cat >/dev/null; printf %s \"$SALLYPORT_API_KEY\" | tee '{}' >&2", file.display());
+    let report =
+        run(["sh", "-c", &script].map(OsString::from).into(), &["client.limited-retries.groups-500"])?;
+    let (token, shown) = (std::fs::read_to_string(file)?, format!("{report:?}"));
+    if token.len() > 8 && !shown.contains(&token) { Ok(()) } else { Err(Failed::from(report.text())) }
 }
 
 fn python() -> Result<(), Failed> {
