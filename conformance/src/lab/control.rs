@@ -52,9 +52,9 @@ impl Control {
             "/reset" => &["scenario"][..],
             _ => &[],
         };
-        if let Some(other) = unknown_parameter(request, takes) {
+        if let Some((other, _)) = request.params().iter().find(|(name, _)| !takes.contains(&name.as_str())) {
             let known = if takes.is_empty() { "none" } else { "scenario" };
-            return message(400, &format!("unknown parameter `{}`; expected {known}", plain(&other)));
+            return message(400, &format!("unknown parameter `{}`; expected {known}", plain(other)));
         }
         match (&request.method, request.path.as_str()) {
             (&Method::GET, "/") => text(HELP),
@@ -116,13 +116,6 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
         return Some("expected no Origin: web pages may not use this endpoint");
     }
     local::wrong_host(request)
-}
-
-/// The first parameter of the query that is not among these.
-fn unknown_parameter(request: &ProxiedRequest, known: &[&str]) -> Option<String> {
-    let query = request.query.as_deref().unwrap_or_default();
-    let mut names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned());
-    names.find(|name| !known.contains(&name.as_str()))
 }
 
 fn message(status: u16, message: &str) -> Reply {

@@ -70,35 +70,3 @@ impl Fault {
         RowServer { row: self.row, context }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fault_lacks_what_it_needs_and_nothing_else() {
-        let faults = crate::lab::faults();
-        let lacks = |id: &str, has_token: bool, facts: &Facts| {
-            let fault = faults.iter().find(|fault| fault.id == id).expect("a fault");
-            fault.lacks(has_token, facts).join(" ")
-        };
-        let none = Facts::default();
-        let foreign = Facts { foreign_addresses: vec!["203.0.113.9".to_owned()], ..Facts::default() };
-        let (of_foreign, of_second) = ("SALLYPORT_FOREIGN_ADDRESSES", "SALLYPORT_SECOND_API_KEY");
-        for (id, has_token, facts, missing) in [
-            ("search.paging/overlap", false, &none, ""),
-            ("search.no-reveal/not-found", true, &none, ""),
-            ("groups.token/two-accounts", true, &none, of_second),
-            ("search.no-reveal/instances", true, &none, &format!("{of_foreign} {of_second}")),
-            ("search.no-reveal/instances", true, &foreign, of_second),
-            (
-                "extract.whitelist/not-asked",
-                false,
-                &none,
-                "SALLYPORT_API_KEY SALLYPORT_NOT_WHITELISTED_API_KEY",
-            ),
-        ] {
-            assert_eq!(lacks(id, has_token, facts), missing, "{id}");
-        }
-    }
-}

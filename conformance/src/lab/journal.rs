@@ -129,10 +129,8 @@ impl RequestIds {
 }
 
 tokio::task_local! {
-    /// What the layers changed in the request that this task handles.
-    static CHANGES: RefCell<Vec<Change>>;
-    /// The run of a scenario that this request belongs to.
-    static SCENARIO: RefCell<Option<String>>;
+    /// The entry of the request that this task handles.
+    static ENTRY: RefCell<Entry>;
     /// What the innermost layer of this moment has passed on.
     static PASSED: RefCell<ForwardedRequests>;
 }
@@ -154,23 +152,25 @@ pub(super) struct JournaledServer {
 impl Handler for JournaledServer {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let begun = Instant::now();
             let operation = Context::new(&self.backend).operation(&request);
             let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
+            let entry = Entry {
+                number: 0,
+                method: method.unwrap_or("other"),
+                operation: operation.map(|operation| operation.id()),
+                scenario: None,
+                request_id: operation.and_then(|operation| self.request_id(operation, &request)),
+                status: CALLER_LEFT,
+                elapsed_ms: 0,
+                changes: Vec::new(),
+            };
             let handled = async {
-                let mut pending = PendingEntry {
-                    journal: &self.journal,
-                    begun,
-                    method: method.unwrap_or("other"),
-                    operation: operation.map(|operation| operation.id()),
-                    request_id: operation.and_then(|operation| self.request_id(operation, &request)),
-                    status: CALLER_LEFT,
-                };
+                let _pending = PendingEntry { journal: &self.journal, begun: Instant::now() };
                 let reply = self.upstream.call(&request).await;
-                pending.status = reply.status.as_u16();
+                edit(|entry| entry.status = reply.status.as_u16());
                 reply
             };
-            SCENARIO.scope(RefCell::default(), CHANGES.scope(RefCell::default(), handled)).await
+            ENTRY.scope(RefCell::new(entry), handled).await
         })
     }
 }
@@ -192,25 +192,22 @@ const CALLER_LEFT: u16 = 499;
 struct PendingEntry<'a> {
     journal: &'a Journal,
     begun: Instant,
-    method: &'static str,
-    operation: Option<&'static str>,
-    request_id: Option<u64>,
-    status: u16,
 }
 
 impl Drop for PendingEntry<'_> {
     fn drop(&mut self) {
-        self.journal.add(Entry {
-            number: self.journal.count.fetch_add(1, Ordering::Relaxed) + 1,
-            method: self.method,
-            operation: self.operation,
-            scenario: SCENARIO.try_with(RefCell::take).unwrap_or_default(),
-            request_id: self.request_id,
-            status: self.status,
-            elapsed_ms: u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX),
-            changes: CHANGES.try_with(RefCell::take).unwrap_or_default(),
+        edit(|entry| {
+            entry.number = self.journal.count.fetch_add(1, Ordering::Relaxed) + 1;
+            entry.elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.journal.add(entry.clone());
         });
     }
+}
+
+/// Changes the entry of the request that this task handles.
+fn edit(how: impl FnOnce(&mut Entry)) {
+    // Without a journal there is no such task-local.
+    let _ = ENTRY.try_with(|entry| how(&mut entry.borrow_mut()));
 }
 
 /// A fault, a variation or a scenario whose changes the journal shows.
@@ -264,13 +261,12 @@ impl Handler for Layer {
 
 /// Adds a change to the journal's entry of the request that this task handles.
 pub(super) fn note(change: Change) {
-    // Without a journal there is no such task-local.
-    let _ = CHANGES.try_with(|changes| changes.borrow_mut().push(change));
+    edit(|entry| entry.changes.push(change));
 }
 
 /// Names the run of a scenario that the request of this task belongs to.
 pub(super) fn note_scenario(run: &str) {
-    let _ = SCENARIO.try_with(|scenario| scenario.replace(Some(run.to_owned())));
+    edit(|entry| entry.scenario = Some(run.to_owned()));
 }
 
 /// Between a layer and the next one.

@@ -142,7 +142,7 @@ async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool)
 async fn serve(
     request: hyper::Request<Incoming>,
     upstream: &Upstream,
-    (stream, allowance): (&TcpStream, &ReadAllowance),
+    (stream, allowance): (&Arc<TcpStream>, &ReadAllowance),
 ) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::IntendedClose> {
     let (parts, body) = request.into_parts();
     allowance.begin_body();

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::header::DATE;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::exchange::{Framing, Reply};
@@ -120,7 +120,7 @@ impl AsyncWrite for Socket {
 }
 
 /// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
-pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(), IntendedClose> {
+pub(crate) async fn send_broken(stream: &Arc<TcpStream>, reply: &Reply) -> Result<(), IntendedClose> {
     if !reply.is_broken() {
         return Ok(());
     }
@@ -146,7 +146,7 @@ pub(crate) async fn send_broken(stream: &TcpStream, reply: &Reply) -> Result<(),
     let mut bytes = head(reply, declared);
     bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());
     // A caller that does not read gets its connection closed too.
-    let _ = tokio::time::timeout(SENDING, write_all(stream, &bytes)).await;
+    let _ = tokio::time::timeout(SENDING, Socket::new(Arc::clone(stream)).write_all(&bytes)).await;
     if is_reset {
         // What was sent has to arrive before the reset overtakes it.
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -171,18 +171,6 @@ fn head(reply: &Reply, declared: usize) -> Vec<u8> {
     }
     head.extend_from_slice(format!("content-length: {declared}\r\nconnection: close\r\n\r\n").as_bytes());
     head
-}
-
-async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        stream.writable().await?;
-        match stream.try_write(bytes) {
-            Ok(count) => bytes = bytes.get(count..).unwrap_or_default(),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 /// Closing then sends RST instead of FIN.

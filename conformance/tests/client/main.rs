@@ -19,9 +19,9 @@
 mod adapter;
 mod bad;
 mod clients;
-#[path = "../support/formats.rs"]
-mod formats;
-mod protocol;
+#[path = "../support/mod.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod support;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -29,7 +29,6 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::Verdict;
-use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::client::{ClientReport, ClientSuite};
 use sallyport_conformance::run::Glob;
 
@@ -49,8 +48,16 @@ fn main() -> ExitCode {
         Trial::test("a client on Python's standard library passes every case", python),
         Trial::test("every case catches a bad client", bad::every_case_has_a_bad_client),
         Trial::test("every habit acts", every_habit_acts),
+        Trial::test("Debug of a report shows no token", debug_shows_no_token),
     ];
-    trials.extend(protocol::trials());
+    for session in support::session::sessions(include_str!("protocol.txt")) {
+        let title = session.lines().next().unwrap_or_default().to_owned();
+        trials.push(Trial::test(title, move || {
+            let program = std::env::current_exe()?.display().to_string();
+            support::session::Session::new(&[("client", program)]).play(&session);
+            Ok(())
+        }));
+    }
     for name in clients::GOOD {
         trials.push(Trial::test(format!("good::{name}"), move || conforms(this(name))));
     }
@@ -68,18 +75,9 @@ pub fn this(habits: &str) -> Vec<OsString> {
 
 /// Runs the chosen cases; all of them when there is no pattern.
 pub fn run(command: Vec<OsString>, only: &[&str]) -> Result<ClientReport, Failed> {
-    run_weighed(command, only, InferredClauses::Fail)
-}
-
-/// The same with a weight of what the contract does not state.
-pub fn run_weighed(
-    command: Vec<OsString>,
-    only: &[&str],
-    inferred: InferredClauses,
-) -> Result<ClientReport, Failed> {
     let only = only.iter().map(|glob| Glob::new(*glob)).collect();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let suite = ClientSuite { only, inferred, ..ClientSuite::new(command) };
+    let suite = ClientSuite { only, ..ClientSuite::new(command) };
     Ok(runtime.block_on(suite.run(|_| {}))?)
 }
 
@@ -113,6 +111,17 @@ fn every_habit_acts() -> Result<(), Failed> {
         None => Ok(()),
         Some(name) => Err(Failed::from(format!("`{name}` acts in no client"))),
     }
+}
+
+/// A client logs the token of its run, which the reports of `protocol.txt` do not show either.
+fn debug_shows_no_token() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("token");
+    let script = format!("cat >/dev/null; printf %s \"$SALLYPORT_API_KEY\" | tee '{}' >&2", file.display());
+    let report =
+        run(["sh", "-c", &script].map(OsString::from).into(), &["client.limited-retries.groups-500"])?;
+    let (token, shown) = (std::fs::read_to_string(file)?, format!("{report:?}"));
+    if token.len() > 8 && !shown.contains(&token) { Ok(()) } else { Err(Failed::from(report.text())) }
 }
 
 fn python() -> Result<(), Failed> {

@@ -16,10 +16,7 @@ use sallyport_conformance::lab::{
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_request_makes_one_panic() {
-    let reference = Reference::start().await.expect("the reference server starts");
-    let contract = Contract::embedded().expect("the contract");
-    let backend = Backend::new(contract, reference.target()).expect("a client");
-    let requests = requests(reference.target().token.expose(), &reference.target().facts.own_addresses);
+    let (reference, backend, requests) = started().await;
     let panicked = panics_of_all(&backend, |_| requests.iter().collect()).await;
     reference.close().await;
     assert!(panicked.is_empty(), "{panicked:#?}");
@@ -30,11 +27,7 @@ async fn no_request_makes_one_panic() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_response_of_an_upstream_makes_one_panic() {
     let bodies = rows().filter_map(|row| row.strip_prefix("=>")).map(str::trim_start);
-    let reference = Reference::start().await.expect("the reference server starts");
-    let contract = Contract::embedded().expect("the contract");
-    let target = reference.target();
-    let requests = requests(target.token.expose(), &target.facts.own_addresses);
-    let known = Backend::new(contract, target).expect("a client");
+    let (reference, known, requests) = started().await;
     let mut panicked = Vec::new();
     for (at, body) in bodies.enumerate() {
         let backend = Arc::new(Backend { upstream: Upstream::new(Always(body)), ..Backend::clone(&known) });
@@ -49,10 +42,7 @@ async fn no_response_of_an_upstream_makes_one_panic() {
 /// What the list of needs says of a fault is true.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fault_that_lacks_a_fact_changes_nothing() {
-    let reference = Reference::start().await.expect("the reference server starts");
-    let contract = Contract::embedded().expect("the contract");
-    let known = Backend::new(contract, reference.target()).expect("a client");
-    let requests = requests(reference.target().token.expose(), &reference.target().facts.own_addresses);
+    let (reference, known, requests) = started().await;
     let without = Arc::new(Backend { facts: Facts::default(), ..Backend::clone(&known) });
     let mut wrong = Vec::new();
     let mut lacking = 0;
@@ -75,6 +65,15 @@ async fn a_fault_that_lacks_a_fact_changes_nothing() {
     reference.close().await;
     assert!(lacking > 50, "{lacking} faults lack a fact");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The embedded server, and requests of each kind for it.
+async fn started() -> (Reference, Arc<Backend>, Vec<(&'static str, ProxiedRequest)>) {
+    let reference = Reference::start().await.expect("the reference server starts");
+    let target = reference.target();
+    let backend = Backend::new(Contract::embedded().expect("the contract"), target).expect("a client");
+    let requests = requests(target.token.expose(), &target.facts.own_addresses);
+    (reference, backend, requests)
 }
 
 /// Sends this whatever comes.

@@ -62,6 +62,7 @@ fn every_console_block_runs_or_says_why_not() {
             for command in &block.commands {
                 whole_runs += usize::from(command == "cargo conformance");
                 if command == "cargo conformance" && whole_runs > 1 {
+                    println!("not run: {place}: {command}: it has run already");
                     continue;
                 }
                 match session.run(command) {

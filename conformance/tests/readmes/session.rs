@@ -1,9 +1,10 @@
 //! A shell as a reader has it: the programs are there, and a sandbox behind the addresses that the pages name.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use crate::support::program::command as command_of;
 
 /// How long a command may take, in seconds.
 const LIMIT: &str = "120";
@@ -72,7 +73,7 @@ impl Session {
         if serves {
             command = format!("{command} >served.txt 2>&1 &\n{SERVING}");
         }
-        let mut shell = Command::new("timeout");
+        let mut shell = command_of("timeout");
         let path = std::env::var("PATH").unwrap_or_default();
         shell
             .args([LIMIT, "bash", "-euc", &command])
@@ -80,11 +81,7 @@ impl Session {
             .env("PATH", format!("{}:{path}", self.folder.path().join("programs").display()))
             .envs(self.variables.borrow().iter().cloned())
             // Nor has anybody the port of a sandbox that names none.
-            .env("SALLYPORT_LISTEN", "127.0.0.1:0")
-            .stdin(Stdio::null());
-        for name in ["SALLYPORT_BASE_URL", "SALLYPORT_CONFIG", "SALLYPORT_DB", "GITHUB_STEP_SUMMARY"] {
-            shell.env_remove(name);
-        }
+            .env("SALLYPORT_LISTEN", "127.0.0.1:0");
         let output = shell.output().map_err(|error| error.to_string())?;
         let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         if output.status.success() { Ok(None) } else { Err(format!("{}\n{}", output.status, text.concat())) }

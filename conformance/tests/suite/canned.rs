@@ -9,7 +9,7 @@ use sallyport_conformance::{
 };
 
 use super::program::TOKEN;
-use super::server::TestServer;
+use super::rules::RuledServer;
 
 /// Options that choose the checks that fit a pattern.
 pub(crate) fn only(glob: &str) -> Options {
@@ -24,7 +24,7 @@ pub(crate) async fn judge(target: &Target, options: Options) -> Report {
 }
 
 /// Runs the checks that fit `only`, one at a time, with a timeout that suits a test.
-pub(crate) async fn run(server: &TestServer, only: &str, change: impl FnOnce(&mut Options)) -> Report {
+pub(crate) async fn run(server: &RuledServer, only: &str, change: impl FnOnce(&mut Options)) -> Report {
     let target = Target::new(&server.url(), Secret::new("API_KEY", TOKEN), Facts::default(), false)
         .expect("a loopback URL");
     let mut options = Options {

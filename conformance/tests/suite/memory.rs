@@ -11,12 +11,12 @@ use sallyport_conformance::{
     Verdict,
 };
 
-use super::server::{self, TestServer};
+use super::rules::RuledServer;
 
 /// The most bytes that a run of some checks holds at once, on one thread.
-fn peak(body: String) -> (u64, Report) {
+fn peak(body: &str) -> (u64, Report) {
     // Its memory is not counted, since it is in threads of its own.
-    let server = TestServer::start(move |stream| server::json(stream, body.as_bytes()));
+    let server = RuledServer::start(&format!("-> 200 {body} + - + Content-Type: application/json"));
     let url = server.url();
     let contract = Contract::embedded().expect("contract");
     let facts = Facts { own_addresses: vec!["203.0.113.7".to_owned()], ..Facts::default() };
@@ -47,7 +47,7 @@ const BOUND: u64 = 8 * 64 * 1024 * 1024;
 fn a_response_that_is_too_large_is_not_parsed() {
     let numbers = format!("{}0", "0,".repeat(8 * 1024 * 1024));
     for items in [numbers.clone(), numbers[..1_500_000].trim_end_matches(',').to_owned()] {
-        let (peak, report) = peak(envelope(&items));
+        let (peak, report) = peak(&envelope(&items));
         assert!(peak < BOUND / 8, "{peak} bytes");
         assert_eq!(report.verdict, Verdict::Incomplete);
         let asked = report.checks.iter().filter(|check| check.requests > 0);
@@ -71,7 +71,7 @@ fn responses_at_the_limit_stay_within_the_bound() {
     let numbers = format!("{}0", "0,".repeat(limit));
     let nested = format!("{}0", "[[[[]]]],".repeat(limit / 6));
     for items in [objects, numbers, nested] {
-        let (peak, report) = peak(envelope(&items));
+        let (peak, report) = peak(&envelope(&items));
         assert!(peak < BOUND, "{peak} bytes");
         assert_ne!(report.verdict, Verdict::Conforms);
     }

@@ -12,4 +12,4 @@ mod reference;
 mod rotation;
 mod runs;
 
-use crate::support::{program, server};
+use crate::support::{program, rules};

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Profile;
-use sallyport_conformance::target::Fact;
-use sallyport_conformance::{Contract, Facts, Options, Outcome, SilentObserver, Suite, Target, Verdict};
+use sallyport_conformance::{Contract, Options, Outcome, SilentObserver, Suite, Verdict};
 use sallyport_server::store::sqlite::SqliteStore;
 use sallyport_server::{Config, RunningServer};
 
@@ -61,35 +60,4 @@ async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
     assert_eq!(report.verdict, Verdict::Conforms, "{unclear:?} {:?}", report.stopped);
     let throttled = report.checks.iter().find(|check| check.id == "all.throttled-retry-after.watched");
     assert_eq!(throttled.map(|check| &check.outcome), Some(&Outcome::Passed));
-}
-
-#[tokio::test]
-async fn a_token_alone_judges_what_an_empty_region_and_addresses_show() {
-    let reference = Reference::start().await.expect("started");
-    let known = reference.target();
-    let target =
-        Target::new(known.base().as_str(), known.token.clone(), Facts::default(), false).expect("a target");
-    let expected = known.facts.empty_region.as_ref().map(|region| format!("\"{region}\""));
-    let profile = Profile::Production;
-    let contract = Contract::embedded().expect("contract");
-    let suite = Suite::new(contract, &target, hurried(profile)).expect("a suite");
-    let before =
-        suite.plan().detection(sallyport_conformance::detection::Matrix::embedded().expect("faults"));
-    let report = suite.run(&SilentObserver).await;
-    reference.close().await;
-
-    let value = |fact: Fact| {
-        let found = report.discovered.iter().find(|discovered| discovered.variable == fact.variable());
-        found.map(|discovered| discovered.value.clone())
-    };
-    assert_eq!(value(Fact::EmptyRegion), expected);
-    let addresses = value(Fact::OwnAddresses).expect("addresses");
-    assert!(addresses.starts_with("[\"192.0.2.1\", "), "{addresses}");
-    assert_eq!(report.verdict, Verdict::Conforms, "{:?} {:?}", report.totals, report.stopped);
-    assert!(report.usage.gateways <= profile.budget().gateways, "{:?}", report.usage);
-    assert!(report.detection.noticed > before.noticed, "{} of {}", report.detection.noticed, before.noticed);
-    let shortage = report.checks.iter().find(|check| check.id == "extract.shortage-retry-after.empty-region");
-    assert_eq!(shortage.map(|check| &check.outcome), Some(&Outcome::Passed));
-    let partition = report.checks.iter().find(|check| check.id == "search.paging.partition");
-    assert_eq!(partition.map(|check| &check.outcome), Some(&Outcome::Passed));
 }

@@ -1,9 +1,9 @@
 //! Runs that need what the program has no argument for, or a server that rules cannot describe. All others are in `tool/scripts`.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,12 +15,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::canned::run;
-use super::server::TestServer;
-use crate::support::rules::{RuledServer, Rules};
+use super::rules::RuledServer;
 use crate::support::steady::steady;
-
-/// What a service of groups responds to requests with the token, and to others.
-const GROUPS: &str = "token -> groups | -> 401 40100 unknown token";
 
 #[tokio::test]
 async fn a_finding_reads_well() {
@@ -47,6 +43,13 @@ async fn throttling_without_retry_after_is_a_finding() {
     assert!(matches!(failed[..], [check] if check.id == "all.throttled-retry-after.watched"), "{failed:#?}");
 }
 
+#[tokio::test]
+async fn a_run_without_time_sends_nothing() {
+    let server = RuledServer::start("-> groups");
+    let report = run(&server, "groups.*", |options| options.budget.wall = Duration::ZERO).await;
+    assert_eq!((report.verdict, report.usage.requests, server.requests()), (Verdict::Incomplete, 0, 0));
+}
+
 /// Wrong tokens are throttled whatever the rate, and everything else is served.
 #[tokio::test]
 async fn what_is_throttled_whatever_the_rate_does_not_slow_down_the_rest() {
@@ -61,26 +64,6 @@ async fn what_is_throttled_whatever_the_rate_does_not_slow_down_the_rest() {
     // Each of some twenty wrong tokens would wait otherwise, and again at the end.
     assert!((20..70).contains(&report.throttling.responses), "{summary}");
     assert!(report.totals.passed >= 4, "{summary}");
-}
-
-#[tokio::test]
-async fn a_service_that_serves_so_many_requests_a_second_conforms() {
-    const A_SECOND: u32 = 20;
-    let (served, throttled) = (Rules::parse(GROUPS), Rules::parse("-> 429 42900 slow down + Retry-After: 1"));
-    let window = Mutex::new((Instant::now(), 0));
-    let server = TestServer::start_reading(move |stream, request| {
-        let is_beyond = {
-            let mut window = window.lock().expect("whole");
-            if window.0.elapsed() >= Duration::from_secs(1) {
-                *window = (Instant::now(), 0);
-            }
-            window.1 += 1;
-            window.1 > A_SECOND
-        };
-        if is_beyond { throttled.respond(stream, request) } else { served.respond(stream, request) }
-    });
-    let report = run(&server, "groups.*", |options| options.budget.concurrency = 8).await;
-    assert_eq!(report.verdict, Verdict::Conforms, "{}", report::summary(&report, &Screen::PLAIN));
 }
 
 #[tokio::test]

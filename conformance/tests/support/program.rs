@@ -32,13 +32,6 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Runs it to its end. Servers of tests bear the profile `full`, which nobody gets without asking for it.
-pub(crate) fn run(arguments: &[&str]) -> Output {
-    let sends = ["run", "record", "compare", "replay"].contains(&arguments[0]);
-    let full: &[&str] = if sends && !arguments.contains(&"--profile") { &["--profile", "full"] } else { &[] };
-    program(&[arguments, full].concat()).finish()
-}
-
 /// The program while it runs. Dropped, it is killed.
 pub(crate) struct RunningProgram {
     child: Child,
@@ -69,13 +62,21 @@ impl RunningProgram {
         self.printed[before..].to_owned()
     }
 
+    /// Sends a signal, such as `-INT`.
     pub(crate) fn send(&self, signal: &str) {
-        send(&self.child, signal);
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
     }
 
-    /// Waits until it ends. The rest of what it prints is not read, which may keep it waiting.
+    /// Waits until it ends, which a machine under load may delay, and returns the exit code. The rest of what it prints is not read,
+    /// which may keep it waiting.
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        ended(&mut self.child)
+        let mut status = None;
+        wait_until(|| {
+            status = self.child.try_wait().expect("its status");
+            status.is_some()
+        });
+        status?.code()
     }
 
     /// Reads the rest, and returns the exit code and all that it printed, errors at the end.
@@ -101,21 +102,6 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Sends a signal, such as `-INT`.
-pub(crate) fn send(child: &Child, signal: &str) {
-    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill").success());
-}
-
-/// The exit code of a program that is about to end. It ends within a second; a machine under load may take longer.
-pub(crate) fn ended(child: &mut Child) -> Option<i32> {
-    let mut status = None;
-    wait_until(|| {
-        status = child.try_wait().expect("its status");
-        status.is_some()
-    });
-    status?.code()
-}
-
 /// Waits for a minute at most.
 pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -123,39 +109,6 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(60), "it does not come to an end");
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-pub(crate) trait Finish {
-    /// Runs it to its end.
-    fn finish(&mut self) -> Output;
-}
-
-impl Finish for Command {
-    fn finish(&mut self) -> Output {
-        self.output().expect("the program runs")
-    }
-}
-
-pub(crate) trait AssertOutput: Sized {
-    /// Asserts that it ended with this exit code, and printed each of these texts.
-    fn assert(self, code: i32, printed: &[&str]) -> Self;
-}
-
-impl AssertOutput for Output {
-    #[track_caller]
-    fn assert(self, expected: i32, printed: &[&str]) -> Self {
-        let text = text(&self);
-        assert_eq!(code(&self), expected, "{text}");
-        for part in printed {
-            assert!(text.contains(part), "expected {part:?} in {text}");
-        }
-        self
-    }
-}
-
-/// Its exit code.
-pub(crate) fn code(output: &Output) -> i32 {
-    output.status.code().expect("it ended by itself")
 }
 
 /// All that it printed.

@@ -1,63 +1,134 @@
-//! What a test server responds, as text: `tool/scripts/README.md` describes it.
+//! Servers that rules describe: `tool/scripts/README.md` has their words.
 
 use std::collections::BTreeMap;
-use std::net::TcpStream;
-use std::ops::Deref;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::program::TOKEN;
-use super::server::{self, Request, TestServer};
+use super::server;
 
 /// The headers of the contract, for responses that name none.
 const HEADERS: &str = "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: r\r\n";
 
-/// A server that rules describe.
+/// A server that rules describe. Its threads end with the test.
 pub(crate) struct RuledServer {
-    server: TestServer,
-    rules: Arc<Mutex<Arc<Rules>>>,
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+/// What a server has seen, and what it does.
+struct State {
+    connections: AtomicUsize,
+    requests: AtomicUsize,
+    rules: Mutex<Arc<Rules>>,
     /// What it got since a test looked.
-    pub(crate) sent: Arc<Mutex<String>>,
+    sent: Mutex<String>,
+    /// Requests that no rule fits.
+    unmatched: Mutex<Vec<String>>,
+    /// For how long nobody listens after the next connection.
+    pause: Mutex<Option<Duration>>,
 }
 
 impl RuledServer {
     pub(crate) fn start(rules: &str) -> Self {
-        let rules = Arc::new(Mutex::new(Arc::new(Rules::parse(rules))));
-        let sent = Arc::new(Mutex::new(String::new()));
-        let (current, log) = (Arc::clone(&rules), Arc::clone(&sent));
-        let server = TestServer::start_reading(move |stream, request| {
-            *log.lock().expect("whole") += &format!("{}\n{}\n", request.head, request.body);
-            let rules = Arc::clone(&*current.lock().expect("whole"));
-            rules.respond(stream, request)
+        let mut listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("bound");
+        let state = Arc::new(State {
+            connections: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
+            rules: Mutex::new(Arc::new(Rules::parse(rules))),
+            sent: Mutex::default(),
+            unmatched: Mutex::default(),
+            pause: Mutex::default(),
         });
-        Self { server, rules, sent }
+        let server = Self { address, state: Arc::clone(&state) };
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                let pause = state.pause.lock().expect("whole").take();
+                if let Some(time) = pause {
+                    drop(listener);
+                    drop(stream);
+                    std::thread::sleep(time);
+                    listener = TcpListener::bind(address).expect("its own port");
+                    continue;
+                }
+                state.connections.fetch_add(1, Ordering::SeqCst);
+                let state = Arc::clone(&state);
+                // A client that has had enough hangs up, which is what many of these are for.
+                std::thread::spawn(move || drop(state.serve(address, &mut stream)));
+            }
+        });
+        server
     }
 
     /// Other rules from now on.
     pub(crate) fn change(&self, rules: &str) {
-        *self.rules.lock().expect("whole") = Arc::new(Rules::parse(rules));
+        *self.state.rules.lock().expect("whole") = Arc::new(Rules::parse(rules));
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.state.connections.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.state.requests.load(Ordering::SeqCst)
     }
 
     /// Number of gateways in responses.
     pub(crate) fn gateways(&self) -> usize {
-        self.rules.lock().expect("whole").gateways.load(Ordering::SeqCst)
+        self.state.rules.lock().expect("whole").gateways.load(Ordering::SeqCst)
+    }
+
+    /// What it got since the last call.
+    pub(crate) fn take_sent(&self) -> String {
+        std::mem::take(&mut *self.state.sent.lock().expect("whole"))
+    }
+
+    /// Requests that no rule fits.
+    pub(crate) fn unmatched(&self) -> Vec<String> {
+        self.state.unmatched.lock().expect("whole").clone()
     }
 }
 
-impl Deref for RuledServer {
-    type Target = TestServer;
-
-    fn deref(&self) -> &TestServer {
-        &self.server
+impl State {
+    fn serve(&self, address: SocketAddr, stream: &mut TcpStream) -> std::io::Result<()> {
+        let (head, body) = server::read_request(stream)?;
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        *self.sent.lock().expect("whole") += &format!("{head}\n{body}\n");
+        let rules = Arc::clone(&*self.rules.lock().expect("whole"));
+        match rules.find(&head, &body) {
+            (_, None) => self.unmatched.lock().expect("whole").push(head.clone()),
+            (asked, Some(reply)) => match reply.strip_prefix("restart ") {
+                None => return rules.reply(stream, &asked, reply),
+                Some(time) => {
+                    *self.pause.lock().expect("whole") = Some(milliseconds(time));
+                    // The listener waits for a connection; it is dropped before the end of this one can be read.
+                    let _ = TcpStream::connect(address)?.read(&mut [0; 1]);
+                }
+            },
+        }
+        Ok(())
     }
 }
 
 /// Rules, of which the first one that fits a request responds.
-pub(crate) struct Rules {
+struct Rules {
     rules: Vec<Rule>,
+    /// When the latest second began, and how many requests have come in it.
+    second: Mutex<(Instant, i64)>,
     /// How often each request line came.
     lines: Mutex<BTreeMap<String, usize>>,
     /// Number of gateways in responses.
@@ -73,27 +144,48 @@ struct Rule {
 
 /// What rules look at.
 struct Asked<'a> {
-    request: &'a Request<'a>,
+    /// The request line and the headers.
+    head: &'a str,
+    body: &'a str,
     target: &'a str,
     /// Pairs of the query, as they were sent.
     query: Vec<(&'a str, &'a str)>,
     /// How often this request line came, this time included.
     time: usize,
+    /// The number of the request in its second.
+    in_second: i64,
 }
 
 impl Rules {
     /// `CONDITION … -> REPLY | …`
-    pub(crate) fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let rules = text.split(" | ").map(|rule| {
             let (conditions, reply) = rule.split_once("->").expect("CONDITIONS -> REPLY");
-            let conditions = conditions.split_whitespace().map(str::to_owned).collect();
+            let conditions: Vec<_> = conditions.split_whitespace().map(str::to_owned).collect();
+            for condition in &conditions {
+                assert!(is_known(condition.trim_start_matches('!')), "unknown condition `{condition}`");
+            }
             Rule { conditions, reply: repeated(reply.trim()), taken: AtomicUsize::new(0) }
         });
-        Self { rules: rules.collect(), lines: Mutex::default(), gateways: AtomicUsize::new(0) }
+        Self {
+            rules: rules.collect(),
+            second: Mutex::new((Instant::now(), 0)),
+            lines: Mutex::default(),
+            gateways: AtomicUsize::new(0),
+        }
     }
 
-    pub(crate) fn respond(&self, stream: &mut TcpStream, request: &Request<'_>) -> std::io::Result<()> {
-        let line = request.head.lines().next().unwrap_or_default();
+    /// What the rules see of a request, and the reply of the first one that fits.
+    fn find<'a>(&self, head: &'a str, body: &'a str) -> (Asked<'a>, Option<&str>) {
+        let in_second = {
+            let mut second = self.second.lock().expect("whole");
+            if second.0.elapsed() >= Duration::from_secs(1) {
+                *second = (Instant::now(), 0);
+            }
+            second.1 += 1;
+            second.1
+        };
+        let line = head.lines().next().unwrap_or_default();
         let target = line.split(' ').nth(1).unwrap_or_default();
         let query = target
             .split_once('?')
@@ -104,34 +196,27 @@ impl Rules {
         let mut lines = self.lines.lock().expect("whole");
         let time = lines.entry(line.to_owned()).or_default();
         *time += 1;
-        let asked = Asked { request, target, query, time: *time };
+        let asked = Asked { head, body, target, query, time: *time, in_second };
         // In one step, since requests come side by side.
-        let rule = self.rules.iter().find(|rule| rule.takes(&asked)).expect("a rule for every request");
+        let rule = self.rules.iter().find(|rule| rule.takes(&asked));
         drop(lines);
-        self.reply(stream, &asked, &rule.reply)
+        (asked, rule.map(|rule| rule.reply.as_str()))
     }
 
     fn reply(&self, stream: &mut TcpStream, asked: &Asked<'_>, reply: &str) -> std::io::Result<()> {
         let (word, rest) = reply.split_once(' ').unwrap_or((reply, ""));
-        let duration = || {
-            let (time, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-            (Duration::from_millis(time.trim_end_matches("ms").parse().expect("a time in ms")), rest)
-        };
         match word {
             "after" => {
-                std::thread::sleep(duration().0);
-                self.reply(stream, asked, duration().1)
-            }
-            "restart" => {
-                asked.request.stop_listening(duration().0);
-                Ok(())
+                let (time, reply) = rest.split_once(' ').expect("a time and a reply");
+                std::thread::sleep(milliseconds(time));
+                self.reply(stream, asked, reply)
             }
             "hang" => server::hang(stream),
             "close" => Ok(()),
             "drip" => server::drip(stream),
             "endless" => server::endless(stream, &format!("10000\r\n{}\r\n", " ".repeat(0x10000))),
             "endless-chunk-size" => server::endless(stream, &"0".repeat(0x10000)),
-            "bytes" => std::io::Write::write_all(stream, &unescaped(rest)),
+            "bytes" => stream.write_all(&unescaped(rest)),
             "kept" => {
                 self.respond_with(stream, asked, rest, "")?;
                 server::read_request(stream).map(drop)
@@ -157,8 +242,8 @@ impl Rules {
         let (status, body) = self.body(asked, reply);
         let head =
             format!("HTTP/1.1 {status} X\r\n{connection}Content-Length: {}\r\n{headers}\r\n", body.len());
-        std::io::Write::write_all(stream, &unescaped(&head))?;
-        std::io::Write::write_all(stream, &body)
+        stream.write_all(&unescaped(&head))?;
+        stream.write_all(&body)
     }
 
     fn body(&self, asked: &Asked<'_>, reply: &str) -> (u16, Vec<u8>) {
@@ -191,10 +276,11 @@ impl Rules {
     }
 
     /// So many gateways, as many as were asked for (`num`), or no more of them than so many (`num<=7`). As text where that is asked for.
+    /// Without a number in the request, it is 100, the largest one.
     fn extraction(&self, asked: &Asked<'_>, code: u32, count: &str) -> Vec<u8> {
-        let num = || asked.param("num").and_then(|num| num.parse().ok()).unwrap_or(1);
+        let num = || asked.param("num").and_then(|num| num.parse().ok()).unwrap_or(100);
         let (of_request, most) = count.split_once("<=").unwrap_or((count, "1000000"));
-        let count = if of_request == "num" { num().clamp(0, number(most)) } else { number(count) };
+        let count = if of_request == "num" { num().clamp(1, number(most)) } else { number(count) };
         self.gateways.fetch_add(usize::try_from(count).expect("a number"), Ordering::SeqCst);
         let ports = 1..=count;
         if asked.param("return_type") == Some("txt") {
@@ -221,7 +307,7 @@ impl Asked<'_> {
             return !self.has(condition);
         }
         if let Some(text) = condition.strip_prefix('~') {
-            return self.request.head.contains(text) || self.request.body.contains(text);
+            return self.head.contains(text) || self.body.contains(text);
         }
         match condition.split_once('=') {
             None if condition == "token" => self.has_token(),
@@ -229,6 +315,7 @@ impl Asked<'_> {
                 self.target.split('?').next().is_some_and(|path| path.contains(condition))
             }
             None => condition.starts_with('x'),
+            Some(("beyond", value)) => self.in_second > number(value),
             Some(("time", value)) => value == self.time.to_string(),
             Some((name, value)) => match (value.split_once(".."), self.value(name)) {
                 (_, given) if value == "*" => given.is_some(),
@@ -245,7 +332,7 @@ impl Asked<'_> {
         match name.strip_prefix("body.") {
             None => self.param(name).map(str::to_owned),
             Some(member) => {
-                let body: Value = serde_json::from_str(self.request.body).unwrap_or_default();
+                let body: Value = serde_json::from_str(self.body).unwrap_or_default();
                 body.get(member).map(Value::to_string)
             }
         }
@@ -264,13 +351,21 @@ impl Asked<'_> {
     }
 }
 
+/// Whether `Asked::has` knows the condition, or `Rule::takes` does.
+fn is_known(condition: &str) -> bool {
+    condition == "token"
+        || condition.starts_with(['/', '~'])
+        || condition.contains('=')
+        || condition.strip_prefix('x').is_some_and(|most| most.parse::<usize>().is_ok())
+}
+
 fn envelope(data: &Value) -> Value {
     json!({"code": 200, "message": "ok", "requestId": "r", "data": data})
 }
 
 /// A page of an account with so many instances. Without a total, that is how many the page has.
 fn search(asked: &Asked<'_>, count: i64, total: i64) -> Value {
-    let body: Value = serde_json::from_str(asked.request.body).unwrap_or_default();
+    let body: Value = serde_json::from_str(asked.body).unwrap_or_default();
     let (page, size) = (body["page"].as_i64().unwrap_or(1), body["pageSize"].as_i64().unwrap_or(20));
     let instance = |id: i64| {
         json!({"instanceId": id, "offerId": 1, "status": "active", "ip": "203.0.113.7", "port": 8000 + id,
@@ -281,6 +376,10 @@ fn search(asked: &Asked<'_>, count: i64, total: i64) -> Value {
         (1..=count).filter(|id| (id - 1) / size.max(1) + 1 == page).map(instance).collect();
     let total = total.max(items.len().try_into().unwrap_or_default());
     envelope(&json!({"items": items, "page": page, "pageSize": size, "total": total}))
+}
+
+fn milliseconds(text: &str) -> Duration {
+    Duration::from_millis(text.trim_end_matches("ms").parse().expect("a time in ms"))
 }
 
 fn number(text: &str) -> i64 {

@@ -6,14 +6,25 @@ use sallyport_conformance::check::{Case, Cost, Probe, Run, Stop};
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
-use sallyport_conformance::wire::Request;
+use sallyport_conformance::wire::{Request, WireOptions};
 use sallyport_conformance::{
     Check, Contract, Facts, Options, Outcome, Secret, SilentObserver, Suite, Target, Verdict,
 };
 
-use super::clean::assert_clean;
+use super::clean::{self, assert_clean};
 use super::program::{TOKEN, text};
-use super::server::{self, TestServer};
+use super::rules::RuledServer;
+
+/// A service that repeats the token in every form, in headers and body, with a name that reports quote.
+fn echo() -> RuledServer {
+    let forms = clean::forms();
+    let body = serde_json::json!({
+        "code": 200, "message": forms.join(" "), "requestId": TOKEN,
+        "data": { "items": [{ "groupId": TOKEN, TOKEN: TOKEN, "password": TOKEN }], "page": TOKEN },
+    });
+    let headers = format!("X-Echo: {} + X-Request-Id: {TOKEN} + Content-Type: application/json", forms[1]);
+    RuledServer::start(&format!("-> 200 {body} + - + {headers}"))
+}
 
 static PANICS: Check = Check {
     id: "groups.envelope.panics",
@@ -31,7 +42,7 @@ async fn panics(probe: &Probe<'_>) -> Result<(), Stop> {
 
 #[tokio::test]
 async fn a_panic_is_an_error_of_the_suite_and_shows_no_token() {
-    let server = TestServer::start(|stream| server::groups(stream, &[1]));
+    let server = echo();
     let token = Secret::new("API_KEY", TOKEN);
     let target = Target::new(&server.url(), token, Facts::default(), false).expect("a target");
     let contract = Contract::embedded().expect("contract");
@@ -78,6 +89,9 @@ fn what_public_types_say_of_themselves_shows_no_token() {
     let text = "api-key = { env = \"A\" }\n[connection]\nproxy = { env = \"A\" }\nheaders = { x = { env = \"A\" } }\n";
     let config = Config::parse(Path::new("c.toml"), text, &variable).expect("a config");
     assert_clean("Debug of Target", &format!("{target:?}"));
+    let proxy = format!("http://clerk:{}@127.0.0.1:1", clean::forms()[1]);
+    let options = WireOptions { proxy: Some(Secret::new("PROXY", proxy)), ..WireOptions::default() };
+    assert_clean("Debug of WireOptions", &format!("{options:?}"));
     assert_clean("Debug of Request", &format!("{request:?}"));
     assert_clean("Debug of Config", &format!("{config:?}"));
 }

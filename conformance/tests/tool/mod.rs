@@ -2,9 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
-mod action;
 mod canary;
 mod reports;
 mod scripts;
 
-use crate::support::{clean, formats, program, rules, server};
+use crate::support::{clean, formats, program, rules};

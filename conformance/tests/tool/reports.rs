@@ -1,7 +1,6 @@
 //! The reports of one small run that never changes, and what holds for the reports of any run.
 
 use std::io::Write as _;
-use std::net::TcpStream;
 
 use sallyport_conformance::check::Outcome;
 use sallyport_conformance::contract::Clause;
@@ -13,27 +12,14 @@ use sallyport_conformance::{
 
 use super::formats;
 use super::program::text;
-use super::server::{self, TestServer};
+use super::rules::RuledServer;
 use crate::support::steady::steady;
 
 /// Groups in the wrong order, with a name that wants to be markup.
-fn groups(stream: &mut TcpStream) -> std::io::Result<()> {
-    let group = |id: u32| {
-        serde_json::json!({
-            "groupId": id, "name": "</pre><script>alert(1)</script> | `x`\u{1}",
-            "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z",
-        })
-    };
-    let body = serde_json::json!({
-        "code": 200, "message": "ok", "requestId": "r", "data": { "items": [group(2), group(1)] },
-    });
-    let headers =
-        [("Content-Type", "application/json"), ("Cache-Control", "no-store"), ("X-Request-Id", "r")];
-    server::response(stream, "200 OK", &headers, body.to_string().as_bytes())
-}
+const GROUPS: &str = r#"-> 200 {"code":200,"message":"ok","requestId":"r","data":{"items":[{"groupId":2,"name":"</pre><script>alert(1)</script> \x7c `x`\u0001","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"},{"groupId":1,"name":"</pre><script>alert(1)</script> \x7c `x`\u0001","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}]}}"#;
 
 async fn fixed_run(change: impl FnOnce(&mut Options)) -> Report {
-    let server = TestServer::start(groups);
+    let server = RuledServer::start(GROUPS);
     let contract = Contract::embedded().expect("contract");
     let target =
         Target::new(&server.url(), Secret::new("API_KEY", "token-of-a-test"), Facts::default(), false);

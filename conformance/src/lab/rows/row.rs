@@ -10,7 +10,7 @@ use super::act::{self, Act, Place, Scope};
 use super::filters::Text;
 use super::known::{Known, defined, fact, value};
 use super::own::Own;
-use super::{part, search};
+use super::search;
 use crate::contract::{Clause, Contract, OperationId};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::journal::Layer;
@@ -99,20 +99,17 @@ pub(crate) struct Row {
 #[derive(Debug)]
 enum When {
     Is(Text),
-    /// One or all of these fit; the first letters say which things.
-    Any(Each, Text),
-    All(Each, Text),
+    /// It holds for one of a list, or for all, by the word for each.
+    Each {
+        is_any: bool,
+        word: &'static str,
+        list: Text,
+        text: Text,
+    },
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Each {
-    /// Items of `ips` that are texts.
-    Item,
-    /// Bounds that are texts.
-    Bound,
-    /// Tokens, in whatever way they are sent.
-    Sent,
-}
+/// The words for each of a list, and that of the list.
+const EACH: [(&str, &str); 3] = [("item", "ips"), ("bound", "bounds"), ("sent", "tokens")];
 
 /// The contexts: how each ends the id and the sentence of a fault, and its condition.
 const CONTEXTS: [(&str, &str, &str, &str); 8] = [
@@ -322,9 +319,9 @@ impl Row {
         self.failed.get().map(String::as_str)
     }
 
-    fn holds(&self, known: &Known, call: &Call<'_>) -> Result<bool, Error> {
+    fn holds(&self, known: &Known) -> Result<bool, Error> {
         for when in &self.when {
-            if !when.holds(known, call)? {
+            if !when.holds(known)? {
                 return Ok(false);
             }
         }
@@ -342,7 +339,7 @@ impl Row {
 
     async fn changed(&self, mut call: Call<'_>) -> Result<Reply, Error> {
         let mut known = Known::new(&call);
-        if !self.holds(&known, &call)? {
+        if !self.holds(&known)? {
             return Ok(call.send().await);
         }
         let sent = call.clone();
@@ -415,54 +412,34 @@ impl Handler for RowServer {
 
 impl When {
     fn read(text: &'static str) -> Self {
-        let each = |each: &str| match each {
-            "item" => Some(Each::Item),
-            "bound" => Some(Each::Bound),
-            "sent" => Some(Each::Sent),
-            _ => None,
-        };
-        let quantified = |word: &str| {
-            let (name, text) = text.strip_prefix(word)?.split_once(": ")?;
-            Some((each(name)?, Text::new(text)))
-        };
-        if let Some((each, text)) = quantified("any ") {
-            return Self::Any(each, text);
+        for (quantifier, is_any) in [("any ", true), ("all ", false)] {
+            let quantified = text.strip_prefix(quantifier).and_then(|rest| rest.split_once(": "));
+            if let Some((name, text)) = quantified
+                && let Some(&(word, list)) = EACH.iter().find(|(word, _)| *word == name)
+            {
+                return Self::Each { is_any, word, list: Text::new(list), text: Text::new(text) };
+            }
         }
-        quantified("all ").map_or_else(|| Self::Is(Text::new(text)), |(each, text)| Self::All(each, text))
+        Self::Is(Text::new(text))
     }
 
     fn text(&self) -> &Text {
         match self {
-            Self::Is(text) | Self::Any(_, text) | Self::All(_, text) => text,
+            Self::Is(text) | Self::Each { text, .. } => text,
         }
     }
 
-    fn holds(&self, known: &Known, call: &Call<'_>) -> Result<bool, Error> {
-        let (each, text, is_any) = match self {
+    fn holds(&self, known: &Known) -> Result<bool, Error> {
+        let (is_any, word, list, text) = match self {
             Self::Is(text) => return Ok(text.value(known)?.is_true()),
-            Self::Any(each, text) => (each, text, true),
-            Self::All(each, text) => (each, text, false),
+            Self::Each { is_any, word, list, text } => (*is_any, *word, list, text),
         };
-        for (word, one) in each.of(call) {
-            if text.value(&known.with(word, one.into()))?.is_true() == is_any {
+        for one in list.value(known)?.try_iter()? {
+            if text.value(&known.with(word, one))?.is_true() == is_any {
                 return Ok(is_any);
             }
         }
         Ok(!is_any)
-    }
-}
-
-impl Each {
-    fn of(self, call: &Call<'_>) -> Vec<(&'static str, String)> {
-        let (word, found) = match self {
-            Self::Item => ("item", search::ips(call)),
-            Self::Bound => (
-                "bound",
-                search::bounds(call).into_iter().filter_map(|bound| part::text(call, bound)).collect(),
-            ),
-            Self::Sent => ("sent", part::credentials(call)),
-        };
-        found.into_iter().map(|one| (word, one)).collect()
     }
 }
 

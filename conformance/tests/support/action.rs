@@ -20,7 +20,7 @@ fn script(step: &str) -> String {
 }
 
 /// A step with the shell and the options of the runner, and with the defaults of its inputs, in a folder.
-pub(super) fn step(name: &str, folder: &Path) -> Command {
+pub(crate) fn step(name: &str, folder: &Path) -> Command {
     let mut shell = command("bash");
     shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script(name)]);
     for input in ["BASE_URL", "CONFIG", "PROFILE", "IMPLEMENTATION", "ARGUMENTS"] {
