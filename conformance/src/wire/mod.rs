@@ -31,6 +31,7 @@ pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use identity::{ClientIdentity, IdentityError};
 pub use options::{ExtraHeader, WireOptions, is_loopback};
 pub use pace::Throttling;
+pub(crate) use problem::advice;
 pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]
 pub(crate) use redact::spellings;
