@@ -42,6 +42,7 @@ pub use renewal::TokenRenewal;
 pub(crate) use request::percent_encoded;
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
-pub use retry_after::RetryAfter;
+#[cfg(feature = "embedded")]
+pub(crate) use retry_after::retry_after;
 pub use secret::Secret;
 pub(crate) use transient::TransientFailure;
