@@ -15,7 +15,7 @@ use crate::lab::{Framing, ProxiedRequest, Reply};
 use crate::quantity::quantity;
 use crate::response::gateways::denies;
 use crate::target::Secret;
-use crate::wire::RetryAfter;
+use crate::wire::retry_after;
 
 /// How much the timers of a client and of this process may differ.
 const TOLERANCE: Duration = Duration::from_millis(30);
@@ -244,18 +244,20 @@ impl Evidence {
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
             let value = before.reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            let Some(wait) = value.and_then(RetryAfter::parse) else { continue };
+            let Some(wait) = value.and_then(|value| retry_after(value, None, before.replied_at)) else {
+                continue;
+            };
             if before.execution != after.execution {
                 continue;
             }
-            let due = before.replied.saturating_add(wait.delay(None, before.replied_at));
+            let due = before.replied.saturating_add(wait);
             if after.at + TOLERANCE < due {
                 let status = before.reply.status.as_u16();
                 problems.push(ClientFinding::new(
                     duty,
                     format!(
                         "no request for {:.2} s after HTTP {status} with Retry-After",
-                        wait.delay(None, before.replied_at).as_secs_f64()
+                        wait.as_secs_f64()
                     ),
                     format!(
                         "the next one came after {:.2} s",

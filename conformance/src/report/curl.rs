@@ -89,7 +89,6 @@ mod tests {
 
     fn post(target: &str, headers: &[(&str, &str)], body: &str) -> RecordedExchange {
         RecordedExchange {
-            index: 0,
             method: "POST".to_owned(),
             target: target.to_owned(),
             request_headers: headers
@@ -97,15 +96,7 @@ mod tests {
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
                 .collect(),
             request_body: Some(body.to_owned()),
-            request_body_cut: false,
-            status: None,
-            response_headers: Vec::new(),
-            response_body: None,
-            failure: None,
-            elapsed_ms: 0,
-            begun: String::new(),
-            user_agent: String::new(),
-            request_id: None,
+            ..RecordedExchange::default()
         }
     }
 

@@ -138,29 +138,18 @@ mod tests {
     use super::*;
     use crate::checks::registry;
 
-    fn shown(screen: Screen, live: bool) -> String {
+    #[test]
+    fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
         let checks = registry();
         let mut written = Vec::new();
-        let progress = Progress::new(&mut written, screen, live);
+        let progress = Progress::new(&mut written, Screen { width: Some(60), ..Screen::PLAIN }, true);
         progress.begun(&checks[..2]);
         progress.check_begun(checks[0]);
         progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Passed));
         progress.check_begun(checks[1]);
         progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Failed));
         drop(progress);
-        String::from_utf8(written).expect("text")
-    }
-
-    #[test]
-    fn a_pipe_gets_whole_lines_and_nothing_that_moves_the_cursor() {
-        let text = shown(Screen { detail: Detail::Verbose, ..Screen::PLAIN }, false);
-        assert_eq!(text.lines().count(), 3, "{text}");
-        assert!(!text.contains(['\r', '\u{1b}']), "{text}");
-    }
-
-    #[test]
-    fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
-        let text = shown(Screen { width: Some(60), ..Screen::PLAIN }, true);
+        let text = String::from_utf8(written).expect("text");
         assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");
         assert!(text.ends_with('\n'), "{text:?}");
     }

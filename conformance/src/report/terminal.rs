@@ -1,10 +1,14 @@
 use std::fmt::Write as _;
 
-use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines};
+use minijinja::{Value, context};
+
+use super::cause::{Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
-use super::words::{evidence_command, id, inferred_from, lines, rests_on, seconds};
-use super::{Detail, Screen, curl, plain, quantity};
-use crate::check::{Evidence, Outcome};
+use super::template::{render_lines, template};
+use super::view::finding_view;
+use super::words::{lines, seconds};
+use super::{Detail, Screen, plain};
+use crate::check::Evidence;
 use crate::run::{CheckResult, Report, Verdict};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
@@ -14,7 +18,7 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
     let coverage = result.coverage().map(|cases| format!(" ({cases})")).unwrap_or_default();
     let line = screen.clipped(&format!("{label} {}{coverage}  {}", result.id, result.title));
     let rest = line.strip_prefix(&label).unwrap_or_default();
-    let mut text = format!("{}{rest}\n", screen.paint(tone(&result.outcome), &label));
+    let mut text = format!("{}{rest}\n", screen.paint(tone(result.outcome.name()), &label));
     if let Some(reason) = result.outcome.reason() {
         text.push_str(&screen.labelled(Tone::Faint, "", reason));
     }
@@ -38,30 +42,64 @@ pub fn check_text(result: &CheckResult, screen: &Screen) -> String {
 pub fn failures(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
     let shown = if is_verbose { usize::MAX } else { MAX_FINDINGS_PER_CHECK };
-    let mut text = String::new();
     let is_of_check = |one: &Group<'_>, other: &Group<'_>| {
         one.diagnosis.or(other.diagnosis).is_none() && one.example.0.id == other.example.0.id
     };
+    let (mut items, mut last) = (Vec::new(), "");
     for groups in groups(report, !is_verbose).chunk_by(is_of_check) {
-        let mut last = "";
-        for group in groups.iter().take(shown) {
-            group_text(&mut text, report, group, &mut last, screen);
+        for Group { diagnosis, example, others } in groups.iter().take(shown) {
+            items.extend(diagnosis.map(|diagnosis| context! { headlines => headlines(diagnosis) }));
+            let beneath = if is_verbose { others.as_slice() } else { &[] };
+            for (result, finding) in std::iter::once(example).chain(beneath) {
+                if std::mem::replace(&mut last, result.id) != result.id {
+                    items.push(heading(report, result));
+                }
+                items.push(finding_view(report, (result, finding), None));
+            }
+            let folded = folded(others).filter(|_| !is_verbose);
+            items.extend(folded.map(|folded| context! { folded }));
         }
         let more: usize = groups.iter().skip(shown).map(|group| 1 + group.others.len()).sum();
-        if more > 0 {
-            let words =
-                format!("{} not shown; see the report or --verbose", quantity(more, "further finding"));
-            text.push_str(&screen.labelled(Tone::Faint, "and", &words));
-        }
+        items.push(context! { more });
     }
-    text
+    laid_out(&items, screen)
 }
 
 /// The findings of a check.
 pub(super) fn check_failures(report: &Report, result: &CheckResult, screen: &Screen) -> String {
+    let findings = result.findings.iter().map(|finding| finding_view(report, (result, finding), None));
+    let items: Vec<Value> = std::iter::once(heading(report, result)).chain(findings).collect();
+    laid_out(&items, screen)
+}
+
+fn heading(report: &Report, result: &CheckResult) -> Value {
+    let heading = format!("{} {}", result.outcome.name(), result.id);
+    context! { heading, consequences => consequences(report, result.id) }
+}
+
+/// Headings, likely causes, findings and what is counted, each in its lines.
+fn laid_out(items: &[Value], screen: &Screen) -> String {
+    let most = (screen.detail != Detail::Verbose).then_some(MAX_COMMAND_BYTES);
     let mut text = String::new();
-    heading(&mut text, report, result, screen);
-    text.extend(result.findings.iter().map(|finding| finding_text(report, (result, finding), screen)));
+    for (label, line) in render_lines(template!("templates/findings.txt"), &context! { items, most }) {
+        let tone = match label.as_str() {
+            "heading" => {
+                let _ = writeln!(text, "\n{}", screen.paint(tone(&line), &line));
+                continue;
+            }
+            "Reproduce" => {
+                // Commands are copied, so they are not wrapped.
+                let label = screen.paint(Tone::Faint, &format!("{label:>16}"));
+                let _ = writeln!(text, "{label} {line}");
+                continue;
+            }
+            "likely cause" | "" | "Finding" | "Expected" | "Actual" => Tone::Strong,
+            "Consequence" => Tone::Doubtful,
+            _ => Tone::Faint,
+        };
+        text.push_str(if label == "likely cause" { "\n" } else { "" });
+        text.push_str(&screen.labelled(tone, &label, &line));
+    }
     text
 }
 
@@ -116,16 +154,13 @@ fn verdict_tone(report: &Report) -> Tone {
     }
 }
 
-fn tone(outcome: &Outcome) -> Tone {
-    match outcome {
-        Outcome::Passed => Tone::Good,
-        Outcome::Failed => Tone::Bad,
-        Outcome::Skipped(_) => Tone::Faint,
-        Outcome::Warning
-        | Outcome::Flaky(_)
-        | Outcome::ExpectedFailure(_)
-        | Outcome::Inconclusive(_)
-        | Outcome::Error(_) => Tone::Doubtful,
+/// The tone of what begins with the name of an outcome.
+fn tone(text: &str) -> Tone {
+    match text.split(' ').next() {
+        Some("passed") => Tone::Good,
+        Some("failed") => Tone::Bad,
+        Some("skipped") => Tone::Faint,
+        _ => Tone::Doubtful,
     }
 }
 
@@ -133,70 +168,3 @@ fn tone(outcome: &Outcome) -> Tone {
 /// everything else.
 const MAX_FINDINGS_PER_CHECK: usize = 12;
 const MAX_COMMAND_BYTES: usize = 2_000;
-
-fn heading(text: &mut String, report: &Report, result: &CheckResult, screen: &Screen) {
-    let heading = format!("{} {}", result.outcome.name(), result.id);
-    let _ = writeln!(text, "\n{}", screen.paint(tone(&result.outcome), &heading));
-    if let Some(consequences) = consequences(report, result.id) {
-        text.push_str(&screen.labelled(Tone::Doubtful, "Consequence", &consequences));
-    }
-}
-
-/// The likely cause, if there is one, and a finding; the others fold, but in a verbose report. `last` is the check of the finding above.
-fn group_text<'a>(
-    text: &mut String,
-    report: &Report,
-    Group { diagnosis, example, others }: &Group<'a>,
-    last: &mut &'a str,
-    screen: &Screen,
-) {
-    for (number, line) in diagnosis.map(headlines).unwrap_or_default().iter().enumerate() {
-        let label = if number == 0 { "likely cause" } else { "" };
-        text.push_str(if number == 0 { "\n" } else { "" });
-        text.push_str(&screen.labelled(Tone::Strong, label, line));
-    }
-    let is_verbose = screen.detail == Detail::Verbose;
-    let shown = if is_verbose { others.as_slice() } else { &[] };
-    for (result, finding) in std::iter::once(example).chain(shown) {
-        if std::mem::replace(last, result.id) != result.id {
-            heading(text, report, result, screen);
-        }
-        text.push_str(&finding_text(report, (result, finding), screen));
-    }
-    if !is_verbose {
-        text.extend(folded(others).map(|others| screen.labelled(Tone::Faint, "folded", &others)));
-    }
-}
-
-fn finding_text(report: &Report, (result, finding): CheckFinding<'_>, screen: &Screen) -> String {
-    let quoted = format!("\u{201c}{}\u{201d} ({})", finding.requirement, finding.clause);
-    let mut text = String::new();
-    // That of a check's only finding stands above.
-    if result.findings.len() > 1 {
-        text.push_str(&screen.labelled(Tone::Strong, "Finding", &id(result, finding)));
-    }
-    text.push_str(&screen.labelled(Tone::Faint, "Requirement", &quoted));
-    if let Some(inferred) = inferred_from(finding) {
-        text.push_str(&screen.labelled(Tone::Faint, "Inference", &inferred));
-    }
-    text.push_str(&screen.labelled(Tone::Strong, "Expected", &finding.expected));
-    text.push_str(&screen.labelled(Tone::Strong, "Actual", &finding.actual));
-    if !finding.facts.is_empty() {
-        text.push_str(&screen.labelled(Tone::Faint, "Rests on", &rests_on(&finding.facts)));
-    }
-    for index in &finding.exchanges {
-        let known = result.exchanges.iter().find(|exchange| exchange.index == *index);
-        let Some(exchange) = known else { continue };
-        // Commands are copied, so they are not wrapped.
-        let mut command = curl::command(&report.target, &report.curl_options, exchange);
-        if command.len() > MAX_COMMAND_BYTES && screen.detail != Detail::Verbose {
-            let (size, whole) = (quantity(command.len(), "byte"), evidence_command(result, finding));
-            command = format!(
-                "# a command of {size}, whole with --verbose, or with --report json=report.json and then {whole}"
-            );
-        }
-        let label = screen.paint(Tone::Faint, &format!("{:>16}", "Reproduce"));
-        let _ = writeln!(text, "{label} {}", plain(&command));
-    }
-    text
-}

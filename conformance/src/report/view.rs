@@ -7,8 +7,8 @@ use minijinja::{Value, context};
 
 use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines, same_reason, unresolved};
 use super::words::{
-    changes, counted, evidence_command, inference, inferred_from, lines, not_judged, not_noticed, rests_on,
-    run_lines,
+    changes, counted, evidence_command, id, inference, inferred_from, lines, not_judged, not_noticed,
+    rests_on, run_lines,
 };
 use super::{curl, quantity};
 use crate::check::{Finding, Outcome, Severity};
@@ -68,7 +68,12 @@ pub(super) fn page_view(report: &Report) -> Value {
     }
 }
 
-fn finding_view(report: &Report, (check, finding): CheckFinding<'_>, causes: Option<&[String]>) -> Value {
+/// A finding with its check. Where the check has several, the id stands with it.
+pub(super) fn finding_view(
+    report: &Report,
+    (check, finding): CheckFinding<'_>,
+    causes: Option<&[String]>,
+) -> Value {
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange: &RecordedExchange| {
         let curl = curl::command(&report.target, &report.curl_options, exchange);
@@ -81,6 +86,7 @@ fn finding_view(report: &Report, (check, finding): CheckFinding<'_>, causes: Opt
     let change = report.since.as_ref().and_then(|since| since.finding(check.id, finding));
     context! {
         check => check.id,
+        id => (check.findings.len() > 1).then(|| id(check, finding)),
         title => check.title,
         why => check.why,
         coverage => check.coverage(),

@@ -182,25 +182,17 @@ mod tests {
 
     #[test]
     fn an_invalid_request_may_take_the_maximum_of_a_call() {
-        let extract = &contract().extract;
-        let num = &extract.num.name;
+        let (extract, groups) = (&contract().extract, contract().groups());
         let max = u64::try_from(*extract.num_range.end()).expect("a number");
-        assert_eq!(cost(contract(), &extraction().query(num, 3)), GatewayCost::Exactly(3));
-        assert_eq!(cost(contract(), &extraction().query(num, 3).giving_nothing()), GatewayCost::UpTo(3));
-        let others = [
-            extraction(),
-            extraction().query(num, extract.num_range.end() + 1),
-            extraction().query(num, 0),
-            extraction().query(num, "-1"),
-            extraction().query(num, "1e3"),
-            extraction().query(num, 3).add_query(num, 5),
-            extraction().query(num, 3).raw_query("num=%35"),
-        ];
-        for request in others {
-            assert_eq!(cost(contract(), &request), GatewayCost::UpTo(max), "{}", request.target());
+        let beyond = format!("num={}", max + 1);
+        let of = |path: &str, query: &str| cost(contract(), &Request::recorded("GET", path, query));
+        assert_eq!(of(&extract.operation.path, "num=3"), GatewayCost::Exactly(3));
+        for query in ["", &beyond, "num=0", "num=-1", "num=1e3", "num=3&num=5", "num=3&num=%ff"] {
+            assert_eq!(of(&extract.operation.path, query), GatewayCost::UpTo(max), "{query}");
         }
-        let search = Request::to(&contract().search.operation).query(num, 3);
-        assert_eq!(cost(contract(), &search), GatewayCost::Nothing);
+        let invalid = extraction().query(&extract.num.name, 3).giving_nothing();
+        assert_eq!(cost(contract(), &invalid), GatewayCost::UpTo(3));
+        assert_eq!(of(&groups.path, "num=3"), GatewayCost::Nothing);
     }
 
     #[test]

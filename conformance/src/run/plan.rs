@@ -104,7 +104,6 @@ mod tests {
     use super::*;
     use crate::check::{Case, CaseResult, Outcome, Run};
     use crate::checks::registry;
-
     use crate::contract::{Clause, Contract};
     use crate::detection::{Detector, KnownFault};
     use crate::embedded::Reference;
@@ -126,20 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn requests_never_go_beyond_their_budget_and_reach_as_many_checks_as_they_can() {
-        for max in [0, 40, 400, 4_000] {
-            let budget = Budget { requests: max, ..Budget::default() };
+    fn a_plan_never_goes_beyond_its_budget_and_reaches_as_many_checks_as_it_can() {
+        for (requests, gateways) in [(0, 0), (40, 1), (400, 7), (4_000, 25), (4_000, 1_000)] {
+            let budget = Budget { requests, gateways, ..Budget::default() };
             let plan = within(&registry(), &budget, &Matrix::default());
-            assert!(u64::from(plan.cost().requests) <= max, "{max}: {:?}", plan.cost());
+            let cost = plan.cost();
+            assert!(u64::from(cost.requests) <= requests && u64::from(cost.gateways) <= gateways, "{cost:?}");
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
-            assert!(max < 400 || reached > 30, "{max}: {reached} checks");
-        }
-    }
-
-    #[test]
-    fn gateways_never_go_beyond_their_budget() {
-        for max in [0, 1, 7, 25, 1_000] {
-            assert!(u64::from(plan(&registry(), max).cost().gateways) <= max, "{max}");
+            assert!(requests < 400 || reached > 30, "{requests}: {reached} checks");
         }
         let without = plan(&registry(), 0);
         for planned in without.planned().iter().flat_map(|planned| &planned.cases) {
@@ -147,17 +140,6 @@ mod tests {
             let reason = planned.skipped.as_deref().unwrap_or_default();
             assert!(!takes || !reason.is_empty(), "{planned:?}");
             assert!(takes || !reason.contains("--max-gateways"), "{planned:?}");
-        }
-    }
-
-    #[test]
-    fn a_missing_fact_is_named_with_the_way_to_supply_it() {
-        let plan = plan(&registry(), 1_000);
-        for planned in plan.planned() {
-            for fact in planned.check.needs {
-                let reason = planned.skipped().unwrap_or_default();
-                assert!(reason.contains(fact.variable()), "{}: {reason}", planned.check.id);
-            }
         }
     }
 
@@ -202,42 +184,40 @@ mod tests {
         assert_eq!(plan(&[&SHARING], 1).cost(), Cost::default());
     }
 
-    /// A fault that one case notices.
-    fn fault(id: &str, check: &'static Check, case: usize) -> KnownFault {
-        let noticed_by = vec![Detector { judge: check.id.into(), case }];
-        KnownFault {
-            id: id.to_owned(),
-            clause: Clause::ExtractCount,
-            breaks: "Is wrong.".to_owned(),
-            noticed_by,
+    /// A matrix with a fault for each of these checks, which its cases with these labels notice.
+    fn noticed(faults: &[(&'static Check, &str)]) -> Matrix {
+        let mut matrix = Matrix::default();
+        for (number, (check, labels)) in faults.iter().enumerate() {
+            let labels = labels.split(' ');
+            let cases = labels.map(|label| matrix.add_case(check.id, label)).collect::<Vec<_>>().into_iter();
+            let noticed_by = cases.map(|case| Detector { judge: check.id.into(), case }).collect();
+            let (id, clause, breaks) = (number.to_string(), Clause::ExtractCount, "Is wrong.".to_owned());
+            matrix.add_fault(KnownFault { id, clause, breaks, noticed_by });
         }
+        matrix
+    }
+
+    /// The cases that run, as `check/label`.
+    fn running(planned: &[PlannedCheck]) -> String {
+        let cases = planned.iter().flat_map(|planned| planned.running().map(|case| (planned.check.id, case)));
+        let cases = cases.map(|(check, case)| format!("{}/{}", &check[8..9], case.label()));
+        cases.collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn a_budget_goes_to_the_cases_that_notice_most_for_their_price() {
-        let mut matrix = Matrix::default();
-        let [_, two, three] = ["one", "two", "three"].map(|label| matrix.add_case(CHEAP.id, label));
-        for (id, case) in [("a", two), ("b", three), ("c", three)] {
-            matrix.add_fault(fault(id, &CHEAP, case));
+        let matrix = noticed(&[(&CHEAP, "two"), (&CHEAP, "three"), (&CHEAP, "three")]);
+        for (gateways, cases, found) in
+            [(3, "a/three", 2), (5, "a/two a/three", 3), (7, "a/one a/two a/three", 3)]
+        {
+            let plan = within(&[&CHEAP], &Budget { requests: 1_000, gateways, ..Budget::default() }, &matrix);
+            let detection = plan.detection(&matrix);
+            assert_eq!((running(plan.planned()).as_str(), detection.noticed), (cases, found));
+            let unlock = detection.unlocks.first().map(|unlock| (unlock.faults, unlock.reason.as_str()));
+            let is_told =
+                unlock.is_some_and(|(faults, reason)| faults == 1 && reason.contains("--max-gateways"));
+            assert_eq!(is_told, found < 3, "{detection:?}");
         }
-        let labels = |max: u64| -> Vec<String> {
-            let budget = Budget { requests: 1_000, gateways: max + 1, ..Budget::default() };
-            let plan = within(&[&CHEAP], &budget, &matrix);
-            plan.planned()[0].running().map(|case| case.label().to_owned()).collect()
-        };
-        assert_eq!(labels(2), ["three"]);
-        assert_eq!(labels(4), ["two", "three"]);
-        assert_eq!(labels(6), ["one", "two", "three"]);
-        let all = Budget { gateways: 5, ..Budget::default() };
-        assert_eq!(within(&[&CHEAP], &all, &matrix).detection(&matrix).noticed, 3);
-        let less = Budget { gateways: 3, ..Budget::default() };
-        let detection = within(&[&CHEAP], &less, &matrix).detection(&matrix);
-        assert_eq!((detection.noticed, detection.unlocks[0].faults), (2, 1));
-        assert!(detection.unlocks[0].reason.contains("--max-gateways"), "{detection:?}");
-    }
-
-    fn labels(plan: &Plan, check: usize) -> Vec<&str> {
-        plan.planned()[check].running().map(Case::label).collect()
     }
 
     #[test]
@@ -250,77 +230,50 @@ mod tests {
             }),
             ..CHEAP
         };
-        let mut matrix = Matrix::default();
-        let [first, again, new] = ["first", "again", "new"].map(|label| matrix.add_case(COSTLY.id, label));
-        for (id, cases) in [("a", &[first, again][..]), ("b", &[new])] {
-            let mut fault = fault(id, &COSTLY, cases[0]);
-            fault.noticed_by =
-                cases.iter().map(|case| Detector { judge: COSTLY.id.into(), case: *case }).collect();
-            matrix.add_fault(fault);
-        }
         // The last two do not fit together.
         let budget = Budget { requests: 4_000_000, gateways: 1, ..Budget::default() };
-        assert_eq!(labels(&within(&[&COSTLY], &budget, &matrix), 0), ["first", "new"]);
+        let matrix = noticed(&[(&COSTLY, "first again"), (&COSTLY, "new")]);
+        assert_eq!(running(within(&[&COSTLY], &budget, &matrix).planned()), "a/first a/new");
 
         static OTHER: Check = Check { id: "extract.b.b", clauses: &[Clause::ExtractPartial], ..CHEAP };
-        let plan = plan(&[&CHEAP, &OTHER], 9);
-        assert_eq!([0, 1].map(|check| labels(&plan, check).len()), [2, 2]);
+        let both = plan(&[&CHEAP, &OTHER], 9);
+        assert_eq!([0, 1].map(|check| both.planned()[check].running().count()), [2, 2]);
     }
 
     #[test]
     fn what_cases_did_not_use_goes_to_cases_that_were_left_out() {
-        let mut matrix = Matrix::default();
-        let [one, two, three] = ["one", "two", "three"].map(|label| matrix.add_case(CHEAP.id, label));
-        for (id, case) in [("a", one), ("b", two), ("c", two), ("d", three), ("e", three)] {
-            matrix.add_fault(fault(id, &CHEAP, case));
-        }
+        let faults = ["one", "two", "two", "three", "three"].map(|label| (&CHEAP, label));
+        let matrix = noticed(&faults);
         let budget = Budget { requests: 1_000, gateways: 5, ..Budget::default() };
         let plan = within(&[&CHEAP], &budget, &matrix);
-        let passed = plan.planned()[0].running().map(|case| CaseResult {
-            label: case.label().to_owned(),
-            outcome: Outcome::Passed,
-            requests: 1,
-            clause: None,
-        });
+        let passed = plan.planned()[0]
+            .running()
+            .map(|case| CaseResult { outcome: Outcome::Passed, ..CaseResult::skipped(case.label(), "") });
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
-        let more = |gateways: u64| -> Vec<String> {
+        for (gateways, more) in [(4, ""), (3, ""), (2, "a/one")] {
             let used = Usage { requests: 2, gateways, bytes: 0 };
             let allowance = Allowance { budget: &budget, used };
             let planned = plan.clone().take_more(std::slice::from_ref(&result), &matrix, allowance);
-            planned.iter().flat_map(PlannedCheck::running).map(|case| case.label().to_owned()).collect()
-        };
-        assert_eq!(more(4), Vec::<String>::new());
-        assert_eq!(more(3), Vec::<String>::new());
-        assert_eq!(more(2), ["one"]);
+            assert_eq!(running(&planned), more, "{gateways}");
+        }
         let mut all = within(&[&CHEAP], &Budget::default(), &matrix);
         assert!(all.take_more(&[], &matrix, unused(&Budget::default())).is_empty());
     }
 
     #[test]
     fn after_a_rejected_control_cases_with_their_own_come_first() {
-        let mut matrix = Matrix::default();
-        for (check, faults) in [(&SHARING, 3), (&SHARING_TOO, 2), (&WITH_ITS_OWN, 1)] {
-            let case = matrix.add_case(check.id, "one");
-            (0..faults)
-                .for_each(|number| matrix.add_fault(fault(&format!("{} {number}", check.id), check, case)));
-        }
+        let (sharing, too, own) = ((&SHARING, "one"), (&SHARING_TOO, "one"), (&WITH_ITS_OWN, "one"));
+        let matrix = noticed(&[sharing, sharing, sharing, too, too, own]);
         let budget = Budget { requests: 1_000, gateways: 3, ..Budget::default() };
         let mut plan = within(&[&WITH_ITS_OWN, &SHARING, &SHARING_TOO], &budget, &matrix);
-        let ids = |planned: &[PlannedCheck]| -> Vec<&str> {
-            planned
-                .iter()
-                .filter(|planned| planned.running().count() > 0)
-                .map(|planned| planned.check.id)
-                .collect()
-        };
-        assert_eq!(ids(plan.planned()), [SHARING.id]);
+        assert_eq!(running(plan.planned()), "c/one c/two");
         let result = CheckResult::not_run(&SHARING, Outcome::Inconclusive("rejected".to_owned()));
-        let mut more = || {
+        // One after the other of its cases.
+        for more in ["e/one", "e/two"] {
             let used = Usage { requests: 2, ..Usage::default() };
-            ids(&plan.take_more(std::slice::from_ref(&result), &matrix, Allowance { budget: &budget, used }))
-        };
-        assert_eq!(more(), [WITH_ITS_OWN.id]);
-        assert_eq!(more(), [WITH_ITS_OWN.id], "the next of its cases");
+            let allowance = Allowance { budget: &budget, used };
+            assert_eq!(running(&plan.take_more(std::slice::from_ref(&result), &matrix, allowance)), more);
+        }
     }
 
     /// Every second known fault, starting with number `first`.

@@ -7,7 +7,7 @@ use crate::response::{Form, ResponseClass, describe, gateways, is_about_caller, 
 use crate::target::Target;
 use crate::wire::{
     BudgetError, Exchange, FailureKind, GatewayCount, Request, Response, ThrottlingPolicy, WireError,
-    WireFailure,
+    WireFailure, advice,
 };
 
 /// Why a target can't be tested, as a verdict, and what to do about it.
@@ -315,21 +315,7 @@ fn without_certificate(response: &Response) -> Option<Obstacle> {
 }
 
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
-    let advice = match failure.kind {
-        // It says what to do.
-        FailureKind::Handshake => "",
-        FailureKind::Connect => "; check the host and the port, and that the service is running",
-        FailureKind::Refused => "; it refuses requests; run it again later, or with a lower --rate",
-        FailureKind::Timeout => "; it timed out; pass a longer --timeout",
-        FailureKind::Broken if failure.detail.contains("head is too large") => {
-            "; its response has more header lines, or longer ones, than the suite reads (100 lines)"
-        }
-        FailureKind::Broken => {
-            "; the server there does not speak HTTP, or closes the connection; if it serves HTTPS, use an https base URL"
-        }
-        FailureKind::TooLarge => "; its response is too large",
-        FailureKind::Request => "; the request cannot be built; check the base URL and the token",
-    };
+    let advice = advice(failure).map(|advice| format!("; {advice}")).unwrap_or_default();
     let is_way = matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout);
     let proxy = proxy
         .filter(|_| is_way)

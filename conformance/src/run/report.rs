@@ -12,7 +12,7 @@ use crate::target::DiscoveredFact;
 use crate::wire::{Budget, Throttling, Usage};
 
 /// The complete result of a run, redacted.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Report {
     /// Version of this format.
     pub schema_version: u32,
@@ -108,36 +108,15 @@ impl Report {
             schema_version: Self::VERSION,
             suite: concat!("sallyport-conformance ", env!("CARGO_PKG_VERSION")).to_owned(),
             target,
-            implementation: None,
-            curl_options: Vec::new(),
             contract: contract.version.clone(),
             contract_sha256: contract.sha256.clone(),
-            run: String::new(),
-            begun: String::new(),
-            elapsed_ms: 0,
-            busy_ms: 0,
             profile: Self::RECORDED,
             budget,
-            inferred: InferredClauses::default(),
-            verdict: Verdict::Incomplete,
-            conclusion: String::new(),
-            stopped: None,
             totals: Totals::from_results(&checks),
-            usage: Usage::default(),
-            throttling: Throttling::default(),
-            token_renewals: 0,
-            discovered: Vec::new(),
-            run_again: Rerun::default(),
-            explored: None,
-            expectations: Vec::new(),
             coverage,
-            detection: Detection::default(),
-            diagnosis: Vec::new(),
-            unmet: Vec::new(),
-            since: None,
             checks,
             clauses,
-            log: RunLog::default(),
+            ..Self::default()
         }
     }
 

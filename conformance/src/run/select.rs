@@ -99,8 +99,6 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checks::registry;
-    use crate::contract::Clause;
 
     #[test]
     fn stars_stand_for_any_text() {
@@ -113,27 +111,5 @@ mod tests {
         for (pattern, text) in [("search", pages), ("a*a", "a"), ("", "a"), ("*.page", id)] {
             assert!(!Glob::new(pattern).matches(text), "{pattern} {text}");
         }
-    }
-
-    #[test]
-    fn only_and_skip_look_at_id_clause_and_operation() {
-        let checks = registry();
-        let choose = |only: &[&str], skip: &[&str]| {
-            let globs = |patterns: &[&str]| patterns.iter().map(|pattern| Glob::new(*pattern)).collect();
-            let selection = Selection { only: globs(only), skip: globs(skip) };
-            checks.iter().filter(|check| selection.includes(check, "")).copied().collect::<Vec<_>>()
-        };
-        assert_eq!(choose(&[], &[]).len(), checks.len());
-        assert!(choose(&["extract"], &[]).iter().all(|check| check.id.starts_with("extract.")));
-        assert!(
-            choose(&["groups.order"], &[]).iter().all(|check| check.clauses.contains(&Clause::GroupsOrder))
-        );
-        assert!(choose(&[], &["*"]).is_empty());
-        let one = Selection { only: vec![Glob::new("groups.order.ascending/first*")], skip: Vec::new() };
-        let order = checks.iter().find(|check| check.id == "groups.order.ascending").expect("a check");
-        assert!(one.includes(order, "first page") && !one.includes(order, "second page"));
-        assert_eq!(one.idle(&checks), None);
-        let none = Selection { only: vec![Glob::new("serch.*")], skip: Vec::new() };
-        assert_eq!(none.idle(&checks).map(Glob::as_str), Some("serch.*"));
     }
 }

@@ -86,27 +86,3 @@ impl<'a> Unresolved<'a> {
         format!("{counts} ({named}{more})")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::check::CaseResult;
-    use crate::checks::registry;
-
-    #[test]
-    fn ids_are_grouped_by_reason_and_fold() {
-        let mut checks = registry().into_iter();
-        let mut next = |outcome| CheckResult::not_run(checks.next().expect("a check"), outcome);
-        let mut results = vec![next(Outcome::Passed)];
-        results.extend((0..7).map(|_| next(Outcome::Skipped("supply a".to_owned()))));
-        results[0].cases =
-            vec![CaseResult::skipped("one", "supply b"), CaseResult::skipped("two", "supply a")];
-        let groups = Unresolved::skipped(&results);
-        assert_eq!(groups.iter().map(|group| group.reason).collect::<Vec<_>>(), ["supply a", "supply b"]);
-        assert_eq!(groups[0].ids().count(), 8);
-        let folded = groups[0].folded();
-        assert!(folded.starts_with(&format!("7 checks and 1 case ({}; ", results[1].id)), "{folded}");
-        assert!(folded.ends_with(" and 3 more)"), "{folded}");
-        assert_eq!(groups[1].folded(), format!("1 case ({}/one)", results[0].id));
-    }
-}

@@ -6,7 +6,7 @@ use crate::names::names;
 use crate::quantity::quantity;
 
 /// The verdict of a run, which decides the exit code of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// No violation was found in the clauses that were judged, and at least one check ran.
@@ -25,6 +25,7 @@ pub enum Verdict {
     AccessDenied,
     /// No violation was found, but the run has no verdict, because a limit was reached, the run was stopped, a check was
     /// inconclusive, flaky or had an error, a gate was not met, or nothing ran.
+    #[default]
     Incomplete,
 }
 

@@ -1,9 +1,9 @@
 //! Reads responses within limits, and decompresses them.
 
-use std::io::{self, Write as _};
+use std::io::Read as _;
 
 use bytes::Bytes;
-use flate2::write::MultiGzDecoder;
+use flate2::read::MultiGzDecoder;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, HeaderMap};
 
@@ -13,9 +13,6 @@ use super::{FailureKind, WireFailure};
 /// The content coding that requests accept.
 pub(super) const ACCEPTED_CODING: &str = "gzip";
 
-/// Bytes that are decompressed at once. A byte may become a thousand, so that the limit is exceeded by a mebibyte at most.
-const PIECE: usize = 1 << 10;
-
 /// A response with its whole body, which is decompressed.
 pub(crate) struct ReceivedResponse {
     pub(crate) status: StatusCode,
@@ -24,119 +21,67 @@ pub(crate) struct ReceivedResponse {
     pub(crate) body: Bytes,
 }
 
-/// The body so far.
-enum Decoder {
-    Identity(Vec<u8>),
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-}
-
-/// Reads a response whose body may have up to `limit` bytes. `take` counts the bytes as they are read, and may end the reading.
+/// Reads a response whose body may have up to `limit` bytes. `take` counts the bytes of the body, and may end the reading.
 pub(crate) async fn receive<E>(
     mut response: reqwest::Response,
     limit: usize,
     mut take: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<Result<ReceivedResponse, WireFailure>, E> {
     let (status, mut headers) = (response.status(), std::mem::take(response.headers_mut()));
-    let mut decoder = Decoder::new(&headers);
-    if matches!(decoder, Decoder::Gzip(_)) {
-        headers.remove(CONTENT_ENCODING);
-        headers.remove(CONTENT_LENGTH);
-    }
-    let (mut received, mut length) = (0_usize, 0);
+    let is_compressed = is_gzip(&headers);
     let is_too_long = || too_large(format!("is longer than {limit} bytes"));
+    // A compressed body is hardly longer than its content, but one may have no content at all, and no end.
+    let most = if is_compressed { limit.saturating_mul(2) } else { limit };
+    let mut body = Vec::new();
     loop {
-        let chunk = match response.chunk().await {
-            Ok(Some(chunk)) => chunk,
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                if !is_compressed {
+                    take(chunk.len())?;
+                }
+                body.extend_from_slice(&chunk);
+            }
             Ok(None) => break,
             Err(error) => return Ok(Err(failure(error))),
-        };
-        received = received.saturating_add(chunk.len());
-        for piece in chunk.chunks(decoder.piece()) {
-            if let Err(error) = decoder.write(piece) {
-                return Ok(Err(undecodable(&error)));
-            }
-            let before = std::mem::replace(&mut length, decoder.decoded().len());
-            take(length - before)?;
-            if length > limit {
-                return Ok(Err(is_too_long()));
-            }
         }
-        // A compressed body is hardly longer than its content, but one may have no content at all, and no end.
-        if received > limit.saturating_mul(2) {
+        if body.len() > most {
             return Ok(Err(is_too_long()));
         }
     }
-    // The decoder keeps some of what it has decompressed until then.
-    let body = match decoder.finish(received) {
-        Ok(body) => body,
-        Err(error) => return Ok(Err(undecodable(&error))),
-    };
-    take(body.len() - length)?;
-    if body.len() > limit {
-        return Ok(Err(is_too_long()));
+    if is_compressed {
+        headers.remove(CONTENT_ENCODING);
+        headers.remove(CONTENT_LENGTH);
+    }
+    // A response without a body may have the header all the same.
+    if is_compressed && !body.is_empty() {
+        let mut content = Vec::new();
+        let mut decoder = MultiGzDecoder::new(body.as_slice()).take(limit as u64 + 1);
+        if let Err(error) = decoder.read_to_end(&mut content) {
+            let detail = format!("the response cannot be decompressed with gzip: {error}");
+            return Ok(Err(WireFailure { kind: FailureKind::Broken, detail }));
+        }
+        take(content.len())?;
+        if content.len() > limit {
+            return Ok(Err(is_too_long()));
+        }
+        body = content;
     }
     Ok(Ok(ReceivedResponse { status, headers, body: body.into() }))
 }
 
-impl Decoder {
-    /// By `Content-Encoding`, where `x-gzip` is another name of gzip, and case does not matter (RFC 9110, sections 8.4.1 and
-    /// 8.4.1.3). A body in several codings is left as it is.
-    fn new(headers: &HeaderMap) -> Self {
-        let values = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-        let codings = values.flat_map(|value| value.split(',')).map(str::trim);
-        let mut codings =
-            codings.filter(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
-        let is_gzip = |coding: &str| ["gzip", "x-gzip"].iter().any(|name| coding.eq_ignore_ascii_case(name));
-        match (codings.next(), codings.next()) {
-            (Some(coding), None) if is_gzip(coding) => Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
-            _ => Self::Identity(Vec::new()),
-        }
-    }
-
-    /// How many bytes to write at once.
-    fn piece(&self) -> usize {
-        match self {
-            Self::Identity(_) => usize::MAX,
-            Self::Gzip(_) => PIECE,
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match self {
-            Self::Identity(body) => {
-                body.extend_from_slice(bytes);
-                Ok(())
-            }
-            Self::Gzip(decoder) => decoder.write_all(bytes),
-        }
-    }
-
-    fn decoded(&self) -> &[u8] {
-        match self {
-            Self::Identity(body) => body,
-            Self::Gzip(decoder) => decoder.get_ref(),
-        }
-    }
-
-    /// The whole body, of which so many bytes were received.
-    fn finish(self, received: usize) -> io::Result<Vec<u8>> {
-        match self {
-            Self::Identity(body) => Ok(body),
-            // A response without a body may have the header all the same.
-            Self::Gzip(_) if received == 0 => Ok(Vec::new()),
-            Self::Gzip(decoder) => decoder.finish(),
-        }
-    }
-}
-
-fn undecodable(error: &io::Error) -> WireFailure {
-    let detail = format!("the response cannot be decompressed with gzip: {error}");
-    WireFailure { kind: FailureKind::Broken, detail }
+/// Whether `Content-Encoding` is gzip, where `x-gzip` is another name of it, and case does not matter (RFC 9110, sections 8.4.1 and
+/// 8.4.1.3). A body in several codings is left as it is.
+fn is_gzip(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let codings = values.flat_map(|value| value.split(',')).map(|coding| coding.trim().to_ascii_lowercase());
+    let codings: Vec<String> = codings.filter(|coding| !matches!(&**coding, "" | "identity")).collect();
+    matches!(codings.as_slice(), [coding] if matches!(&**coding, "gzip" | "x-gzip"))
 }
 
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::io::Write as _;
 
     use flate2::Compression;
     use flate2::write::GzEncoder;

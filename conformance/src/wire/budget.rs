@@ -36,7 +36,7 @@ pub struct Budget {
 }
 
 /// How long to keep reconnecting to a target that responded before: long enough for a restart.
-const RECONNECT_WINDOW: Duration = Duration::from_secs(5);
+pub(super) const RECONNECT_WINDOW: Duration = Duration::from_secs(5);
 
 /// What a run has used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -78,6 +78,8 @@ struct Gateways {
 struct Connectivity {
     has_responded: bool,
     unreachable_since: Option<Instant>,
+    /// When a connection could not be made last.
+    unreachable_at: Option<Instant>,
 }
 
 /// How many gateways a request may take.
@@ -251,9 +253,11 @@ impl Meter {
     pub(super) fn note_connection<T>(&self, result: &Result<T, WireFailure>) {
         let mut connectivity = lock(&self.connectivity);
         match result {
-            Ok(_) => *connectivity = Connectivity { has_responded: true, unreachable_since: None },
+            Ok(_) => (connectivity.has_responded, connectivity.unreachable_since) = (true, None),
             Err(failure) if failure.kind == FailureKind::Connect => {
-                connectivity.unreachable_since.get_or_insert_with(Instant::now);
+                connectivity.unreachable_at = Some(Instant::now());
+                connectivity.unreachable_since =
+                    connectivity.unreachable_since.or(connectivity.unreachable_at);
             }
             Err(_) => {}
         }
@@ -261,8 +265,14 @@ impl Meter {
 
     /// Whether to try again to connect to a target that can't be reached: it responded before and may be restarting.
     pub(super) fn should_reconnect(&self) -> bool {
-        let Connectivity { has_responded, unreachable_since } = *lock(&self.connectivity);
+        let Connectivity { has_responded, unreachable_since, .. } = *lock(&self.connectivity);
         has_responded && unreachable_since.is_some_and(|since| since.elapsed() < RECONNECT_WINDOW)
+    }
+
+    /// Whether a target that responded before could not be reached at some time since then, a short time ago.
+    pub(super) fn restarted_since(&self, then: Instant) -> bool {
+        let Connectivity { has_responded, unreachable_at, .. } = *lock(&self.connectivity);
+        has_responded && unreachable_at.is_some_and(|at| at >= then) && then.elapsed() < RECONNECT_WINDOW
     }
 
     /// Time until the longest `Retry-After` ends, if that is within the time of the run.

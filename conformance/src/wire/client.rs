@@ -2,23 +2,24 @@
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue, USER_AGENT};
 use reqwest::{Method, Url, Version};
+use tokio::net::TcpStream;
 use tokio::sync::{OnceCell, RwLock};
 
 use super::body::{ReceivedResponse, receive};
-use super::budget::{BudgetError, GatewayCost, GatewayCount};
+use super::budget::{BudgetError, GatewayCost, GatewayCount, RECONNECT_WINDOW};
 use super::options::{ExtraHeader, PRODUCT, WireOptions};
 use super::pace::DEFAULT_WAIT;
 use super::problem::{self, causes, with_causes};
 use super::{
-    Exchange, FailureKind, Meter, Redactor, Request, Response, RetryAfter, TokenRenewal, TransientFailure,
-    WireFailure,
+    Exchange, FailureKind, Meter, Redactor, Request, Response, TokenRenewal, TransientFailure, WireFailure,
 };
 
 /// What to do with a response 429 or 503.
@@ -81,6 +82,9 @@ const CONCURRENT_ATTEMPTS: u32 = 3;
 
 /// Maximum time to wait until no other request is in flight. A request that takes longer is not what throttles this one.
 const MAX_WAIT_FOR_OTHERS: Duration = Duration::from_secs(2);
+
+/// Time in which a target that is stopping closes its port, after it has broken off a connection.
+const STOPPING: Duration = Duration::from_millis(100);
 
 /// Time between two attempts to reconnect.
 const RECONNECT: Duration = Duration::from_millis(500);
@@ -183,10 +187,11 @@ impl Wire {
     ) -> Result<Exchange, WireError> {
         let pace = self.meter.pace();
         let mut attempts: u32 = 0;
-        let mut repeats: u32 = 0;
+        let (mut repeats, mut resets): (u32, u32) = (0, 0);
         let mut reuses = !self.closes_kept_connections.load(Ordering::Relaxed);
         let mut was_throttled = false;
         let mut waiting_since = None;
+        let first = Instant::now();
         loop {
             let reservation = self.meter.reserve(cost).await?;
             self.meter.wait_for_turn().await;
@@ -209,7 +214,7 @@ impl Wire {
             let mut is_throttled = false;
             match &exchange.result {
                 Ok(response) if throttles(response, policy, attempts) => {
-                    let wait = retry_after(response);
+                    let wait = response.retry_after();
                     is_throttled = wait != Some(Duration::ZERO);
                     pace.note_throttled(sent, wait, Instant::now());
                 }
@@ -235,12 +240,12 @@ impl Wire {
                     }
                 }
                 _ => {
-                    if let Some(pause) =
-                        failure.and_then(|failure| self.pause_before(failure, repeats, max_attempts))
+                    if let Some(failure) = failure
+                        && self.may_repeat(failure, (repeats, resets), max_attempts, first).await
                     {
                         repeats = repeats.saturating_add(1);
-                        reuses &= !failure.is_some_and(TransientFailure::is_of_connection);
-                        tokio::time::sleep(pause).await;
+                        resets = resets.saturating_add(failure.is_of_connection().into());
+                        reuses &= !failure.is_of_connection();
                         continue;
                     }
                 }
@@ -295,18 +300,45 @@ impl Wire {
         }
     }
 
-    /// How long to wait before a request is sent again that failed in this way, after so many repeats.
-    fn pause_before(&self, failure: TransientFailure, repeats: u32, max_attempts: u32) -> Option<Duration> {
+    /// Waits before a request is sent again that failed in this way, after so many repeats since its first attempt, some of them because
+    /// a connection was broken off. False if it is not sent again.
+    async fn may_repeat(
+        &self,
+        failure: TransientFailure,
+        (repeats, resets): (u32, u32),
+        max_attempts: u32,
+        first: Instant,
+    ) -> bool {
         use TransientFailure::{Busy, Disconnected, Refused, ServerError, Unreachable, WrongConnection};
-        match failure {
+        let pause = match failure {
             Refused if repeats == 0 || repeats.saturating_add(1) < max_attempts => {
-                Some(MIN_WAIT.saturating_mul(repeats))
+                MIN_WAIT.saturating_mul(repeats)
             }
-            Unreachable | Disconnected | WrongConnection if repeats == 0 => Some(Duration::ZERO),
-            Unreachable if self.meter.should_reconnect() => Some(RECONNECT),
+            Unreachable | Disconnected | WrongConnection if repeats == 0 => Duration::ZERO,
+            Unreachable if self.meter.should_reconnect() => RECONNECT,
+            // A target that restarts may accept another connection and break it off before nobody listens. What ends it each time is not
+            // sent for long.
+            Disconnected if resets < 2 && self.is_restarting(first).await => RECONNECT,
             // What a throttled request waits, and what sends it again after a server error, is decided elsewhere.
-            Busy | ServerError | Refused | Unreachable | Disconnected | WrongConnection => None,
-        }
+            Busy | ServerError | Refused | Unreachable | Disconnected | WrongConnection => return false,
+        };
+        tokio::time::sleep(pause).await;
+        true
+    }
+
+    /// Whether nobody listens at the target now, or did not at some time since the first attempt of a request. Nothing is sent to find out.
+    /// What listens behind a proxy is not known.
+    async fn is_restarting(&self, first: Instant) -> bool {
+        tokio::time::sleep(STOPPING).await;
+        let is_gone = async {
+            let host = self.base.host_str()?.trim_matches(['[', ']']);
+            let connected = TcpStream::connect((host, self.base.port_or_known_default()?));
+            let refused = tokio::time::timeout(RECONNECT, connected).await.ok()?.err()?;
+            Some(refused.kind() == ErrorKind::ConnectionRefused)
+        };
+        let is_direct = self.options.proxy_of(&self.base).is_none();
+        self.meter.restarted_since(first)
+            || is_direct && first.elapsed() < RECONNECT_WINDOW && is_gone.await == Some(true)
     }
 
     async fn exchange(
@@ -411,15 +443,10 @@ fn json_values(body: &[u8]) -> usize {
 
 /// The wait that a response 429 or 503 asks for, or a default.
 fn wait_after(response: &Response, attempts: u32) -> Duration {
-    retry_after(response).unwrap_or(match response.status {
+    response.retry_after().unwrap_or(match response.status {
         503 => UNAVAILABLE_WAIT.saturating_mul(attempts).min(DEFAULT_WAIT),
         _ => DEFAULT_WAIT,
     })
-}
-
-fn retry_after(response: &Response) -> Option<Duration> {
-    let header = response.header("Retry-After").and_then(|value| RetryAfter::parse(&value));
-    header.map(|header| header.delay(response.header("Date").as_deref(), SystemTime::now()))
 }
 
 /// Whether a response asks for a lower rate. This request may always get 503, for instance for a shortage, so 503 counts only

@@ -63,7 +63,7 @@ impl FailureKind {
 }
 
 /// An exchange without secrets, as reports keep it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedExchange {
     /// Number in the recording of its check, from 0.
     pub index: usize,

@@ -1,5 +1,7 @@
 //! Masks credentials in response headers, for reports.
 
+use heck::ToSnakeCase as _;
+
 use super::password;
 
 /// Replaces a value that may be a credential.
@@ -66,24 +68,9 @@ fn is_ending(word: &str) -> bool {
     is_one(word) || word.strip_suffix('s').is_some_and(is_one)
 }
 
-/// The words of a name in lower case, divided by what is no letter or digit and by capitals.
+/// The words of a name in lower case, divided by what is no letter or digit and by capitals: `access`, `token`.
 fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut before = ' ';
-    let mut characters = name.chars().peekable();
-    while let Some(c) = characters.next() {
-        let is_next_lowercase = characters.peek().is_some_and(char::is_ascii_lowercase);
-        // `accessToken`, and the last capital of `CSRFToken`.
-        let is_capital = c.is_ascii_uppercase() && (!before.is_ascii_uppercase() || is_next_lowercase);
-        if c.is_ascii_alphanumeric() {
-            if is_capital || !before.is_ascii_alphanumeric() {
-                words.push(String::new());
-            }
-            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
-        }
-        before = c;
-    }
-    words
+    name.to_snake_case().split('_').map(str::to_owned).collect()
 }
 
 fn set_cookie((index, part): (usize, &str)) -> String {

@@ -31,6 +31,7 @@ pub use exchange::{Exchange, FailureKind, RecordedExchange, WireFailure};
 pub use identity::{ClientIdentity, IdentityError};
 pub use options::{ExtraHeader, WireOptions, is_loopback};
 pub use pace::Throttling;
+pub(crate) use problem::advice;
 pub(crate) use redact::base64_forms;
 #[cfg(feature = "embedded")]
 pub(crate) use redact::spellings;
@@ -41,6 +42,7 @@ pub use renewal::TokenRenewal;
 pub(crate) use request::percent_encoded;
 pub use request::{QuerySpelling, Request};
 pub use response::Response;
-pub use retry_after::RetryAfter;
+#[cfg(feature = "embedded")]
+pub(crate) use retry_after::retry_after;
 pub use secret::Secret;
 pub(crate) use transient::TransientFailure;

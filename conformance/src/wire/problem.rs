@@ -3,91 +3,41 @@
 use std::error::Error;
 use std::io;
 
-use rustls::{AlertDescription, CertificateError, Error as TlsError, InconsistentKeys, InvalidMessage};
-
-use super::FailureKind;
-
-/// What hyper says of a proxy that wants a user and a password, and of one that does not connect to the service. Its type is not
-/// public.
-const PROXY_AUTHORIZATION: &str = "tunnel error: proxy authorization required";
-const NO_TUNNEL: &str = "tunnel error: unsuccessful";
+use super::{FailureKind, WireFailure};
 
 /// The kind of a failure to connect whose cause is known, and what is wrong in words.
 pub(super) fn of_connection(error: &(dyn Error + 'static)) -> Option<(FailureKind, String)> {
-    if let Some(words) = causes(error).find_map(tls_error).and_then(of_tls) {
-        return Some((FailureKind::Handshake, words));
+    let tls = causes(error).find_map(tls_error).and_then(|error| words_for(&format!("{error:?}")));
+    if let Some(words) = tls {
+        return Some((FailureKind::Handshake, words.to_owned()));
     }
-    causes(error).find_map(|cause| match cause.to_string().as_str() {
-        PROXY_AUTHORIZATION => {
-            let words =
-                "the proxy requires a user and a password, or rejects them; add them to the URL of the proxy";
-            Some((FailureKind::Handshake, words.to_owned()))
-        }
-        NO_TUNNEL => Some((FailureKind::Connect, "the proxy does not connect to the service".to_owned())),
-        _ => None,
-    })
+    let of_proxy = |text: String| Some((text.ends_with("required"), words_for(&text)?.to_owned()));
+    let proxy = causes(error).map(ToString::to_string).filter(|text| text.starts_with("tunnel error: "));
+    let (is_unauthorized, words) = proxy.filter_map(of_proxy).next()?;
+    Some((if is_unauthorized { FailureKind::Handshake } else { FailureKind::Connect }, words))
+}
+
+/// What to do about a failure, if it does not say so itself.
+pub(crate) fn advice(failure: &WireFailure) -> Option<&'static str> {
+    let is_head = failure.detail.contains("head is too large");
+    words_for(&format!("{:?}{}", failure.kind, if is_head { ": head is too large" } else { "" }))
+}
+
+/// The words of the first row of `problems.txt` with a beginning of this text.
+fn words_for(text: &str) -> Option<&'static str> {
+    let rows = include_str!("problems.txt").lines().filter_map(|line| line.split_once(" => "));
+    let mut rows = rows.filter(|(begins, _)| begins.split(" | ").any(|begin| text.starts_with(begin)));
+    rows.next().map(|(_, words)| words)
 }
 
 /// The error of TLS in one of I/O, whose source is not the error inside of it but the source of that.
-fn tls_error<'a>(mut error: &'a (dyn Error + 'static)) -> Option<&'a TlsError> {
+fn tls_error<'a>(mut error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     loop {
         match error.downcast_ref() {
             Some(tls) => return Some(tls),
             None => error = error.downcast_ref::<io::Error>()?.get_ref()?,
         }
     }
-}
-
-/// None for an error that says enough by itself.
-fn of_tls(error: &TlsError) -> Option<String> {
-    use AlertDescription as Alert;
-    use CertificateError as Certificate;
-    let words = match error {
-        TlsError::InvalidCertificate(invalid) => match invalid {
-            Certificate::UnknownIssuer => {
-                "its certificate is not trusted, because its authority is unknown here; pass the certificate of the authority \
-                 with --ca-file"
-            }
-            Certificate::Expired | Certificate::ExpiredContext { .. } => {
-                "its certificate has expired; renew it, or correct the clock of this machine"
-            }
-            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
-                "its certificate is not valid yet; correct the clock of this machine"
-            }
-            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
-                "its certificate is for another host; set a base URL with a host that the certificate names"
-            }
-            _ => "its certificate is not accepted; replace it",
-        },
-        TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => {
-            "this port speaks plain http; use http:// in the base URL, or the port of https"
-        }
-        TlsError::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-            "the client key does not belong to the client certificate"
-        }
-        TlsError::AlertReceived(Alert::CertificateRequired) => {
-            "it requires a client certificate; pass --client-certificate and --client-key"
-        }
-        TlsError::AlertReceived(
-            Alert::AccessDenied
-            | Alert::BadCertificate
-            | Alert::CertificateExpired
-            | Alert::CertificateRevoked
-            | Alert::CertificateUnknown
-            | Alert::DecryptError
-            | Alert::UnknownCA
-            | Alert::UnsupportedCertificate,
-        ) => {
-            "it rejects the client certificate; pass one that its authority has issued and that has not expired"
-        }
-        TlsError::AlertReceived(Alert::HandshakeFailure | Alert::ProtocolVersion)
-        | TlsError::PeerIncompatible(_) => {
-            "it agrees to no version of TLS (1.2 or 1.3) or cipher of the suite, or it requires a client certificate \
-             (--client-certificate)"
-        }
-        _ => return None,
-    };
-    Some(words.to_owned())
 }
 
 /// An error and its causes.

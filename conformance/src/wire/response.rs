@@ -1,11 +1,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
+use super::retry_after::retry_after;
 use super::{Redactor, password};
 
 /// A response as received. It is not redacted: texts made from it must be redacted before they are kept.
@@ -74,6 +76,12 @@ impl Response {
     /// The first value of a header.
     pub fn header(&self, name: &str) -> Option<String> {
         self.header_values(name).into_iter().next()
+    }
+
+    /// The time that its `Retry-After` asks to wait; none without a valid one.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let (value, date) = (self.header("Retry-After")?, self.header("Date"));
+        retry_after(&value, date.as_deref(), SystemTime::now())
     }
 
     /// Names and values of all headers.

@@ -3,37 +3,18 @@
 
 use std::time::{Duration, SystemTime};
 
-/// The value of a `Retry-After` header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RetryAfter {
-    /// A number of seconds.
-    Delay(Duration),
-    /// A date.
-    At(SystemTime),
-}
-
-impl RetryAfter {
-    /// Parses the header's value (RFC 9110, section 10.2.3). None if it is neither a number of seconds nor an HTTP date.
-    pub fn parse(value: &str) -> Option<Self> {
-        let value = value.trim();
-        if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-            // A number that does not fit is longer than any wait.
-            return Some(Self::Delay(Duration::from_secs(value.parse().unwrap_or(u64::MAX))));
-        }
-        httpdate::parse_http_date(value).map(Self::At).ok()
+/// The time that the value of a `Retry-After` header asks to wait (RFC 9110, section 10.2.3); zero for a date in the past. None if it is
+/// neither a number of seconds nor an HTTP date. A date is compared with the `Date` of the same response, so that the clock of this
+/// machine does not matter, and with `now` if the response has no valid one.
+pub(crate) fn retry_after(value: &str, date: Option<&str>, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A number that does not fit is longer than any wait.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
-
-    /// Time to wait; zero for a date in the past. A date is compared with the `Date` of the same response, so that the clock of
-    /// this machine does not matter, and with `now` if the response has no valid one.
-    pub fn delay(self, date: Option<&str>, now: SystemTime) -> Duration {
-        match self {
-            Self::Delay(delay) => delay,
-            Self::At(time) => {
-                let sent = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
-                time.duration_since(sent.unwrap_or(now)).unwrap_or_default()
-            }
-        }
-    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let sent = date.and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    Some(until.duration_since(sent.unwrap_or(now)).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -41,30 +22,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_and_dates_are_valid() {
-        for (text, seconds) in [("2", 2), (&"9".repeat(30), u64::MAX)] {
-            assert_eq!(RetryAfter::parse(text), Some(RetryAfter::Delay(Duration::from_secs(seconds))));
-        }
+    fn seconds_and_dates_are_valid_and_the_clock_of_the_service_counts() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_770);
-        let date = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
-        assert_eq!(date.delay(None, now), Duration::from_secs(7));
-        assert_eq!(date.delay(None, now + Duration::from_secs(60)), Duration::ZERO);
-        for wrong in ["", "soon", "-1", "1.5", "2026-01-01T00:00:00Z"] {
-            assert_eq!(RetryAfter::parse(wrong), None, "{wrong}");
+        let (until, longest) = ("Sun, 06 Nov 1994 08:49:37 GMT", "9".repeat(30));
+        for (value, date, clock, seconds) in [
+            ("2", None, 0, Some(2)),
+            (&longest, None, 0, Some(u64::MAX)),
+            (until, None, 0, Some(7)),
+            (until, None, 60, Some(0)),
+            (until, Some(" Sun, 06 Nov 1994 08:49:34 GMT "), 1 << 31, Some(3)),
+            (until, Some("Sun, 06 Nov 1994 08:50:00 GMT"), 0, Some(0)),
+            // An invalid `Date` is ignored.
+            (until, Some("today"), 0, Some(7)),
+            ("2", Some(until), 0, Some(2)),
+            ("", None, 0, None),
+            ("soon", None, 0, None),
+            ("-1", None, 0, None),
+            ("1.5", None, 0, None),
+            ("2026-01-01T00:00:00Z", None, 0, None),
+        ] {
+            let wait = retry_after(value, date, now + Duration::from_secs(clock));
+            assert_eq!(wait.map(|wait| wait.as_secs()), seconds, "{value}, {date:?}, {clock}");
         }
-    }
-
-    #[test]
-    fn a_date_is_compared_with_the_clock_of_the_service() {
-        let until = RetryAfter::parse("Sun, 06 Nov 1994 08:49:37 GMT").expect("an HTTP date");
-        let sent = Some(" Sun, 06 Nov 1994 08:49:34 GMT ");
-        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-        for now in [0, 784_111_770, 4_000_000_000].map(at) {
-            assert_eq!(until.delay(sent, now), Duration::from_secs(3), "our clock does not matter");
-            assert_eq!(until.delay(Some("Sun, 06 Nov 1994 08:50:00 GMT"), now), Duration::ZERO);
-        }
-        let now = at(784_111_770);
-        assert_eq!(until.delay(Some("today"), now), Duration::from_secs(7), "an invalid Date is ignored");
-        assert_eq!(RetryAfter::Delay(Duration::from_secs(2)).delay(sent, now), Duration::from_secs(2));
     }
 }

@@ -11,7 +11,7 @@ use crate::checks::rule::{Program, active, passive};
 use crate::checks::token::WrongToken;
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
 use crate::target::{Fact, RejectionReason};
-use crate::wire::{RetryAfter, password};
+use crate::wire::password;
 
 pub(super) static PROGRAMS: &[Program] = &[
     active("all.https.verified", |_| Case::single(Cost::requests(1), https)),
@@ -155,7 +155,7 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     }
     let actual = match observed.response.header("Retry-After") {
         None => "429 without Retry-After".to_owned(),
-        Some(value) if RetryAfter::parse(&value).is_none() => format!("Retry-After: {value}"),
+        Some(value) if observed.response.retry_after().is_none() => format!("Retry-After: {value}"),
         Some(_) => return Some(Vec::new()),
     };
     let key = observed.operation.to_string();

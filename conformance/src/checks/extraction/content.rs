@@ -12,7 +12,6 @@ use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Facts, GatewayPool, KnownGateway};
-use crate::wire::RetryAfter;
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
@@ -369,7 +368,7 @@ pub(in crate::checks) fn retry_after(exchange: &Exchange) -> Option<String> {
 }
 
 pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
-    retry_after(exchange).is_some_and(|value| RetryAfter::parse(&value).is_some())
+    exchange.result.as_ref().is_ok_and(|response| response.retry_after().is_some())
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
