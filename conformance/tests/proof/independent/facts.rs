@@ -6,7 +6,7 @@ use sallyport_conformance::target::{Fact, GatewayPool, KnownGateway, KnownInstan
 use sallyport_conformance::{Facts, Secret};
 use serde_json::json;
 
-use super::server::behaviour::Decisions;
+use super::server::Decisions;
 use super::server::time::Time;
 use super::server::world::{self, Instance, MAIN_AT, SECOND_AT, World};
 /// All that a tester can know of the server with these decisions.

@@ -14,9 +14,8 @@ use sallyport_conformance::contract::Clause;
 use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Reply, Upstream};
 use sallyport_conformance::{Contract, Secret};
 
-use server::behaviour::Decisions;
-use server::rule::Rule;
-use server::{Server, world};
+use server::engine::{Changes, Rule, has_row};
+use server::{Decisions, Server, world};
 
 use crate::world::{KnownFault, World};
 
@@ -97,8 +96,12 @@ fn backend(decisions: Decisions) -> Arc<Backend> {
 /// The server with a fault, or none with an empty id, and with decisions.
 fn server(fault: &str, decisions: Decisions) -> Upstream {
     let rows = rows(VARIATIONS).map(variation_row).filter(|(id, ..)| decisions.contains(id));
-    let decided = rows.filter_map(|(_, _, rules)| rules).collect();
-    Upstream::new(Server::new(fault, act(fault), decisions, decided))
+    let changes = Changes {
+        circumstance: fault.split_once('@').map(|(_, name)| format!("@{name}")),
+        fault: act(fault).into_iter().flat_map(Rule::parse_all).collect(),
+        decided: rows.filter_map(|(_, _, rules)| rules).flat_map(Rule::parse_all).collect(),
+    };
+    Upstream::new(Server::new(changes, decisions))
 }
 
 /// The lines of a list without its comments.
@@ -153,35 +156,21 @@ fn act(id: &str) -> Option<&'static str> {
     of(id).or_else(|| of(everywhere))
 }
 
-/// A fault without a row, or with a place, that no source of the server asks for would be a fault in name only, and so would a decision.
+/// A fault or a decision without a row, or with one for a name or a circumstance that the server does not have, would be one in name only.
 pub fn every_fault_has_a_place() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/proof/independent");
-    let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).expect("a source");
-    let sources = std::fs::read_dir(format!("{folder}/server")).expect("the sources of the server");
-    let source: String = sources.map(|entry| read(entry.expect("a file"))).collect();
-    let source = source + include_str!("mod.rs");
-    let quoted = |text: &str| source.contains(&format!("\"{text}\""));
-    // A place may be put together from a name and what stands before or behind it.
-    let is_asked = |name: &str| {
-        let mut ends = name.match_indices(['.', '-']).map(|(at, _)| name.split_at(at).1);
-        quoted(name)
-            || ends.any(|end| {
-                source.contains(&format!("}}{end}\"")) || end.starts_with('.') && quoted(&end[1..])
-            })
-    };
-    let are_asked = |row: &'static str| {
-        Rule::parse_all(row).iter().filter(|rule| !rule.place.contains('/')).all(|rule| is_asked(rule.place))
-    };
+    let has_places = |row| Rule::parse_all(row).iter().all(|rule| has_row(rule.name));
     let has_place = |fault: &KnownFault| {
         let id = fault.id.trim_start_matches(PREFIX);
-        let (everywhere, tag) = id.split_once('@').map_or((id, None), |(id, tag)| (id, Some(tag)));
-        (act(id).is_some() || is_asked(everywhere)) && act(id).is_none_or(are_asked) && tag.is_none_or(quoted)
+        let circumstance = id.split_once('@').map(|(_, name)| format!("@{name}"));
+        act(id).is_some_and(has_places) && circumstance.is_none_or(|name| has_row(&name))
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");
     let known: Vec<_> = rows(VARIATIONS).map(variation_row).collect();
     let rules = |name: &str| known.iter().find(|(id, ..)| *id == name).and_then(|(.., rules)| *rules);
-    let has_effect = |decision: &&str| rules(decision).map_or_else(|| quoted(decision), are_asked);
+    let sources = concat!(include_str!("mod.rs"), include_str!("server/world.rs"));
+    let is_asked = |name: &str| sources.contains(&format!("\"{name}\""));
+    let has_effect = |decision: &&str| rules(decision).map_or_else(|| is_asked(decision), has_places);
     assert_eq!(
         known.iter().flat_map(|(_, decisions, _)| decisions).copied().find(|one| !has_effect(one)),
         None
@@ -194,8 +183,7 @@ impl Handler for Server {
             if self.decides("slow") {
                 tokio::time::sleep(Duration::from_millis(25)).await;
             }
-            let request = seen.into();
-            let response = catch_unwind(AssertUnwindSafe(|| self.response(&request)));
+            let response = catch_unwind(AssertUnwindSafe(|| self.response(&seen)));
             let mut reply = response.unwrap_or_else(|_| {
                 HAS_PANICKED.store(true, Ordering::Relaxed);
                 Reply::json_with(500, &"the server has a bug".into())

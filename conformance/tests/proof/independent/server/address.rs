@@ -1,26 +1,11 @@
-//! Items of `ips`: a whole address, perhaps with a port.
+//! Addresses, and the instances at them.
 
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::Server;
-use super::behaviour::Tags;
-
-/// A valid item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Item {
-    pub ip: IpAddr,
-    pub port: Option<u16>,
-    /// The address as it was sent, without the port.
-    pub text: String,
-}
-
-fn strict_v4(text: &str) -> Option<IpAddr> {
-    text.parse::<Ipv4Addr>().ok().map(IpAddr::V4)
-}
-
-fn strict_v6(text: &str) -> Option<IpAddr> {
-    text.parse::<Ipv6Addr>().ok().map(IpAddr::V6)
-}
+use minijinja::Value;
+use minijinja::value::Serde;
+use serde_json::{Value as Json, json};
 
 /// As the function of that name in C, which takes fewer parts and hexadecimal ones.
 pub(super) fn inet_aton(text: &str) -> Option<Ipv4Addr> {
@@ -44,74 +29,97 @@ pub(super) fn inet_aton(text: &str) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::from((value << rest_bits | last) as u32))
 }
 
-impl Server {
-    fn whole(&self, text: &str) -> Option<IpAddr> {
-        let unpadded: String;
-        let mut text = text;
-        if self.decides("leading-zeros-accepted") && text.contains('.') && !text.contains(':') {
-            let part = |part: &str| match part.trim_start_matches('0') {
-                "" if !part.is_empty() => "0".to_owned(),
-                rest => rest.to_owned(),
-            };
-            unpadded = text.split('.').map(part).collect::<Vec<_>>().join(".");
-            text = &unpadded;
-        }
-        let ip = strict_v4(text).or_else(|| strict_v6(text))?;
-        match ip {
-            IpAddr::V6(v6) if self.decides("mapped-same") => Some(v6.to_ipv4_mapped().map_or(ip, IpAddr::V4)),
-            IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() && self.decides("mapped-rejected") => None,
-            _ => Some(ip),
-        }
-    }
-
-    /// An item as the contract describes it, but for faults.
-    pub(super) fn item(&self, sent: &str, tags: &Tags) -> Option<Item> {
-        let sent = if self.decides("spaces-accepted") { sent.trim() } else { sent };
-        let Some(item) = self.strict_item(sent, tags) else { return self.lax_item(sent, tags) };
-        let (v6, ported) = (item.ip.is_ipv6(), item.port.is_some());
-        let is_refused = self.breaks("item.refused", tags, || known! { text => sent, v6, ported });
-        if is_refused { None } else { Some(item) }
-    }
-
-    fn strict_item(&self, sent: &str, tags: &Tags) -> Option<Item> {
-        if let Some(ip) = self.whole(sent) {
-            return Some(Item { ip, port: None, text: sent.into() });
-        }
-        if let Some(inner) = sent.strip_prefix('[') {
-            let (address, rest) = inner.split_once(']')?;
-            let ip = strict_v6(address).and_then(|_| self.whole(address))?;
-            if rest.is_empty() && self.decides("brackets-accepted") {
-                return Some(Item { ip, port: None, text: address.into() });
-            }
-            let port = self.port(rest.strip_prefix(':')?, tags)?;
-            return Some(Item { ip, port: Some(port), text: address.into() });
-        }
+/// A whole address, or one with the text of a port: `IPv4:port` or `[IPv6]:port`. `is_same` takes an IPv4-mapped address for the IPv4
+/// address.
+pub(super) fn endpoint(sent: &str, is_same: bool) -> Option<Json> {
+    let v6 = |text: &str| text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
+    let v4 = |text: &str| text.parse::<Ipv4Addr>().ok().map(IpAddr::V4);
+    let (ip, text, port_text) = if let Some(ip) = v4(sent).or_else(|| v6(sent)) {
+        (ip, sent, None)
+    } else if let Some((address, rest)) = sent.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
+        (v6(address)?, address, Some(rest.strip_prefix(':')?))
+    } else {
         let (address, port) = sent.split_once(':')?;
-        let ip = self.whole(address).filter(IpAddr::is_ipv4)?;
-        Some(Item { ip, port: Some(self.port(port, tags)?), text: address.into() })
-    }
+        (v4(address)?, address, Some(port))
+    };
+    let ip = if is_same { ip.to_canonical() } else { ip };
+    Some(json!({
+        "sent": sent, "text": text, "ip": ip, "v6": ip.is_ipv6(), "network": network(ip), "port_text": port_text,
+    }))
+}
 
-    fn port(&self, text: &str, tags: &Tags) -> Option<u16> {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let padded = text.starts_with('0') && !self.decides("leading-zeros-accepted");
-        let value: Option<i128> = text.parse().ok().filter(|_| digits && (!padded || text == "0"));
-        if let Some(port @ 1..=65_535) = value {
-            let is_refused = self.breaks("port.refused", tags, || known! { port });
-            return if is_refused { None } else { Some(port as u16) };
+/// The first half of an IPv6 address; empty for IPv4.
+pub(super) fn network(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V6(ip) => format!("{:x?}", &ip.segments()[..4]),
+        IpAddr::V4(_) => String::new(),
+    }
+}
+
+fn text(of: &Value, name: &str) -> String {
+    of.get_attr(name).ok().and_then(|value| value.to_str()).unwrap_or_default().to_string()
+}
+
+fn port(of: &Value) -> Option<i64> {
+    of.get_attr("port").ok()?.as_i64()
+}
+
+/// The items by address and port, each with its `first` text, its `last`, or the `stored` spelling where one has it.
+pub(super) fn deduplicated(items: Vec<Value>, kept: &str) -> Vec<Value> {
+    let mut first: Vec<Value> = Vec::new();
+    let mut known: HashMap<(String, Option<i64>), usize> = HashMap::new();
+    for item in items {
+        let at = *known.entry((text(&item, "ip"), port(&item))).or_insert(first.len());
+        match first.get_mut(at) {
+            None => first.push(item),
+            Some(place) if kept == "last" || kept == "stored" && text(&item, "text") == text(&item, "ip") => {
+                *place = item;
+            }
+            Some(_) => {}
         }
-        self.instead("port", tags, || {
-            let leading: String = text.chars().take_while(char::is_ascii_digit).collect();
-            known! { text, value, signed => text.parse::<i128>().ok(), leading }
-        })
     }
+    first
+}
 
-    /// Faults that take what is not an address for one.
-    fn lax_item(&self, sent: &str, tags: &Tags) -> Option<Item> {
-        let text: String = self.instead("item", tags, || {
-            let (address, length) = sent.split_once('/').unwrap_or_default();
-            let (host, port) = sent.rsplit_once(':').unwrap_or((sent, ""));
-            known! { text => sent, address, length, host, port }
-        })?;
-        Some(Item { ip: self.whole(&text)?, port: None, text: sent.to_owned() })
+/// The instances at addresses of the items, in their order, each with what the items say of it: how many have its port or none (`hits`),
+/// the same in the stored spelling, the ports that others have, whether one has none, and its number among those of its address.
+pub(super) fn matching(instances: Vec<Value>, items: Vec<Value>) -> Vec<Value> {
+    let mut by_address: HashMap<String, Vec<(Option<i64>, bool)>> = HashMap::new();
+    for item in items {
+        let ip = text(&item, "ip");
+        let is_stored = text(&item, "text") == ip;
+        by_address.entry(ip).or_default().push((port(&item), is_stored));
     }
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut found = Vec::new();
+    for instance in instances {
+        let ip = text(&instance, "ip");
+        let Some(items) = by_address.get(&ip) else { continue };
+        let own = port(&instance);
+        let hits = || items.iter().filter(|(port, _)| port.is_none() || *port == own);
+        let others = items.iter().filter_map(|(port, _)| *port).filter(|port| Some(*port) != own);
+        let number = numbers.entry(ip).or_default();
+        *number += 1;
+        found.push(Value::from_pairs([
+            ("instance", instance),
+            ("hits", hits().count().into()),
+            ("stored_hits", hits().filter(|(_, is_stored)| *is_stored).count().into()),
+            ("other_ports", others.map(Value::from).collect::<Vec<_>>().into()),
+            ("portless", items.iter().any(|(port, _)| port.is_none()).into()),
+            ("nth", (*number).into()),
+        ]));
+    }
+    found
+}
+
+/// The texts that are in another list, each once.
+pub(super) fn within(texts: Vec<String>, others: Vec<String>) -> Vec<String> {
+    let others: HashSet<String> = others.into_iter().collect();
+    let mut seen = HashSet::new();
+    texts.into_iter().filter(|text| others.contains(text) && seen.insert(text.clone())).collect()
+}
+
+/// An answer of these functions for rows.
+pub(super) fn value(json: Option<Json>) -> Value {
+    json.map_or(Value::from(()), |json| Value::from(Serde(json)))
 }

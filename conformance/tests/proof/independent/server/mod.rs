@@ -1,96 +1,47 @@
 //! A server of the API, written from the contract's prose alone. It shares no code with the suite or the reference
-//! server.
+//! server. What it does stands in `server.txt`; this is the machine that the rows run on.
 
-#[macro_use]
-pub(crate) mod rule;
-
-mod access;
 mod address;
-pub(crate) mod behaviour;
-mod extract;
-mod extract_input;
-mod extract_output;
-mod groups;
-mod http;
-mod instance;
-mod search;
-mod search_data;
-mod search_input;
-mod search_match;
-mod search_times;
-mod static_response;
+pub(crate) mod engine;
 pub(crate) mod time;
+mod words;
 pub(crate) mod world;
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex};
 
-use behaviour::{ActiveFault, Decisions, Tags, with_tags};
-pub(crate) use http::Request;
-use hyper::header::HeaderName;
-use sallyport_conformance::lab::Reply;
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
-use world::{Gateway, World};
+use hyper::header::{HeaderName, HeaderValue};
+use minijinja::Value;
+use minijinja::value::Serde;
+use sallyport_conformance::lab::{ProxiedRequest, Reply};
+use serde_json::Value as Json;
+
+use engine::{Call, Changes, Scope};
+use words::Lookup;
+
+/// The decisions on what the contract leaves open in which a server differs from the plain one, by name.
+pub(crate) type Decisions = Vec<&'static str>;
+
+/// Headers in which proxies name the caller.
+const FORWARDED: [&str; 6] =
+    ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip", "cf-connecting-ip", "x-client-ip"];
 
 /// The state of one server; nothing is shared between servers.
 #[derive(Debug)]
 pub(crate) struct Server {
-    fault: ActiveFault,
+    changes: Changes,
     decisions: Decisions,
-    world: Mutex<World>,
-    memory: Mutex<Memory>,
-    /// One extraction at a time, so that two with one request id share their gateways.
-    extracting: Mutex<()>,
-}
-
-/// What a server remembers between calls.
-#[derive(Debug, Default)]
-struct Memory {
-    counts: HashMap<String, usize>,
-    texts: HashMap<String, String>,
-    values: HashMap<String, Value>,
-    extractions: HashMap<String, StoredExtraction>,
-    /// Request ids in the order of their arrival.
-    ids: Vec<String>,
-}
-
-/// An extraction that is kept under its request id.
-#[derive(Debug, Clone)]
-struct StoredExtraction {
-    parameters: String,
-    gateways: Vec<Gateway>,
-    times: usize,
-}
-
-/// Why a request is rejected.
-#[derive(Debug, Clone)]
-struct Reject {
-    status: u16,
-    code: i64,
-    message: String,
-}
-
-impl Reject {
-    fn new(status: u16, code: i64, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
-    }
-
-    fn input(message: impl Into<String>) -> Self {
-        Self::new(400, 40_000, message)
-    }
+    /// The data, and what the server remembers between calls.
+    root: Arc<Scope>,
+    /// One call at a time, so that two with one request id share their gateways.
+    alone: Mutex<()>,
 }
 
 impl Server {
-    /// A server with that fault (an empty text for none), what its row says that it does, and those decisions with their rows.
-    pub(crate) fn new(
-        fault: &str,
-        row: Option<&'static str>,
-        decisions: Decisions,
-        decided: Vec<&'static str>,
-    ) -> Self {
-        let (world, fault) = (Mutex::new(world::build(&decisions)), ActiveFault::new(fault, row, decided));
-        Self { fault, decisions, world, memory: Mutex::default(), extracting: Mutex::default() }
+    /// A server with those changes of its rows, and with the data of those decisions.
+    pub(crate) fn new(changes: Changes, decisions: Decisions) -> Self {
+        let root = Scope::new(world::build(&decisions).values().into_iter().chain(memory()));
+        Self { changes, decisions, root, alone: Mutex::default() }
     }
 
     /// Whether it decides so what the contract leaves open.
@@ -98,125 +49,120 @@ impl Server {
         self.decisions.contains(&decision)
     }
 
-    /// The status and the code of a rejection.
-    fn rejection(&self, reject: &Reject) -> (u16, Value) {
-        let (none, code) = (Tags::new(), reject.code);
-        let status = self.instead("rejection.status", &none, || known! {}).unwrap_or(reject.status);
-        (status, self.instead("rejection.code", &none, || known! { code }).unwrap_or_else(|| code.into()))
-    }
-
-    /// A rejection as JSON, but where the server has a media type and a body in place of it.
-    fn rejected(&self, place: &str, status: u16, body: &Value, tags: &Tags) -> Reply {
-        let known = || known! { status, body, message => body["message"] };
-        match self.instead::<(String, Value)>(place, tags, known) {
-            Some((media, Value::String(text))) => http::bytes(status, &media, text),
-            Some((media, other)) => http::bytes(status, &media, other.to_string()),
-            None => http::json(status, body),
-        }
-    }
-
-    /// Whether the server has that fault here.
-    fn on(&self, fault: &str, tags: &Tags) -> bool {
-        self.fault.is(fault, tags)
-    }
-
-    /// The value that the fault has at a place in place of the right one; none where it has none, or one of another type.
-    fn instead<T: DeserializeOwned>(
-        &self,
-        place: &str,
-        tags: &Tags,
-        known: impl FnOnce() -> minijinja::Value,
-    ) -> Option<T> {
-        // By way of JSON, since MiniJinja's wide integers fit no narrower type.
-        let value = serde_json::to_value(self.fault.at(place, tags, known)?).ok()?;
-        serde_json::from_value(value).ok()
-    }
-
-    /// Whether the fault breaks the rule of a place.
-    fn breaks(&self, place: &str, tags: &Tags, known: impl FnOnce() -> minijinja::Value) -> bool {
-        self.fault.at(place, tags, known).is_some_and(|value| value.is_true())
-    }
-
-    /// The object of a response with that name, as the fault has it. `known` has what its row may name beside members.
-    fn told(&self, name: &str, mut object: Value, tags: &Tags, known: &Value) -> Value {
-        self.fault.members(name, tags).for_each(|rule| rule.change(&mut object, known));
-        object
-    }
-
-    /// The same for a reply.
-    fn told_reply(&self, name: &str, mut reply: Reply, tags: &Tags, known: &Value) -> Reply {
-        if self.fault.members(name, tags).next().is_none() {
-            return reply;
-        }
-        let headers =
-            reply.headers.iter().map(|(name, value)| (name.to_string(), value.to_str().ok().into()));
-        let object = json!({ "status": reply.status.as_u16(), "headers": Map::from_iter(headers) });
-        let object = self.told(name, object, tags, known);
-        reply.headers.clear();
-        for (name, value) in object["headers"].as_object().into_iter().flatten() {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let value = text.try_into().expect("a value of the server's own");
-            reply.headers.insert(name.parse::<HeaderName>().expect("a name of the server's own"), value);
-        }
-        let status = object["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
-        http::with_status(reply, status)
-    }
-
-    fn world(&self) -> MutexGuard<'_, World> {
-        self.world.lock().expect("no handler panics while it holds the data")
-    }
-
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().expect("no handler panics while it holds the memory")
-    }
-
-    /// Counts a call under a name; the first is 1.
-    fn count(&self, name: &str) -> usize {
-        let mut memory = self.memory();
-        let count = memory.counts.entry(name.to_owned()).or_default();
-        *count += 1;
-        *count
-    }
-
     /// The response to a request.
-    pub(super) fn response(&self, request: &Request) -> Reply {
-        let mut path = request.path.as_str();
-        let none = Tags::new();
-        if path.starts_with("/openapi/v1") && self.on("prefix-other-version", &none) {
-            path = "/";
-        }
-        let operation = match path {
-            "/openapi/v1/proxy/extract" => "extract",
-            "/openapi/v1/static/groups" => "groups",
-            "/openapi/v1/static/instances/search" => "search",
-            _ => return http::json(404, &json!({ "code": 40_400, "message": "unknown path" })),
-        };
-        if let Some(reply) = self.throttle(operation) {
-            return reply;
-        }
-        let call = self.count(operation);
-        let tags = with_tags(&none, [(call.is_multiple_of(2), "second"), (call >= 30, "thirtieth")]);
-        match (operation, request.method.as_str()) {
-            ("extract", "GET") => self.extract(request, tags),
-            ("extract", "POST") => self.extract_post(request, tags),
-            ("groups", "GET") => self.groups(request, tags),
-            ("search", "POST") => self.search(request, tags),
-            _ => http::json(405, &json!({ "code": 40_500, "message": "method not allowed" })),
-        }
+    pub(crate) fn response(&self, request: &ProxiedRequest) -> Reply {
+        let _alone = self.alone.lock().expect("a call that fails is an error of the rows");
+        let scope = Scope::inside(&self.root, parts(request));
+        let of = |operation: &str| Call { changes: &self.changes, operation: operation.to_owned() };
+        let begun = of("call").run("call", &scope);
+        let operation = scope.get("operation").and_then(|name| name.to_str()).unwrap_or_default();
+        let call = of(&operation);
+        let response = begun.and_then(|_| call.run(&operation, &scope)).or_else(|end| {
+            let code = end.get_attr("code").ok().filter(|code| !code.is_undefined());
+            let Some(code) = code else { return Ok(end) };
+            scope.set("code", code);
+            scope.set("message", end.get_attr("message").unwrap_or_default());
+            call.run(if &*operation == "extract" { "extract_error" } else { "static_error" }, &scope)
+        });
+        let response: Result<Value, Value> = response;
+        reply(&response.expect("an error has a response"))
     }
+}
 
-    /// 429 at times, as a decision with a good Retry-After, or as a fault without.
-    fn throttle(&self, operation: &'static str) -> Option<Reply> {
-        let call = self.count("every call");
-        let reply = http::json(429, &json!({ "code": 42_900, "message": "rate limit exceeded" }));
-        if call.is_multiple_of(15) && self.decides("throttled") {
-            return Some(http::with(reply, "retry-after", "0"));
+/// What a server remembers between calls: `tick(NAME)` counts from 1, `recall(NAME)` and `remember(NAME, VALUE)`.
+fn memory() -> [(&'static str, Value); 3] {
+    let memory = Arc::new(Mutex::new(HashMap::<String, Value>::new()));
+    let all = || {
+        let memory = Arc::clone(&memory);
+        move |work: &mut dyn FnMut(&mut HashMap<String, Value>) -> Value| {
+            work(&mut memory.lock().expect("nothing panics while it holds the memory"))
         }
-        let nth = self.count(&format!("throttle {operation}"));
-        let at = if operation == "groups" { nth == 2 } else { nth.is_multiple_of(20) };
-        let tags = vec![operation];
-        let is_broken = at && self.fault.members("throttled", &tags).next().is_some();
-        let reply = http::with(reply, "retry-after", "0");
-        is_broken.then(|| self.told_reply("throttled", reply, &tags, &Value::Null))
+    };
+    let (ticked, recalled, remembered) = (all(), all(), all());
+    let tick = move |name: String| {
+        ticked(&mut |memory| {
+            let count = memory.get(&name).and_then(Value::as_i64).unwrap_or_default() + 1;
+            memory.insert(name.clone(), count.into());
+            count.into()
+        })
+    };
+    let recall = move |name: String| recalled(&mut |memory| memory.get(&name).cloned().unwrap_or_default());
+    let remember = move |name: String, value: Value| {
+        remembered(&mut |memory| {
+            memory.insert(name.clone(), value.clone());
+            value.clone()
+        })
+    };
+    [
+        ("tick", Value::from_function(tick)),
+        ("recall", Value::from_function(recall)),
+        ("remember", Value::from_function(remember)),
+    ]
+}
+
+/// What rows know of a request.
+fn parts(request: &ProxiedRequest) -> Vec<(&'static str, Value)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers: Vec<(&str, String)> =
+        request.headers.iter().map(|(name, value)| (name.as_str(), text(value))).collect();
+    let pairs = request.params();
+    let mut every: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (name, value) in &pairs {
+        every.entry(name.clone()).or_default().push(value);
     }
+    let first = |header: &str| headers.iter().find(|(name, _)| *name == header).map(|(_, value)| &**value);
+    let claimed = FORWARDED.iter().filter_map(|header| {
+        let caller = first(header)?.split(',').next()?.trim();
+        Some((*header, caller.strip_prefix("for=").unwrap_or(caller)))
+    });
+    let bearer = |value: &str| {
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim().to_owned())
+    };
+    let in_query = every.get("api_key").map(|tokens| ("query", tokens[0].to_owned()));
+    let keys = headers.iter().filter(|(name, _)| *name == "x-api-key");
+    let bearers = headers.iter().filter(|(name, _)| *name == "authorization");
+    let tokens = in_query
+        .into_iter()
+        .chain(keys.map(|(_, value)| ("x-api-key", value.clone())))
+        .chain(bearers.filter_map(|(_, value)| Some(("bearer", bearer(value)?))));
+    let named = |(via, token)| serde_json::json!({ "via": via, "token": token });
+    let in_pair = |(name, value): &(String, String)| serde_json::json!({ "name": name, "value": value });
+    let given: BTreeMap<_, _> = every.iter().map(|(name, all)| (name, all[0])).collect();
+    let first_headers: BTreeMap<_, _> = headers.iter().rev().map(|(name, value)| (*name, value)).collect();
+    vec![
+        ("method", request.method.as_str().into()),
+        ("path", request.path.clone().into()),
+        ("raw_query", request.query.clone().unwrap_or_default().into()),
+        ("pairs", Value::from(Serde(pairs.iter().map(in_pair).collect::<Vec<_>>()))),
+        ("given", Lookup::value(Value::from(Serde(given)), Value::from(()))),
+        ("every", Lookup::value(Value::from(Serde(&every)), Vec::<Value>::new().into())),
+        ("headers", Lookup::value(Value::from(Serde(first_headers)), Value::from(()))),
+        ("tokens", Value::from(Serde(tokens.map(named).collect::<Vec<_>>()))),
+        ("claimed", Value::from(Serde(claimed.collect::<BTreeMap<_, _>>()))),
+        ("body_text", String::from_utf8_lossy(&request.body).into_owned().into()),
+        ("length", request.body.len().into()),
+    ]
+}
+
+/// A response of the rows: status, headers, and a body that is JSON unless it is a text.
+fn reply(response: &Value) -> Reply {
+    let response = serde_json::to_value(response).expect("a response is JSON");
+    let status = response["status"].as_u64().and_then(|status| u16::try_from(status).ok()).unwrap_or(500);
+    let mut reply = Reply::json_with(status, &response["body"]);
+    if let Json::String(text) = &response["body"] {
+        reply.body = text.clone().into();
+    }
+    if status == 204 {
+        reply.body.clear();
+    }
+    for (name, value) in response["headers"].as_object().into_iter().flatten() {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let name = name.parse::<HeaderName>().expect("a name of the server's own");
+        // A request id may hold what no header can carry back.
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            reply.headers.insert(name, value);
+        }
+    }
+    reply
 }

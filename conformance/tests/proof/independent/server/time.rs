@@ -2,10 +2,10 @@
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// An instant and how it was written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Time {
     pub(crate) text: String,
     pub(crate) nanos: i128,

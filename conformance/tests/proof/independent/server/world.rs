@@ -1,12 +1,15 @@
 //! The data behind the server: accounts, groups, instances and gateways, enough of each to make every clause visible.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde::{Deserialize, Serialize};
+use minijinja::Value as Known;
+use minijinja::value::Serde;
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::behaviour::Decisions;
+use super::Decisions;
+use super::address::network;
 use super::time::Time;
 
 pub(crate) const MAIN: &str = "Ax7main9fQ2kLmZ4tR8w";
@@ -21,12 +24,11 @@ pub(crate) const LINK: &str = "link-4Wb7Ns2Xe9Kc6Qa";
 pub(crate) const PLENTIFUL: &str = "USA";
 pub(crate) const SCARCE: &str = "NZL";
 pub(crate) const EMPTY_REGION: &str = "ISL";
-pub(crate) const STATUSES: [&str; 5] = ["provisioning", "active", "expired", "cancelled", "failed"];
 const HOUR: i128 = 3_600_000_000_000;
 /// 2024-03-01T08:00:00Z.
 const BEGIN: i128 = 1_709_280_000_000_000_000;
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Group {
     pub(crate) id: i64,
     pub(crate) name: String,
@@ -34,7 +36,7 @@ pub(crate) struct Group {
     pub(crate) updated: Time,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Instance {
     pub(crate) id: i64,
     pub(crate) offer: i64,
@@ -64,8 +66,9 @@ pub(crate) struct Account {
     pub(crate) instances: Vec<Instance>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Gateway {
+    #[serde(rename = "ip")]
     pub(crate) host: String,
     pub(crate) port: u16,
 }
@@ -80,6 +83,55 @@ pub(crate) struct World {
 /// Position of the main account and of the second one.
 pub(crate) const MAIN_AT: usize = 0;
 pub(crate) const SECOND_AT: usize = 1;
+
+impl World {
+    /// The data as rows know it.
+    pub(crate) fn values(&self) -> [(&'static str, Known); 3] {
+        let accounts: Vec<Value> = self.accounts.iter().map(Account::value).collect();
+        let of = |at: usize, kind: &str, texts: &[&'static str]| -> Vec<Value> {
+            texts.iter().map(|text| json!({ "text": text, "account": at, "kind": kind })).collect()
+        };
+        let of_account = |(at, account): (usize, &Account)| {
+            [("token", &account.tokens), ("link", &account.links), ("revoked", &account.revoked)]
+                .map(|(kind, texts)| of(at, kind, texts))
+                .concat()
+        };
+        let credentials: Vec<Value> = self.accounts.iter().enumerate().flat_map(of_account).collect();
+        let pools = self
+            .gateways
+            .iter()
+            .map(|((region, protocol), gateways)| (format!("{region} {protocol}"), gateways));
+        let pools: BTreeMap<_, _> = pools.collect();
+        [
+            ("accounts", Known::from(Serde(accounts))),
+            ("credentials", Known::from(Serde(credentials))),
+            ("pools", Known::from(Serde(pools))),
+        ]
+    }
+}
+
+impl Account {
+    fn value(&self) -> Value {
+        let orders: BTreeSet<_> = self.instances.iter().map(|instance| &instance.order).collect();
+        let ips: BTreeSet<_> = self.instances.iter().map(|instance| instance.ip).collect();
+        let groups: Vec<_> = self.groups.iter().map(|group| group.id).collect();
+        let instances = self.instances.iter().map(Instance::value);
+        json!({
+            "whitelist": self.whitelist, "verified": self.verified, "protocols": self.protocols, "groups": self.groups,
+            "group_ids": groups, "orders": orders, "ips": ips, "instances": instances.collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Instance {
+    fn value(&self) -> Value {
+        let mut value = json!(self);
+        value["v6"] = self.ip.is_ipv6().into();
+        value["network"] = network(self.ip).into();
+        value["at"] = self.activated.as_ref().map_or(0, |time| time.nanos as i64).into();
+        value
+    }
+}
 
 const PLACES: [(&str, &str); 8] = [
     ("USA", "NYC"),
