@@ -91,7 +91,7 @@ fn is_of_searches(line: &str) -> bool {
 
 /// The rows of the text of a rule; none when one of them has a mistake.
 fn rows(operation: Option<OperationId>, block: &'static str, scope: &Scope<'_>) -> Option<Vec<Row>> {
-    let rows = template::filled(below(block), scope)?;
+    let rows = template::filled(below(block), scope).ok()?;
     let mut rows = lines(rows).filter(|line| !is_of_searches(line)).peekable();
     match operation {
         None => rows.peek().is_none().then(Vec::new),
@@ -162,6 +162,19 @@ mod tests {
                 "{} has no rule of its own",
                 program.id
             );
+        }
+        let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
+        for (operation, block) in TEXTS.into_iter().flat_map(|(of, text)| blocks(text).map(move |block| (of, block))) {
+            let rows = template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
+            let mut common = "";
+            for line in lines(rows).filter(|line| !is_of_searches(line)) {
+                if line.starts_with("every row | ") {
+                    common = line;
+                } else if let Some(operation) = operation {
+                    let rows = [common, line].into_iter().filter(|line| !line.is_empty());
+                    assert!(read(operation, rows, scope.contract).is_some(), "the row can't be read: {line}");
+                }
+            }
         }
         let read = CHECKS.iter().map(|check| check.id);
         assert!(read.eq(ids), "a rule can't be read, or nothing tests it");

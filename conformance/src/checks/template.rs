@@ -53,10 +53,6 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_function("fact", |key: &str| {
         fact(key).map(|fact| fact.to_string()).ok_or_else(|| unknown("fact", key))
     });
-    for (name, text) in SHARED {
-        // A test finds a mistake in it: rules that include it can't be read.
-        drop(templates.add_template(name, text));
-    }
     templates
 });
 
@@ -73,12 +69,20 @@ fn extract() -> Result<&'static Extract, Error> {
     Ok(&contract.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?.extract)
 }
 
-/// The rows of a text; none when it has a mistake.
-pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Option<&'static str> {
-    if !text.contains("{%") {
-        return Some(text);
+/// The rows of a text.
+///
+/// # Errors
+/// It has a mistake.
+pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Result<&'static str, Error> {
+    if !text.contains("{%") && !text.contains("{{") {
+        return Ok(text);
     }
-    TEMPLATES.render_str(text, known(scope)).ok().map(|rows| kept(&rows))
+    // MiniJinja has `include` only with a feature that nothing else needs.
+    let include = |text: String, (name, shared): &(&str, &str)| {
+        text.replace(&format!("{{% include \"{name}\" %}}"), shared)
+    };
+    let text = SHARED.iter().fold(text.to_owned(), include);
+    Ok(kept(&TEMPLATES.render_str(&text, known(scope))?))
 }
 
 /// A form of an extraction.
