@@ -164,8 +164,11 @@ mod tests {
             );
         }
         let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
-        for (operation, block) in TEXTS.into_iter().flat_map(|(of, text)| blocks(text).map(move |block| (of, block))) {
-            let rows = template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
+        for (operation, block) in
+            TEXTS.into_iter().flat_map(|(of, text)| blocks(text).map(move |block| (of, block)))
+        {
+            let rows =
+                template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
             let mut common = "";
             for line in lines(rows).filter(|line| !is_of_searches(line)) {
                 if line.starts_with("every row | ") {

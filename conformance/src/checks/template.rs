@@ -41,9 +41,8 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
         let forms = forms.ok_or_else(|| unknown("forms", name))?;
         Ok::<_, Error>(value(forms.iter().map(Form::new).collect::<Vec<_>>()))
     });
-    templates.add_function("integers", |name: &str| {
-        Ok::<_, Error>(value(integer_texts(&extract()?.range(name))))
-    });
+    templates
+        .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
     templates.add_function("unlisted", |name: &str| Ok::<_, Error>(value(unlisted(extract()?, name))));
     templates.add_function("codes", |names: Vec<String>| Ok::<_, Error>(value(codes(extract()?, names))));
     templates.add_function("near", |list: &str, text: &str| {

@@ -5,8 +5,8 @@ mod edit;
 mod engine;
 mod text;
 
-use super::extraction::content::Judge;
 use super::extraction::Extraction;
+use super::extraction::content::Judge;
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, OperationId, Unspecified};

@@ -268,7 +268,9 @@ fn of_caller(text: &'static str) -> Option<Edit> {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
         }),
         ("id", rest) => {
-            let (number, place) = rest.strip_prefix("in ").map_or_else(|| rest.split_once(" in "), |place| Some(("0", place)))?;
+            let (number, place) = rest
+                .strip_prefix("in ")
+                .map_or_else(|| rest.split_once(" in "), |place| Some(("0", place)))?;
             Edit::Id(Place::named(place)?, number.parse().ok()?)
         }
         ("claim", claimed) => {
