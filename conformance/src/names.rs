@@ -1,4 +1,21 @@
-//! Enums whose variants have names in arguments, configurations and reports.
+//! Enums whose variants have names in arguments, configurations and reports; and names that are made at run time.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use crate::lock::lock;
+
+/// A text that lives as long as the program. Each is kept once, so only texts of a limited number may be.
+pub(crate) fn kept(text: &str) -> &'static str {
+    static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut all = lock(&KEPT);
+    let known = all.get(text).copied();
+    known.unwrap_or_else(|| {
+        let text: &'static str = text.to_owned().leak();
+        all.insert(text);
+        text
+    })
+}
 
 /// Makes `ALL`, `name` and `named` of an enum from one table of its variants and their names.
 macro_rules! names {

@@ -15,6 +15,7 @@ mod rule;
 mod schema;
 mod search;
 mod state;
+mod template;
 mod token;
 
 pub use registry::{UNCOVERED, registry};

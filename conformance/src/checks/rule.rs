@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use super::row::{Row, cases, fact, read};
 use super::search::searches::{RELATIONS, case};
-use super::{all, extract, groups, search};
+use super::{all, extract, groups, search, template};
 use crate::check::{Case, Check, ObservedExchange, PassiveFinding, Run, Scope};
 use crate::contract::{Clause, Contract, OperationId};
-use crate::target::Fact;
+use crate::target::{Fact, Facts};
 
 /// A rule is its id with the clauses that it is about and the facts that it needs, what a conforming service does, and what goes wrong
 /// for users otherwise. Below it may stand rows that test it. README.md says more.
@@ -50,8 +50,8 @@ pub(super) fn blocks(text: &'static str) -> impl Iterator<Item = &'static str> {
 fn check(operation: Option<OperationId>, block: &'static str) -> Option<Check> {
     let id = block.split(' ').next()?;
     let program = programs().find(|program| program.id == id).map(|program| program.run);
-    let is_stated =
-        !rows(operation, block, Contract::embedded().ok()?)?.is_empty() | !searches(block)?.is_empty();
+    let scope = Scope { contract: Contract::embedded().ok()?, facts: &Facts::default() };
+    let is_stated = !rows(operation, block, &scope)?.is_empty() | !searches(block)?.is_empty();
     tested(operation, block, program.or_else(|| is_stated.then_some(Run::Rows(stated_cases)))?)
 }
 
@@ -73,8 +73,14 @@ pub(crate) fn apart(operation: OperationId, id: &str, run: Run) -> Check {
 }
 
 /// What stands below a rule; other lines are comments.
-fn lines(block: &'static str) -> impl Iterator<Item = &'static str> {
-    block.lines().skip(3).map(str::trim_start).filter(|line| !line.starts_with('#'))
+fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+    let lines = text.lines().map(str::trim_start);
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The text below a rule.
+fn below(block: &'static str) -> &'static str {
+    block.splitn(4, '\n').nth(3).unwrap_or_default()
 }
 
 /// Whether a line is a row of searches.
@@ -84,17 +90,18 @@ fn is_of_searches(line: &str) -> bool {
 }
 
 /// The rows of the text of a rule; none when one of them has a mistake.
-fn rows(operation: Option<OperationId>, block: &'static str, contract: &Contract) -> Option<Vec<Row>> {
-    let mut rows = lines(block).filter(|line| !is_of_searches(line)).peekable();
+fn rows(operation: Option<OperationId>, block: &'static str, scope: &Scope<'_>) -> Option<Vec<Row>> {
+    let rows = template::filled(below(block), scope).ok()?;
+    let mut rows = lines(rows).filter(|line| !is_of_searches(line)).peekable();
     match operation {
         None => rows.peek().is_none().then(Vec::new),
-        Some(operation) => read(operation, rows, contract),
+        Some(operation) => read(operation, rows, scope.contract),
     }
 }
 
 /// The cases of searches in the text of a rule; none when one of them has a mistake.
 fn searches(block: &'static str) -> Option<Vec<Case>> {
-    lines(block).filter(|line| is_of_searches(line)).map(case).collect()
+    lines(below(block)).filter(|line| is_of_searches(line)).map(case).collect()
 }
 
 fn of_id(id: &str) -> Option<(Option<OperationId>, &'static str)> {
@@ -104,7 +111,7 @@ fn of_id(id: &str) -> Option<(Option<OperationId>, &'static str)> {
 
 /// The rows below the rule with this id.
 pub(super) fn stated(id: &str, scope: &Scope<'_>) -> Vec<Row> {
-    of_id(id).and_then(|(operation, block)| rows(operation, block, scope.contract)).unwrap_or_default()
+    of_id(id).and_then(|(operation, block)| rows(operation, block, scope)).unwrap_or_default()
 }
 
 /// The cases of searches below the rule with this id.
@@ -141,7 +148,6 @@ mod tests {
 
     use super::*;
     use crate::explore;
-    use crate::target::Facts;
 
     #[test]
     fn each_rule_is_tested_and_each_program_has_one() {
@@ -156,6 +162,22 @@ mod tests {
                 "{} has no rule of its own",
                 program.id
             );
+        }
+        let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
+        for (operation, block) in
+            TEXTS.into_iter().flat_map(|(of, text)| blocks(text).map(move |block| (of, block)))
+        {
+            let rows =
+                template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
+            let mut common = "";
+            for line in lines(rows).filter(|line| !is_of_searches(line)) {
+                if line.starts_with("every row | ") {
+                    common = line;
+                } else if let Some(operation) = operation {
+                    let rows = [common, line].into_iter().filter(|line| !line.is_empty());
+                    assert!(read(operation, rows, scope.contract).is_some(), "the row can't be read: {line}");
+                }
+            }
         }
         let read = CHECKS.iter().map(|check| check.id);
         assert!(read.eq(ids), "a rule can't be read, or nothing tests it");

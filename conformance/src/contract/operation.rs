@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
@@ -9,6 +8,7 @@ use super::schema::Citations;
 use super::source::{ContractError, Node};
 use super::validate::ResponseSchema;
 use super::{Clause, OperationId};
+use crate::names::kept;
 
 /// One operation of the document.
 #[derive(Debug)]
@@ -65,17 +65,9 @@ const TOKEN_MOVED: &str = "the checks of this operation send the token in the qu
                            conformance/src/checks/token.rs)";
 
 impl OperationId {
-    /// The id of a clause, a check or a fault of this operation, such as `groups.token`. Each is kept once.
+    /// The id of a clause, a check or a fault of this operation, such as `groups.token`.
     pub(crate) fn named(self, rest: &str) -> &'static str {
-        static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-        let name = format!("{self}.{rest}");
-        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = names.get(&*name).copied();
-        known.unwrap_or_else(|| {
-            let name: &'static str = name.leak();
-            names.insert(name);
-            name
-        })
+        kept(&format!("{self}.{rest}"))
     }
 }
 

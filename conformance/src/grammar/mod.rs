@@ -3,11 +3,13 @@
 mod integer;
 mod list;
 
+use serde::Serialize;
+
 pub(crate) use integer::{LIKELY, integer_texts, json_integers};
 pub(crate) use list::{date_times, ip_endpoints, ip_ports};
 
 /// One way to write a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Spelling {
     /// The value as it is sent.
     pub(crate) text: String,

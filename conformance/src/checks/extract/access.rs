@@ -5,110 +5,18 @@ use super::*;
 use crate::checks::token::is_valid;
 use crate::target::RejectionReason;
 
-/// A requirement that an account does not meet, and the token of such an account.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct UnmetRequirement {
-    pub(super) label: &'static str,
-    pub(super) clause: Clause,
-    pub(super) fact: Fact,
-    pub(super) reason: &'static str,
-}
-
-impl UnmetRequirement {
-    const fn new(label: &'static str, clause: Clause, fact: Fact, reason: &'static str) -> Self {
-        Self { label, clause, fact, reason }
-    }
-
-    pub(super) const fn credential(self) -> Credential {
-        Credential::Supplied(self.fact)
-    }
-
-    fn row(self) -> Row {
-        reject("", self.reason, []).citing(self.clause).by(self.credential())
-    }
-}
-
-pub(super) const NO_WHITELIST: UnmetRequirement = UnmetRequirement::new(
-    "not whitelisted",
-    ExtractWhitelist,
-    Fact::TokenNotWhitelisted,
-    "an account whose whitelist lacks the caller",
-);
-
-pub(super) const NO_VERIFICATION: UnmetRequirement = UnmetRequirement::new(
-    "not verified",
-    ExtractRealName,
-    Fact::TokenNotVerified,
-    "an account without real-name verification",
-);
-
-pub(super) const NO_ENTITLEMENT: UnmetRequirement = UnmetRequirement::new(
-    "not entitled",
-    ExtractEntitlement,
-    Fact::TokenNotEntitled,
-    "an account without the entitlement",
-);
-
 pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.whitelist.lacking", |scope| {
-        // Claims the caller's own address and one that a service may trust, in each header.
-        let loopback = "127.0.0.1".to_owned();
-        let addresses = [scope.facts.egress_ip.map(|ip| ip.to_string()), Some(loopback.clone())];
-        let mut addresses: Vec<_> = addresses.into_iter().flatten().collect();
-        addresses.dedup();
-        let each = HEADERS
-            .into_iter()
-            .flat_map(|header| addresses.iter().map(move |address| (header, address.clone())));
-        // Proxies append an address to the others, and a parameter is as easy to forge as a header.
-        let second = (HEADERS[0], format!("{UNUSED_ADDRESS}, {loopback}"));
-        let claims = each.chain([second, (PARAMETERS, loopback.clone())]);
-        let rows = claims.map(|(header, address)| {
-            let why = format!("{}, which claims {address} in {header}", NO_WHITELIST.reason);
-            let row = reject(format!("{header}={address}"), why, [claim(header, address)]);
-            row.by(NO_WHITELIST.credential())
-        });
-        rows_of(scope, NO_WHITELIST, in_three(&transports_and_text(), rows))
-    }),
-    active("extract.real-name.lacking", |scope| rows_of(scope, NO_VERIFICATION, Vec::new())),
-    active("extract.entitlement.lacking", |scope| rows_of(scope, NO_ENTITLEMENT, Vec::new())),
     active("extract.entitlement.other-protocol", |scope| {
         let extract = &scope.contract.extract;
         let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-        let forms = Extraction::all_without_protocol(extract).into_iter();
+        let forms = forms(extract, "forms without protocol");
         forms.map(flow("", cost, other_protocol)).collect()
     }),
     active("extract.whitelist.rejected-tokens", rejected_cases),
 ];
 
-/// The requirement in each form, in further rows, and beside parameters that no form has: it holds for every extraction.
-fn rows_of(scope: &Scope<'_>, lack: UnmetRequirement, further: Vec<Row>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let last = extract.separators.last().map_or("", |separator| &separator.code).to_owned();
-    let text = || set(RETURN_TYPE, &extract.text);
-    let separator = || [text(), set(LB, &extract.custom_separator), set(SB, SEPARATOR)];
-    let others: [(_, _, Vec<Edit>); 7] = [
-        ("json/several", "several gateways", vec![set(NUM, Min(2))]),
-        ("json/many", "many gateways", vec![set(NUM, Min(19))]),
-        (MOST, "the largest number of gateways", vec![set(NUM, Max(0))]),
-        ("json/by name", "JSON by name", vec![set(RETURN_TYPE, &extract.json)]),
-        ("text/custom separator", "a custom separator", separator().into()),
-        ("json/country", "the default region by its other name", vec![Edit::Drop(REGIONS), Edit::ByCountry]),
-        ("text/separator", "a separator", vec![text(), set(LB, last)]),
-    ];
-    let beside = others.map(|(label, what, edits)| {
-        let row =
-            reject("", format!("{}, with {what}", lack.reason), edits).by(lack.credential()).labelled(label);
-        // A service may look for gateways first.
-        if label == MOST { row.needing(Fact::PlentifulRegion) } else { row }
-    });
-    let forms = each(&Extraction::all(extract), [lack.row()]);
-    cases(lack.clause, forms.into_iter().chain(further).chain(beside))
-}
-
-const MOST: &str = "json/most";
-
-pub(super) const HEADERS: [&str; 9] = [
+pub(in crate::checks) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
     "X-Real-IP",
     "X-Client-IP",
@@ -147,13 +55,9 @@ pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request
 }
 
 /// The same as a difference of a row.
-pub(super) fn claim(header: &'static str, address: impl Into<String>) -> Edit {
+pub(in crate::checks) fn claim(header: &'static str, address: impl Into<String>) -> Edit {
     let address = address.into();
     with(move |_, request| Ok(claiming(request, header, &address)))
-}
-
-fn transports_and_text() -> Vec<Extraction> {
-    Transport::ALL.map(Extraction::by).into_iter().chain([Extraction::TEXT]).collect()
 }
 
 /// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
@@ -204,7 +108,8 @@ fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
         let (number, name) = (index + 1, reason.name());
         let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
         let why = format!("credential {number} of {}, {name}{note}", Fact::RejectedTokens.variable());
-        let rows = transports_and_text().into_iter().map(|form| {
+        let forms = forms(&scope.contract.extract, "JSON in each place and text");
+        let rows = forms.map(|form| {
             let label = format!("{name} {number}/{}", form.label());
             reject("", format!("{why}, {}", form.name()), [])
                 .by(Credential::Rejected(index))

@@ -63,9 +63,9 @@ fn row(extract: &Extract, form: Extraction) -> Row {
     let media = if form.is_text() { "application/json" } else { "text/plain" };
     let preferred = Edit::Header(ACCEPT, format!("{media}, */*;q=0.1"));
     let edits: Vec<_> = [set(NUM, COUNT), preferred].into_iter().chain(ids).collect();
-    let again = Then::Again(ExtractIdempotent, "sent again".to_owned(), Vec::new());
+    let again = Then::Again(Some(ExtractIdempotent), "sent again".to_owned(), Vec::new());
     // Then only the id that counts is the same.
-    let other = |why, edits| Then::Again(ExtractRequestIdSource, why, edits);
+    let other = |why, edits| Then::Again(Some(ExtractRequestIdSource), why, edits);
     let then = match form.ids {
         [] => vec![],
         [Place::Header] => {

@@ -8,13 +8,11 @@ use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
 use super::*;
 use crate::check::Form;
 use crate::checks::extraction::says_error;
-use crate::checks::row::either;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static PROGRAMS: &[Program] = &[
     passive("extract.endpoint.internal-fields", judge_fields),
     passive("extract.endpoint.address", judge_address),
-    active("extract.envelope.open", open),
     passive("extract.error-envelope.watched", judge_error),
     passive("extract.request-ip.source", judge_source),
     passive("extract.request-ip.egress", judge_egress),
@@ -132,28 +130,6 @@ fn fault_of_address(address: &str) -> Option<&'static str> {
     } else {
         None
     }
-}
-
-fn open(scope: &Scope<'_>) -> Vec<Case> {
-    let id = || Edit::Id(Place::Query, 0);
-    let why = "a known request id with another num";
-    let unspecified = Unspecified::ExtractRequestIdOtherParameters;
-    let known = either(unspecified, "known request id", why, [id(), set(NUM, Min(1))]);
-    let known = known.after([id()]).costing(Cost::extraction(2, 3));
-    // The contract allows a service to accept or reject these. Passive checks judge the response in either case.
-    let odd = |label, change| {
-        accept("", "", [Edit::Change(change)]).labelled(label).giving(1, Unless::Nothing, &[])
-    };
-    let others = [
-        odd("unknown parameters", |_, request| {
-            Ok(["debug", "verbose", "trace"]
-                .into_iter()
-                .fold(request, |request, name| request.query(name, 1)))
-        }),
-        odd("a query that is not UTF-8", |_, request| Ok(request.raw_query("request_id=%FF"))),
-    ];
-    let rows = stated("extract.envelope.open", scope).into_iter().chain([known]);
-    cases(ExtractEnvelope, rows.chain(others))
 }
 
 /// Codes may be numbers or strings, and there may be more fields. Throttling, server errors and responses about the connection are

@@ -1,10 +1,18 @@
 //! The legacy API Link credential: extraction accepts it, and every rule of an extraction applies to it as to a token.
 
-use super::text::{FEW, separated};
 use super::*;
+use crate::checks::extraction::by_country;
 use crate::checks::extraction::link::{find_transport, request_by};
+use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
 
 pub(super) static PROGRAMS: &[Program] = &[
+    active("extract.link-credential.empty-region", |scope| {
+        let Facts { entitled_protocols: entitled, .. } = scope.facts;
+        let may_use = |form: &Extraction| form.protocol.as_ref().is_none_or(|own| entitled.contains(own));
+        let forms = named_region(&scope.contract.extract).into_iter().filter(may_use);
+        let cases = forms.map(flow("", Cost::requests(2), in_empty_region));
+        cases.map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
+    }),
     active("extract.link-credential.accepted", |scope| {
         let case = |form: Extraction| {
             // Rejected transports take no gateway.
@@ -15,7 +23,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
         Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
     }),
-    active("extract.link-credential.effects", effects),
 ];
 
 /// The contract does not define the transport of the credential, so one that works is enough.
@@ -45,27 +52,21 @@ async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
     Ok(())
 }
 
-fn effects(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let custom = |text: String| Separator { code: extract.custom_separator.clone(), text };
-    let longest = custom(of_bytes('\u{e9}', extract.separator_bytes));
-    let separators = extract.separators.iter().map(|of| (format!("lb={}", of.code), of.clone()));
-    let customs = [("sb".to_owned(), custom("&=+% |".to_owned())), ("the longest sb".to_owned(), longest)];
-    let texts = separators
-        .chain(customs)
-        .map(|(label, separator)| separated(extract, String::new(), &separator, FEW).labelled(label));
-    let texts = each(&[Extraction::TEXT], texts);
-    let max = *extract.num_range.end();
-    let most = u32::try_from(max).unwrap_or(u32::MAX);
-    let largest = accept("", format!("{NUM}={max}"), [set(NUM, Max(0))]).labelled("num is the largest");
-    let largest = largest.citing(ExtractNumRange).needing(Fact::PlentifulRegion);
-    let largest = largest.giving(most, Unless::Finding, &[Judge::Response]);
-    let again = "a request id with the legacy credential, sent again".to_owned();
-    let repeated = accept("", "", [set(NUM, Min(2)), Edit::Id(Place::Query, 0)]).labelled("a request id");
-    let repeated = repeated.giving(3, Unless::Control, &[]);
-    let repeated = repeated.then([Then::Again(ExtractIdempotent, again, Vec::new())]);
-    let few = supply::more_than_scarce(scope, &Extraction::PLAIN);
-    let partial = supply::partial_result(scope, few, &[Judge::Partial]).labelled("a partial result");
-    let rows = texts.into_iter().chain([largest, repeated, partial]).map(Row::by_link);
-    cases(ExtractSeparator, rows)
+/// Sends the link credential in the transport that the service accepts, with either name of the region.
+async fn in_empty_region(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+    let why = format!("a link credential, {}", form.name());
+    control(probe).await?;
+    for transport in Transport::ALL {
+        let request = request_by(probe, &form, transport)?;
+        let (exchange, class) = send(probe, &request).await?;
+        if is_short(probe, &exchange, &class)? {
+            let by_alias = by_country(&probe.contract().extract, request);
+            return must_be_short(probe, ExtractCountryAlias, &why, &form, &by_alias).await;
+        }
+        if class.decision() != Decision::Rejected {
+            return must_be_short(probe, ExtractLinkCredential, &why, &form, &request).await;
+        }
+    }
+    let request = request_by(probe, &form, Transport::Query)?;
+    must_be_short(probe, ExtractLinkCredential, &why, &form, &request).await
 }

@@ -1,112 +1,32 @@
-//! `regions`, its default, and its alias `country`.
+//! The default of `regions`.
 
 use super::*;
 use crate::checks::extraction::content::matching;
 use crate::checks::row::joined;
 use crate::target::KnownGateway;
 
-pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.country-alias.alone", |scope| {
-        let extract = &scope.contract.extract;
-        let region = scope.facts.plentiful_region.clone().unwrap_or_default();
-        let why = format!("{COUNTRY}={region} in place of {REGIONS}");
-        let alias =
-            accept("region", why, [Drop(REGIONS), set(COUNTRY, region)]).needing(Fact::PlentifulRegion);
-        let default = extract.regions.default_text();
-        let why = format!("{COUNTRY}={default} in place of {REGIONS}");
-        let of_default = accept("default", why, [Edit::ByCountry]);
-        let of_default = of_default.changing("with the default region", [set(REGIONS, default)], 1);
-        let rows = each(&Extraction::all(extract), [alias]).into_iter();
-        let rows = rows.chain(each(&Extraction::in_query(extract), [of_default]));
-        cases(ExtractCountryAlias, rows)
-    }),
-    active("extract.country-alias.scarce-region", |scope| {
-        let max = u32::try_from(*scope.contract.extract.num_range.end()).unwrap_or(u32::MAX);
-        let region = scope.facts.scarce_region.clone().unwrap_or_default();
-        let edits = [Drop(REGIONS), set(COUNTRY, region), set(NUM, max)];
-        let row = accept("", format!("named by {COUNTRY}"), edits).labelled("");
-        let row = row.giving(max, Unless::Scarce, &[Judge::Few(ExtractCountryAlias)]);
-        cases(ExtractCountryAlias, [row.costing(Cost::extraction(2, 2 * max))])
-    }),
-    active("extract.country-equal.differing", equal),
-    active("extract.regions-default.global", |scope| {
-        let extract = &scope.contract.extract;
-        let default = extract.regions.default_text();
-        let named = (format!("{REGIONS}={default}"), vec![set(REGIONS, default)]);
-        let accepted = alike("accepted", [named, (format!("without {REGIONS}"), vec![Drop(REGIONS)])]);
-        let accepted = cases(ExtractRegionsDefault, each(&Extraction::all(extract), [accepted]));
-        let in_query = || named_region(extract).into_iter();
-        let max = *extract.num_range.end();
-        let counts = |label: &'static str, num: i64| {
-            let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
-            move |form: Extraction| Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
-        };
-        // Where one country stands for all, it has fewer gateways than all of them.
-        let simple = [Extraction::PLAIN, Extraction::TEXT];
-        let most = simple.clone().into_iter().map(counts("count of the largest num", max));
-        let few = in_query().map(counts("count", SEVERAL.min(max)));
-        let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
-        let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
-        let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
-        let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-        let after = in_query().filter(Extraction::is_bare);
-        let after = after.map(flow("after another region", cost, after_another));
-        let after = after.map(|case| case.needs([Fact::KnownGateways]));
-        accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
-    }),
-];
-
-/// A country for pairs that differ, where no region with gateways is known: such a pair is rejected for any country.
-pub(super) const ANY_COUNTRY: &str = "USA";
-
-fn equal(scope: &Scope<'_>) -> Vec<Case> {
+pub(super) static PROGRAMS: &[Program] = &[active("extract.regions-default.global", |scope| {
     let extract = &scope.contract.extract;
-    let region = scope.facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
-    let default = extract.regions.default_text();
-    // Codes have the same length, and the default value has another one.
-    let known = [
-        ("scarce", scope.facts.scarce_region.as_deref()),
-        ("empty", scope.facts.empty_region.as_deref()),
-        ("default", Some(default.as_str())),
-    ];
-    let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
-    let mut others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
-    if others.is_empty() {
-        others.push(("any", ANY_COUNTRY));
-    }
-    let known_other = others[0].1;
-    // Values with a common prefix differ.
-    let shorter: String = region.chars().take(region.chars().count().saturating_sub(1)).collect();
-    let near = [("cut", shorter), ("longer", format!("{region}X"))];
-    let near: Vec<_> = near.into_iter().filter(|(_, other)| !other.is_empty()).collect();
-    let both = |first: &str, second: &str| [set(REGIONS, first), set(COUNTRY, second)];
-    let differing = |&(label, other): &(&str, &str)| {
-        [("country", &*region, other), ("regions", other, &*region)].map(|(place, first, second)| {
-            let why = format!("{REGIONS}={first} and {COUNTRY}={second} differ");
-            reject(format!("{label}-in-{place}"), why, both(first, second))
-        })
+    let accepted = cases(ExtractRegionsDefault, stated("extract.regions-default.global", scope));
+    let in_query = || named_region(extract).into_iter();
+    let max = *extract.num_range.end();
+    let counts = |label: &'static str, num: i64| {
+        let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
+        move |form: Extraction| Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
     };
-    // The first pair is tested in every form, the others in those with the token in the query.
-    let (every, in_query, two) =
-        (Extraction::all(extract), Extraction::in_query(extract), [Extraction::PLAIN, Extraction::TEXT]);
-    let (first, others) = (differing(&others[0]), others[1..].iter().flat_map(differing));
-    let near: Vec<_> = near.iter().map(|(label, other)| (*label, other.as_str())).collect();
-    let equal = accept("equal", "both are sent and equal", both(&region, &region));
-    let why = format!("both are sent and equal, as {default}");
-    let equal_default = accept("equal-default", why, both(&default, &default));
-    // The order in the query makes no difference.
-    let (known_region, other) = (region.clone(), known_other.to_owned());
-    let why = format!("{COUNTRY}={other} before {REGIONS}={region}, which differ");
-    let swapped = [Drop(REGIONS), set(COUNTRY, other), set(REGIONS, known_region)];
-    let rows = each(&every, first)
-        .into_iter()
-        .chain(each(&in_query, others))
-        .chain(each(&two, near.iter().flat_map(differing)))
-        .chain(each(&every, [equal.needing(Fact::PlentifulRegion)]))
-        .chain([equal_default])
-        .chain(each(&two, [reject("country-first", why, swapped)]));
-    cases(ExtractCountryEqual, rows)
-}
+    // Where one country stands for all, it has fewer gateways than all of them.
+    let simple = [Extraction::PLAIN, Extraction::TEXT];
+    let most = simple.clone().into_iter().map(counts("count of the largest num", max));
+    let few = in_query().map(counts("count", SEVERAL.min(max)));
+    let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
+    let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
+    let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
+    let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
+    let after = in_query().filter(Extraction::is_bare);
+    let after = after.map(flow("after another region", cost, after_another));
+    let after = after.map(|case| case.needs([Fact::KnownGateways]));
+    accepted.into_iter().chain(few).chain(most).chain(after_empty).chain(after).collect()
+})];
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
 /// as many as the one with the default, before and after it.

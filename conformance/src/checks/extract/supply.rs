@@ -5,7 +5,6 @@ use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
 use crate::checks::token::rejected_alike;
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.partial.headers", partial_cases),
     passive("extract.partial.watched", judge_count),
     active("extract.shortage-retry-after.empty-region", |scope| {
         let extract = &scope.contract.extract;
@@ -28,46 +27,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         Extraction::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
     }),
 ];
-
-/// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases
-/// with the maximum `num` get a partial result.
-const FEW: usize = 5;
-
-/// The headers of a response are compared with its own entries, so it needs no control.
-fn partial_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let extract = &scope.contract.extract;
-    let max = *extract.num_range.end();
-    let row = |(form, num, label): (Extraction, i64, &str)| {
-        // A repetition is the same partial result.
-        let again = (form.has_id() && num != max).then_some(Then::Alike);
-        let row = partial_result(scope, num, &[Judge::Partial]).in_form(form);
-        row.named(format!("{NUM}={label}")).then(again.into_iter().collect::<Vec<_>>())
-    };
-    let few = Extraction::all(extract).into_iter().map(|form| (more_than_scarce(scope, &form), form));
-    let few = few.map(|(num, form)| (form, num, "a few"));
-    let all = Extraction::in_query(extract).into_iter().map(|form| (form, max, "the largest"));
-    cases(ExtractPartial, few.chain(all).map(row))
-}
-
-/// An extraction of so many gateways from the scarce region.
-pub(super) fn partial_result(scope: &Scope<'_>, num: i64, judges: &'static [Judge]) -> Row {
-    let region = scope.facts.scarce_region.clone().unwrap_or_default();
-    let row = accept("", "", [set(REGIONS, region), set(NUM, num)]).needing(Fact::ScarceRegion);
-    row.giving(u32::try_from(num).unwrap_or(u32::MAX), Unless::Scarce, judges)
-}
-
-/// One more than the known gateways of the scarce region and the protocol of a form, but at most the largest `num`; [`FEW`] if none
-/// are known.
-pub(super) fn more_than_scarce(scope: &Scope<'_>, form: &Extraction) -> i64 {
-    let (facts, default) = (scope.facts, scope.contract.extract.protocol.default_text());
-    let protocol = form.protocol.as_ref().unwrap_or(&default);
-    let is_scarce = |pool: &&GatewayPool| {
-        Some(&pool.region) == facts.scarce_region.as_ref() && pool.protocol == *protocol
-    };
-    let num = facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1);
-    let max = *scope.contract.extract.num_range.end();
-    i64::try_from(num).unwrap_or(max).min(max)
-}
 
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {

@@ -181,10 +181,10 @@ pub(in crate::checks) enum Judge {
     Response,
     /// The same of a partial result; a full one shows nothing.
     Partial,
-    /// That there are fewer different gateways than the maximum `num`, of a scarce region; this clause says so.
-    Few(Clause),
-    /// That there are not more entries than were asked for, which this clause forbids here.
-    Most(Clause),
+    /// That there are fewer different gateways than the maximum `num`, of a scarce region; the clause of the row says so.
+    Few,
+    /// That there are not more entries than were asked for, which the clause of the row forbids here.
+    Most,
     /// That the entries come as text.
     Text,
     /// The text between them.
@@ -194,11 +194,24 @@ pub(in crate::checks) enum Judge {
 }
 
 impl Judge {
+    /// The one with this name in rows.
+    pub(in crate::checks) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "by itself" => Self::Response,
+            "as a partial result" => Self::Partial,
+            "by few gateways" => Self::Few,
+            "by num" => Self::Most,
+            "by text" => Self::Text,
+            "by separator" => Self::Separator,
+            _ => return None,
+        })
+    }
+
     /// Reports what the response does not keep. `why` describes the request.
     pub(in crate::checks) async fn of(
         self,
         probe: &Probe<'_>,
-        why: &str,
+        (clause, why): (Clause, &str),
         accepted: &AcceptedResponse,
     ) -> Result<(), Stop> {
         let AcceptedResponse { exchange, response } = accepted;
@@ -218,8 +231,8 @@ impl Judge {
                     }
                 }
             }
-            Self::Few(clause) => judge_few(probe, clause, why, accepted).await?,
-            Self::Most(clause) => {
+            Self::Few => judge_few(probe, clause, why, accepted).await?,
+            Self::Most => {
                 let more = served.count().unwrap_or_default();
                 for more in more.into_iter().filter(|finding| finding.clause == ExtractCount) {
                     finding(clause, format!("{}: {why}", more.expected), &more.actual);

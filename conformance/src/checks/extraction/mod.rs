@@ -106,6 +106,20 @@ impl Transport {
         self.parts().2
     }
 
+    pub(in crate::checks) fn named(label: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|transport| transport.label() == label)
+    }
+
+    /// Those with these labels.
+    pub(in crate::checks) fn several(labels: &str) -> Option<&'static [Self]> {
+        use Transport::{Bearer, Header, Query};
+        const SEVERAL: [&[Transport]; 4] =
+            [&[Query, Header], &[Query, Bearer], &[Header, Bearer], &Transport::ALL];
+        let all = Self::ALL.map(Self::alone).into_iter().chain(SEVERAL);
+        let label = |several: &[Self]| several.iter().map(|one| one.label()).collect::<Vec<_>>().join(", ");
+        all.into_iter().find(|several| label(several) == labels)
+    }
+
     pub(in crate::checks) fn names(transports: &[Self]) -> String {
         transports.iter().map(|transport| transport.name()).collect::<Vec<_>>().join(" and ")
     }
@@ -117,6 +131,10 @@ impl Place {
             Self::Query => "query",
             Self::Header => "header",
         }
+    }
+
+    pub(in crate::checks) fn named(label: &str) -> Option<Self> {
+        [Self::Query, Self::Header].into_iter().find(|place| place.label() == label)
     }
 
     pub(in crate::checks) fn carry(self, request: Request, id: &str) -> Request {
@@ -205,14 +223,31 @@ impl Extraction {
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
     }
 
-    pub(in crate::checks) fn all_without_id(extract: &Extract) -> Vec<Self> {
+    /// The forms with this name in rows, or the one with this label.
+    pub(in crate::checks) fn named(extract: &Extract, name: &str) -> Option<Vec<Self>> {
+        let all = || Self::all(extract).into_iter();
         let [text, _] = Self::combined(extract);
-        let text = Self { ids: &[], ..text };
-        Self::all(extract).into_iter().filter(|form| !form.has_id()).chain([text]).collect()
-    }
-
-    pub(in crate::checks) fn all_without_protocol(extract: &Extract) -> Vec<Self> {
-        Self::all(extract).into_iter().filter(|form| form.protocol.is_none()).collect()
+        let without_id = || all().filter(|form| !form.has_id()).chain([Self { ids: &[], ..text.clone() }]);
+        Some(match name {
+            "every form" => Self::all(extract),
+            "every other form" => all().skip(1).collect(),
+            "each JSON" => all().filter(|form| !form.is_text()).collect(),
+            "each text" => Self::in_text(extract),
+            "JSON and text" => vec![Self::PLAIN, Self::TEXT],
+            "JSON in each place" => Transport::ALL.map(Self::by).into(),
+            "JSON in each place and text" => {
+                Transport::ALL.map(Self::by).into_iter().chain([Self::TEXT]).collect()
+            }
+            "both combined forms" => Self::combined(extract).into(),
+            "forms of the query" => Self::in_query(extract),
+            "forms without id" => without_id().collect(),
+            "forms without protocol" => all().filter(|form| form.protocol.is_none()).collect(),
+            "forms without region" => all().filter(Self::names_no_region).collect(),
+            label => {
+                let mut known = all().chain(Self::in_text(extract)).chain(without_id());
+                vec![known.find(|form| form.label() == label)?]
+            }
+        })
     }
 
     /// Each form as text, the one without an extra parameter first.
@@ -396,14 +431,19 @@ pub(in crate::checks) async fn rejects(
     invalid: &Request,
 ) -> Result<(), Stop> {
     let invalid = invalid.clone().as_invalid();
-    let (exchange, class) = if names_empty_region(probe, &invalid) {
-        let sent = probe.send_once(&invalid).await?;
-        if has_retry_after(&sent.0) {
-            return Err(probe.skip("the service notices first that the region has no gateways"));
+    let (exchange, class) = match doubtful_region(probe, &invalid) {
+        None => probe.send(&invalid).await?,
+        Some(region) => {
+            let sent = probe.send_once(&invalid).await?;
+            let is_short = match probe.facts().empty_region.as_deref() == Some(region) {
+                true => has_retry_after(&sent.0),
+                false => shortage::is_told(&sent.0) && shortage::is_of_region(probe, region).await?,
+            };
+            if is_short {
+                return Err(probe.skip("the service notices first that the region has no gateways"));
+            }
+            if matches!(sent.1, ResponseClass::Throttled(_)) { probe.send(&invalid).await? } else { sent }
         }
-        sent
-    } else {
-        probe.send(&invalid).await?
     };
     let is_text = Form::from_request(probe.contract(), OperationId::Extract, &invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
@@ -413,10 +453,14 @@ pub(in crate::checks) async fn rejects(
     probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
-/// Whether a request asks for the empty region, under either name. The order in which a service notices mistakes is unspecified.
-fn names_empty_region(probe: &Probe<'_>, request: &Request) -> bool {
-    let empty = probe.facts().empty_region.as_deref();
-    empty.is_some() && [REGIONS, COUNTRY].into_iter().any(|name| request.query_value(name) == empty)
+/// A region that a request asks for, under either name, and of which nobody says that it has gateways. The order in which a service
+/// notices mistakes is unspecified, and a region that it does not know may get the response of one without gateways.
+fn doubtful_region<'a>(probe: &Probe<'_>, request: &'a Request) -> Option<&'a str> {
+    let facts = probe.facts();
+    let default = probe.contract().extract.regions.default_text();
+    let known = [Some(&default), facts.plentiful_region.as_ref(), facts.scarce_region.as_ref()];
+    let mut named = [REGIONS, COUNTRY].into_iter().filter_map(|name| request.query_value(name));
+    named.find(|region| known.into_iter().flatten().all(|known| known != region))
 }
 
 /// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text

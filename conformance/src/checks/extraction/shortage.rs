@@ -46,7 +46,7 @@ pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     let known = &State::from_probe(probe)?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Extraction::PLAIN.request(probe)).await?;
-        Ok::<_, Stop>(has_retry_after(&plain) && !is_throttled(&plain))
+        Ok::<_, Stop>(is_told(&plain))
     };
     match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
         true => Ok(()),
@@ -65,6 +65,17 @@ fn no_shortage(probe: &Probe<'_>) -> Stop {
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
 fn is_throttled(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.status == 429)
+}
+
+/// Whether a response says when there are gateways again.
+pub(super) fn is_told(exchange: &Exchange) -> bool {
+    has_retry_after(exchange) && !is_throttled(exchange)
+}
+
+/// Whether a valid extraction from a region gets a shortage, too.
+pub(super) async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
+    let request = probe.extract().query(REGIONS, region).giving_nothing();
+    Ok(is_told(&send_until_served(probe, &request).await?.0))
 }
 
 /// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.

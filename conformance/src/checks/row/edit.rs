@@ -297,6 +297,7 @@ impl Value {
                 property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
             }
             Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
+            Self::Of(Fact::PlentifulRegion) => facts.plentiful_region.as_deref().into(),
             Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
             Self::Of(Fact::EmptyRegion) => facts.empty_region.as_deref().into(),
             Self::Of(_) => Json::Null,

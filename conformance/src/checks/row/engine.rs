@@ -8,7 +8,7 @@ use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass,
 use crate::checks::extraction::cause::find_cause;
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
-use crate::checks::extraction::shortage::must_be_short;
+use crate::checks::extraction::shortage::{CONTROL, must_be_short};
 use crate::checks::extraction::{Extraction, rejects};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::wire::Request;
@@ -45,6 +45,11 @@ impl Row {
                 let case = share_link(form, case);
                 let is_own = name.is_empty() || !matches!(self.must, Must::Reject { .. });
                 return if is_own { case } else { case.sharing(form.label(), Cost::extraction(1, 1)) };
+            }
+            // The region without gateways may have some after all. The control reserves the one that such a run would take, so that a
+            // budget without gateways leaves the case out.
+            Base::Extract(_) if matches!(self.must, Must::BeShort { .. }) => {
+                return case.sharing_in_run(CONTROL, Cost::extraction(1, 1));
             }
             Base::Extract(_) if !matches!(self.must, Must::Reject { .. } | Must::RespondSomehow(_)) => {
                 return case;
@@ -238,13 +243,13 @@ impl Row {
         let (Some(mut served), mut words) = (served, words.to_owned()) else { return Ok(()) };
         for then in &self.then {
             match then {
-                Then::Again(clause, why, edits) => {
+                Then::Again(cited, why, edits) => {
                     let again = apply(probe, ids, request.clone(), edits)?;
-                    judge_repeated(probe, *clause, &self.words(why), &served, &again).await?;
+                    judge_repeated(probe, cited.unwrap_or(clause), &self.words(why), &served, &again).await?;
                 }
                 Then::Alike => {
                     // First, since nothing is judged behind a repetition that can't be.
-                    self.judge(probe, &words, &served).await?;
+                    self.judge(probe, (clause, &words), &served).await?;
                     let given = gateways(probe, request, &served.response);
                     let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
                     let Some(again) = accepted(&again, &class) else { return Ok(()) };
@@ -258,12 +263,17 @@ impl Row {
                 }
             }
         }
-        self.judge(probe, &words, &served).await
+        self.judge(probe, (clause, &words), &served).await
     }
 
-    async fn judge(&self, probe: &Probe<'_>, words: &str, served: &AcceptedResponse) -> Result<(), Stop> {
+    async fn judge(
+        &self,
+        probe: &Probe<'_>,
+        words: (Clause, &str),
+        served: &AcceptedResponse,
+    ) -> Result<(), Stop> {
         let Must::Serve { judges, .. } = &self.must else { return Ok(()) };
-        for judge in *judges {
+        for judge in judges {
             judge.of(probe, words, served).await?;
         }
         Ok(())

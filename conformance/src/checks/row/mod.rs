@@ -5,18 +5,17 @@ mod edit;
 mod engine;
 mod text;
 
+use super::extraction::Extraction;
 use super::extraction::content::Judge;
-use super::extraction::{Extraction, Place};
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, OperationId, Unspecified};
-use crate::grammar::Spelling;
 use crate::target::Fact;
 use crate::wire::Request;
 
 pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
-pub(super) use edit::{Credential, Edit, Value, field, of_bytes, set, token_parameter, with};
+pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
 pub(super) use text::{fact, read};
@@ -66,7 +65,7 @@ enum Must {
     /// A rejection. With `even_as_text`, gateways as text are a success even where JSON is expected.
     Reject { even_as_text: bool },
     /// A success. An extraction returns at most so many gateways, which are judged.
-    Serve { gateways: u32, unless: Unless, judges: &'static [Judge] },
+    Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
     /// The same decision for both requests, which mean the same.
@@ -93,8 +92,8 @@ pub(super) enum Unless {
 /// What follows an extraction that was served.
 #[derive(Clone)]
 pub(super) enum Then {
-    /// The same extraction once more, which returns the same gateways.
-    Again(Clause, String, Vec<Edit>),
+    /// The same extraction once more, which returns the same gateways. It may be about another clause than the row.
+    Again(Option<Clause>, String, Vec<Edit>),
     /// The same once more, whose response is judged in the same way.
     Alike,
     /// Another valid extraction.
@@ -120,7 +119,7 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
 }
 
 pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: &[] };
+    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() };
     Row { must, ..reject(label, why, edits) }
 }
 
@@ -129,18 +128,9 @@ pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: im
     Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
 }
 
-/// Two requests that mean the same, each with its description: if a service accepts one of them, it accepts the other.
-pub(super) fn alike(label: impl Into<String>, requests: [(String, Vec<Edit>); 2]) -> Row {
-    let row = Row { must: Must::BeAlike, ..reject(label, "", []) };
-    row.sending(requests).costing(Cost::extraction(2, 2))
-}
-
-/// A row for each value of a parameter that must be rejected.
-pub(super) fn values(part: &'static str, values: impl IntoIterator<Item = Spelling>) -> Vec<Row> {
-    let row = |Spelling { text, name, reason, .. }: Spelling| {
-        reject(format!("{part}={name}"), format!("{part}={text:?}, {reason}"), [set(part, text)])
-    };
-    values.into_iter().map(row).collect()
+/// A request that means the same as the next one of the row: if a service accepts one of them, it accepts the other.
+pub(super) fn alike(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::BeAlike, ..reject(label, why, edits) }.costing(Cost::extraction(2, 2))
 }
 
 pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
@@ -149,30 +139,18 @@ pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) ->
     rows.into_iter().flat_map(in_forms).collect()
 }
 
-/// Each row in the first form, in a combined form in turn, and in one of the others in turn: so in three forms, and each form with
-/// many rows.
-pub(super) fn in_three(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let (combined, single) = forms.iter().skip(1).partition(|form| form.is_combined());
-    in_turns(forms, &[combined, single], rows)
-}
-
-fn in_turns(
-    forms: &[Extraction],
-    others: &[Vec<&Extraction>],
-    rows: impl IntoIterator<Item = Row>,
-) -> Vec<Row> {
+/// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
+/// combined.
+fn in_turns(forms: &[Extraction], count: usize, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
+    let (combined, single): (Vec<_>, Vec<_>) =
+        forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
     let in_some = |(turn, row): (usize, Row)| {
+        let others = [&combined, &single];
         let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
         let chosen = forms.first().into_iter().chain(others);
         chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
     };
     rows.into_iter().enumerate().flat_map(in_some).collect()
-}
-
-/// Each row in the first form and in one of the others in turn: for long lists of similar values.
-pub(super) fn in_two(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let others = forms.iter().skip(1).collect();
-    in_turns(forms, &[others], rows)
 }
 
 /// A case of a form that is judged by a function of its own.
@@ -202,10 +180,6 @@ impl Row {
     pub(super) fn by_link(self) -> Self {
         let form = self.form();
         self.of(Base::Link(form))
-    }
-
-    pub(super) fn named(self, label: impl Into<String>) -> Self {
-        Self { label: label.into(), ..self }
     }
 
     /// The row under this label alone, and with nothing of its form in its words.
@@ -244,14 +218,6 @@ impl Row {
         self.changing(format!("with a custom separator, num={num}"), edits, gateways)
     }
 
-    /// The row as a change of an extraction that names the region by its alias.
-    pub(super) fn by_country(self) -> Self {
-        let name =
-            if self.valid.edits.is_empty() { "by country" } else { "by country, with a custom separator" };
-        let edits: Vec<_> = [Edit::ByCountry].into_iter().chain(self.valid.edits.clone()).collect();
-        self.changing(name, edits, 1).doubtful()
-    }
-
     pub(super) fn by(mut self, credential: Credential) -> Self {
         for (_, edits) in &mut self.requests {
             edits.insert(0, Edit::By(credential));
@@ -271,16 +237,6 @@ impl Row {
     /// The row behind a request with these differences, which must be accepted.
     pub(super) fn after(self, edits: impl Into<Vec<Edit>>) -> Self {
         Self { before: Some(edits.into()), ..self }
-    }
-
-    /// The row with the request id of an extraction that was accepted.
-    pub(super) fn replaying(mut self, place: Place) -> Self {
-        let id = Edit::Id(place, 0);
-        self.label = format!("{} id in {}", self.label, place.label());
-        for (_, edits) in &mut self.requests {
-            edits.push(id.clone());
-        }
-        self.after([id]).costing(Cost::extraction(3, 1))
     }
 
     /// The row with these requests alone, each with its description.
@@ -313,8 +269,8 @@ impl Row {
         Self { must: Must::Reject { even_as_text: true }, ..self }
     }
 
-    pub(super) fn giving(self, gateways: u32, unless: Unless, judges: &'static [Judge]) -> Self {
-        Self { must: Must::Serve { gateways, unless, judges }, ..self }
+    pub(super) fn giving(self, gateways: u32, unless: Unless, judges: impl Into<Vec<Judge>>) -> Self {
+        Self { must: Must::Serve { gateways, unless, judges: judges.into() }, ..self }
     }
 
     /// The row in the region without gateways, under its label alone.
@@ -325,16 +281,6 @@ impl Row {
     #[cfg(test)]
     pub(super) fn label(&self) -> &str {
         &self.label
-    }
-
-    pub(super) const fn clause(&self) -> Option<Clause> {
-        self.clause
-    }
-
-    /// Whether it is about separators, which apply to text alone.
-    pub(super) fn is_of_separators(&self) -> bool {
-        let of_separator = |edit: &Edit| matches!(edit, Edit::Set(LB | SB, _) | Edit::Drop(LB | SB));
-        self.requests.iter().flat_map(|(_, edits)| edits).any(of_separator)
     }
 
     fn form(&self) -> Extraction {

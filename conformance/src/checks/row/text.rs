@@ -1,13 +1,18 @@
 //! Rows as text, below their rule in `rules.txt`. A row says what must follow (`reject`, `accept`, `short`, or the id of an unspecified
 //! behaviour) and its label; behind bars, what differs from the valid request, in which forms of an extraction, and what is judged.
 
+use std::str::FromStr;
+
 use serde_json::Value as Json;
 
-use super::edit::{Edit, JSON, Value, range};
-use super::{Base, Judge, Row, Unless, accept, each, either, in_three, reject};
-use crate::checks::extraction::{Extraction, Place};
+use super::edit::{Credential, Edit, JSON, Value, range, with};
+use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, in_turns, reject};
+use crate::check::Cost;
+use crate::checks::extract::access::claim;
+use crate::checks::extraction::{Asked, Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
-use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, RETURN_TYPE, SB};
+use crate::checks::token::WrongToken;
+use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -18,8 +23,9 @@ pub(in crate::checks) fn read(
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
 ) -> Option<Vec<Row>> {
-    let texts = Extraction::in_text(&contract.extract);
-    let (mut rows, mut in_turns, mut common) = (Vec::new(), Vec::new(), "");
+    let reader = Reader { operation: contract.operation(operation), contract };
+    let (mut rows, mut common) = (Vec::new(), "");
+    let (mut turns, mut in_turns): ((usize, &str), Vec<Row>) = ((0, ""), Vec::new());
     for line in lines.map(str::trim_start) {
         if let Some(parts) = line.strip_prefix("every row | ") {
             common = parts;
@@ -27,16 +33,19 @@ pub(in crate::checks) fn read(
         }
         let (head, own) = line.split_once(" | ").unwrap_or((line, ""));
         let parts = common.split_terminator(" | ").chain(own.split_terminator(" | "));
-        let reader = Reader { operation: contract.operation(operation), contract };
-        match reader.row(head, parts)? {
-            (row, Forms::InThree) => in_turns.push(row),
-            (row, Forms::Each(forms)) => {
-                rows.extend(in_three(&texts, std::mem::take(&mut in_turns)));
-                rows.extend(if operation == OperationId::Extract { each(&forms, [row]) } else { vec![row] });
-            }
+        let (row, forms) = reader.row(head, parts)?;
+        let next = if let Forms::InTurns(count, list) = forms { (count, list) } else { (0, "") };
+        if next != turns {
+            rows.extend(reader.in_turns(turns, std::mem::take(&mut in_turns))?);
+            turns = next;
+        }
+        match forms {
+            Forms::InTurns(..) => in_turns.push(row),
+            Forms::Each(forms) if operation == OperationId::Extract => rows.extend(each(&forms, [row])),
+            Forms::Each(_) => rows.push(row),
         }
     }
-    rows.extend(in_three(&texts, in_turns));
+    rows.extend(reader.in_turns(turns, in_turns)?);
     Some(rows)
 }
 
@@ -47,17 +56,71 @@ struct Reader<'a> {
 
 enum Forms {
     Each(Vec<Extraction>),
-    /// The plain text, and two other forms of it in turn.
-    InThree,
+    /// The first of a list, and one or two others of it in turn.
+    InTurns(usize, &'static str),
+}
+
+impl Forms {
+    fn changed(mut self, change: impl Fn(&mut Extraction)) -> Self {
+        if let Self::Each(forms) = &mut self {
+            forms.iter_mut().for_each(change);
+        }
+        self
+    }
 }
 
 impl Reader<'_> {
+    fn in_turns(&self, (count, list): (usize, &str), rows: Vec<Row>) -> Option<Vec<Row>> {
+        if rows.is_empty() {
+            return Some(rows);
+        }
+        Some(in_turns(&Extraction::named(&self.contract.extract, list)?, count, rows))
+    }
+
+    fn forms(&self, words: &'static str) -> Option<Forms> {
+        Some(match words.split_once(" of ") {
+            Some(("two", list)) => Forms::InTurns(2, list),
+            Some(("three", list)) => Forms::InTurns(3, list),
+            _ => Forms::Each(Extraction::named(&self.contract.extract, words)?),
+        })
+    }
+
+    fn form(&self, label: &str) -> Option<Extraction> {
+        Extraction::named(&self.contract.extract, label)?.into_iter().next()
+    }
+
+    /// A number of gateways.
+    fn number<T: FromStr>(&self, text: &str) -> Option<T> {
+        value(text, NUM, self.contract)?.text(self.contract, &Facts::default(), NUM).parse().ok()
+    }
+
+    /// Edits, and before a colon words about them.
+    fn described(&self, text: &'static str) -> Option<(String, Vec<Edit>)> {
+        let (words, edits) = text.split_once(": ").unwrap_or((text, ""));
+        let edits = edits.split_terminator(" & ").map(|edit| self.edit(edit)).collect::<Option<_>>()?;
+        Some((words.to_owned(), edits))
+    }
+
+    fn then(&self, text: &'static str) -> Option<Then> {
+        let (words, edits) = self.described(text)?;
+        Some(match (&*words, words.split_once(", ")) {
+            ("alike", _) => Then::Alike,
+            ("other", _) => Then::Other(edits),
+            ("invalid", _) => Then::Invalid(edits),
+            (_, Some(("again", words))) => Then::Again(None, words.to_owned(), edits),
+            (_, Some((again, words))) => {
+                let clause = Clause::from_id(again.strip_prefix("again of ")?)?;
+                Then::Again(Some(clause), words.to_owned(), edits)
+            }
+            _ => return None,
+        })
+    }
+
     fn row(&self, head: &str, parts: impl Iterator<Item = &'static str>) -> Option<(Row, Forms)> {
-        let extract = &self.contract.extract;
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
-        let (mut why, mut gateways, mut unless, mut judges): (_, _, _, &[Judge]) =
-            (None, 1, Unless::Finding, &[]);
+        let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
+        let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
         let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
@@ -71,24 +134,39 @@ impl Reader<'_> {
                     changes.push(Box::new(move |row| row.needing(fact)));
                 }
                 ("with", valid) => {
-                    let (name, edits) = valid.split_once(": ")?;
-                    let edits = edits.split(" & ").map(|part| self.edit(part)).collect::<Option<Vec<_>>>()?;
+                    let (name, edits) = self.described(valid)?;
                     changes.push(Box::new(move |row| row.changing(name, edits, 0)));
                 }
-                ("in", "every form") => forms = Forms::Each(Extraction::all(extract)),
-                ("in", "JSON and text") => forms = Forms::Each(vec![Extraction::PLAIN, Extraction::TEXT]),
-                ("in", "text") => forms = Forms::Each(vec![Extraction::TEXT]),
-                ("in", "three forms of text") => forms = Forms::InThree,
-                ("gives", count) => {
-                    gateways = value(count, NUM, self.contract)?
-                        .text(self.contract, &Facts::default(), NUM)
-                        .parse()
-                        .ok()?
+                ("doubtful", _) => changes.push(Box::new(Row::doubtful)),
+                ("separated", num) => {
+                    let num = self.number(num)?;
+                    changes.push(Box::new(move |row| row.separated(num)));
                 }
-                ("judged", "by separator") => judges = &[Judge::Separator],
-                ("judged", "by text") => judges = &[Judge::Text],
-                ("judged", "by itself") => judges = &[Judge::Response],
+                ("by", "the link credential") => changes.push(Box::new(Row::by_link)),
+                ("after:", edits) => {
+                    let edits = edits.split(" & ").map(|edit| self.edit(edit)).collect::<Option<Vec<_>>>()?;
+                    changes.push(Box::new(move |row| row.after(edits)));
+                }
+                ("costs", cost) => {
+                    let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
+                    let cost = Cost::extraction(requests.parse().ok()?, self.number(gateways)?);
+                    changes.push(Box::new(move |row| row.costing(cost)));
+                }
+                ("and", request) => requests.push(self.described(request)?),
+                ("then", what) => then.push(self.then(what)?),
+                ("in", list) => forms = self.forms(list)?,
+                ("like", label) => like = Some(self.form(label)?),
+                ("asked", "as JSON") => forms = forms.changed(|form| form.form = Asked::Json),
+                ("tokens", places) => {
+                    let tokens = Transport::several(places)?;
+                    forms = forms.changed(|form| form.tokens = tokens);
+                }
+                ("gives", count) => gateways = self.number(count)?,
+                ("judged", words) => judges.push(Judge::named(words)?),
                 ("or", "nothing") => unless = Unless::Nothing,
+                ("or", "no control") => unless = Unless::Control,
+                ("or", "a shortage") => unless = Unless::Scarce,
+                ("even", "as text") => changes.push(Box::new(Row::even_as_text)),
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
@@ -107,9 +185,12 @@ impl Reader<'_> {
         let row = match must {
             "reject" => reject(label, words, edits),
             "accept" => accept(label, words, edits).giving(gateways, unless, judges),
+            "alike" => alike(label, words, edits),
             "short" => match &forms {
-                Forms::Each(like) => accept(label, words, edits).short_like(like.first()?.clone()),
-                Forms::InThree => return None,
+                Forms::Each(forms) => {
+                    accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
+                }
+                Forms::InTurns(..) => return None,
             },
             unspecified => {
                 let unspecified = Unspecified::from_id(unspecified)?;
@@ -121,6 +202,7 @@ impl Reader<'_> {
                 )
             }
         };
+        let row = requests.into_iter().fold(row, |row, (why, edits)| row.and(why, edits)).then(then);
         let row = changes.into_iter().fold(row, |row, change| change(row));
         let row = if is_whole { row.labelled(label) } else { row };
         let is_extraction = self.operation.id == OperationId::Extract;
@@ -156,15 +238,59 @@ impl Reader<'_> {
             let times = times.parse().ok().filter(|_| are_known)?;
             return Some(Edit::Body(media.strip_prefix(" as ").unwrap_or(JSON), text, times));
         }
+        if let Some(edit) = of_caller(text) {
+            return Some(edit);
+        }
         Some(match (text, text.split_once('=')) {
-            ("id in query", _) => Edit::Id(Place::Query, 0),
-            ("id in header", _) => Edit::Id(Place::Header, 0),
+            ("country for regions", _) => Edit::ByCountry,
             (_, Some((part, text))) => match part.strip_prefix('?') {
                 Some(part) => Edit::Add(named(part)?, value(text, part, self.contract)?),
                 None => Edit::Set(named(part)?, value(text, part, self.contract)?),
             },
             _ => return None,
         })
+    }
+}
+
+/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` beside it, `no token`; `id in PLACE`, `id NUMBER in PLACE`, `id of
+/// other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`.
+fn of_caller(text: &'static str) -> Option<Edit> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Some(match (word, rest) {
+        ("by", words) => Edit::By(credential(words)?),
+        ("token", rest) => {
+            let (place, words) = rest.strip_prefix("in ")?.split_once(": ")?;
+            Edit::Token(Transport::named(place)?, credential(words)?)
+        }
+        ("no", "token") => Edit::NoToken,
+        ("no", "id in header") => Edit::NoHeaderId,
+        ("id", "of other letters") => with(|probe, request| {
+            Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
+        }),
+        ("id", rest) => {
+            let (number, place) = rest
+                .strip_prefix("in ")
+                .map_or_else(|| rest.split_once(" in "), |place| Some(("0", place)))?;
+            Edit::Id(Place::named(place)?, number.parse().ok()?)
+        }
+        ("claim", claimed) => {
+            let (header, address) = claimed.split_once('=')?;
+            claim(header, address)
+        }
+        ("raw", rest) => {
+            let query = rest.strip_prefix("query ")?;
+            with(move |_, request| Ok(request.raw_query(query)))
+        }
+        _ => return None,
+    })
+}
+
+/// `own`, the label of a wrong token, or the key of a fact.
+fn credential(words: &str) -> Option<Credential> {
+    let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
+    match words {
+        "own" => Some(Credential::Own),
+        _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
 }
 
@@ -192,7 +318,7 @@ pub(in crate::checks) fn fact(key: &str) -> Option<Fact> {
 
 /// `min`, `max-1` and so on are of the range in the document, and `max×10` is a multiple; `listed` is its first value, `default` the one
 /// without a parameter, `custom` the code of a custom separator, `text` that of a text response, `an order` one of the account, `the empty
-/// region` and `the scarce region` those of the facts, and `-×max+1` repeats a character up to one byte more than a separator may have. All
+/// region`, `the scarce region` and `the plentiful region` those of the facts, and `-×max+1` repeats a character up to one byte more than a separator may have. All
 /// else is JSON, or a text.
 fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let distance = |text: &str, from| {
@@ -221,6 +347,7 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
             "custom" => (part == LB).then(|| contract.extract.custom_separator.clone().into())?,
             "text" => (part == RETURN_TYPE).then(|| contract.extract.text.clone().into())?,
             "an order" => Value::Order("SO-1"),
+            "the plentiful region" => Value::Of(Fact::PlentifulRegion),
             "the empty region" => Value::Of(Fact::EmptyRegion),
             "the scarce region" => Value::Of(Fact::ScarceRegion),
             _ => serde_json::from_str(text).map_or_else(|_| text.into(), Value::Json),

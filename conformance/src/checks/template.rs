@@ -1,0 +1,236 @@
+//! Rows that are a template of MiniJinja: loops over forms of an extraction, values that follow from the document, and facts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use minijinja::value::Serde;
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, Value};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::extract::access::HEADERS;
+use super::extraction::{Extraction, Transport};
+use super::near::near;
+use super::requests::protocol_to_name;
+use super::row::fact;
+use super::token::WrongToken;
+use crate::check::Scope;
+use crate::contract::part::{LB, NUM};
+use crate::contract::{Clause, Contract, Extract, boundaries};
+use crate::grammar::{Spelling, integer_texts};
+use crate::names::kept;
+use crate::target::{Facts, GatewayPool};
+
+/// What several rules have in common, which they include.
+const SHARED: [(&str, &str); 3] = [
+    ("limits", include_str!("extract/limits.txt")),
+    ("lacking", include_str!("extract/lacking.txt")),
+    ("repetitions", include_str!("extract/repetitions.txt")),
+];
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.add_filter("json", |text: &str| Json::from(text).to_string());
+    // In a label, where a line break would end the row.
+    templates.add_filter("shown", |text: &str| {
+        text.replace('\n', "␤").replace('\r', "␍").replace('\t', "␉").replace('\0', "␀")
+    });
+    templates.add_function("forms", |name: &str| {
+        let forms = Extraction::named(extract()?, name);
+        let forms = forms.ok_or_else(|| unknown("forms", name))?;
+        Ok::<_, Error>(value(forms.iter().map(Form::new).collect::<Vec<_>>()))
+    });
+    templates
+        .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
+    templates.add_function("unlisted", |name: &str| Ok::<_, Error>(value(unlisted(extract()?, name))));
+    templates.add_function("codes", |names: Vec<String>| Ok::<_, Error>(value(codes(extract()?, names))));
+    templates.add_function("near", |list: &str, text: &str| {
+        let texts: Vec<_> = near(list).map(|near| near.of(text)).collect();
+        if texts.is_empty() { Err(unknown("texts", list)) } else { Ok(texts) }
+    });
+    templates.add_function("fact", |key: &str| {
+        fact(key).map(|fact| fact.to_string()).ok_or_else(|| unknown("fact", key))
+    });
+    templates
+});
+
+fn value(value: impl Serialize) -> Value {
+    Value::from(Serde(value))
+}
+
+fn unknown(what: &str, name: &str) -> Error {
+    Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
+}
+
+fn extract() -> Result<&'static Extract, Error> {
+    let contract = Contract::embedded();
+    Ok(&contract.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?.extract)
+}
+
+/// The rows of a text.
+///
+/// # Errors
+/// It has a mistake.
+pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Result<&'static str, Error> {
+    if !text.contains("{%") && !text.contains("{{") {
+        return Ok(text);
+    }
+    // MiniJinja has `include` only with a feature that nothing else needs.
+    let include = |text: String, (name, shared): &(&str, &str)| {
+        text.replace(&format!("{{% include \"{name}\" %}}"), shared)
+    };
+    let text = SHARED.iter().fold(text.to_owned(), include);
+    Ok(kept(&TEMPLATES.render_str(&text, known(scope))?))
+}
+
+/// A form of an extraction.
+#[derive(Serialize)]
+struct Form {
+    label: String,
+    name: String,
+    place: &'static str,
+    other_places: Vec<[&'static str; 2]>,
+    /// The label of the form that has the token in the query.
+    in_query: String,
+    clause: Clause,
+    protocol: Option<String>,
+    names_no_region: bool,
+    is_text: bool,
+    has_id: bool,
+    is_bare: bool,
+    is_combined: bool,
+}
+
+impl Form {
+    fn new(form: &Extraction) -> Self {
+        Self {
+            label: form.label(),
+            name: form.name(),
+            place: form.transport().label(),
+            other_places: form.other_transports().map(|other| [other.label(), other.name()]).collect(),
+            in_query: form.sent_in(Transport::Query).label(),
+            clause: form.clause(),
+            protocol: form.protocol.clone(),
+            names_no_region: form.names_no_region(),
+            is_text: form.is_text(),
+            has_id: form.has_id(),
+            is_bare: form.is_bare(),
+            is_combined: form.is_combined(),
+        }
+    }
+}
+
+/// What rows may use beside the functions above.
+fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
+    let extract = &contract.extract;
+    let range = |name: &str| {
+        let range = extract.range(name);
+        json!({ "min": range.start(), "max": range.end() })
+    };
+    let default_protocol = extract.protocol.default_text();
+    let separators = extract.separators.iter().map(|of| json!({ "code": of.code, "text": of.text }));
+    let wrong = WrongToken::all().map(|wrong| json!({ "label": wrong.label, "reason": wrong.reason }));
+    let (region, differing) = differing(extract, facts);
+    value(json!({
+        "num": range(NUM),
+        "lb": range(LB),
+        "longest_sb": extract.separator_bytes,
+        "separators": separators.collect::<Vec<_>>(),
+        "default_separator": extract.lb.default_text(),
+        "custom": extract.custom_separator,
+        "return_types": [&extract.json, &extract.text],
+        "protocols": extract.protocols,
+        "own_protocol": protocol_to_name(extract, facts).unwrap_or(&default_protocol),
+        "default_protocol": default_protocol,
+        "default_region": extract.regions.default_text(),
+        "places": BTreeMap::from(Transport::ALL.map(|place| (place.label(), place.name()))),
+        "headers": HEADERS,
+        "wrong_tokens": wrong.collect::<Vec<_>>(),
+        "egress_ip": facts.egress_ip,
+        "entitled_protocols": facts.entitled_protocols,
+        "region": region,
+        "differing": differing,
+        "other_regions": other_regions(extract, facts),
+        "more_than_scarce": more_than_scarce(extract, facts),
+    }))
+}
+
+/// Values of a parameter that its enum lacks.
+fn unlisted(extract: &Extract, name: &str) -> Vec<String> {
+    let parameter = extract.operation.parameters.iter().find(|parameter| parameter.name == name);
+    let boundaries = parameter.into_iter().flat_map(|parameter| boundaries(&parameter.schema));
+    boundaries.filter(|value| !value.allowed).map(|value| value.text()).collect()
+}
+
+/// Values of `lb` that are not listed, these names among them. A service that reads only one digit takes some for listed values.
+fn codes(extract: &Extract, names: Vec<String>) -> Vec<Spelling> {
+    let range = extract.range(LB);
+    let mut values = integer_texts(&range);
+    let listed = extract.lb.schema.values.iter().filter_map(|code| code.as_str());
+    let longer = listed.flat_map(|code| [format!("{code}0"), format!("1{code}"), code.repeat(2)]);
+    for value in unlisted(extract, LB).into_iter().chain(longer).chain(names) {
+        let is_listed = value.parse().is_ok_and(|number: i64| range.contains(&number));
+        if !is_listed && values.iter().all(|known| known.text != value) {
+            values.push(Spelling::malformed(value, "not a listed value"));
+        }
+    }
+    values
+}
+
+/// A region, and others with their labels and the names of the forms in which they are sent beside it. Codes have the same length, and the
+/// default value has another one.
+fn differing(extract: &Extract, facts: &Facts) -> (String, Vec<[String; 3]>) {
+    /// Where no region with gateways is known: a pair that differs is rejected for any country.
+    const ANY_COUNTRY: &str = "USA";
+    let region = facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
+    let known = [
+        ("scarce", facts.scarce_region.clone()),
+        ("empty", facts.empty_region.clone()),
+        ("default", Some(extract.regions.default_text())),
+    ];
+    let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
+    let mut others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
+    if others.is_empty() {
+        others.push(("any", ANY_COUNTRY.to_owned()));
+    }
+    let count = others.len();
+    let shorter = region.chars().take(region.chars().count().saturating_sub(1)).collect();
+    others.extend([("cut", shorter), ("longer", format!("{region}X"))]);
+    let in_forms = |(at, (label, other)): (usize, (&str, String))| {
+        let forms = match at {
+            0 => "every form",
+            _ if at < count => "forms of the query",
+            _ => "JSON and text",
+        };
+        [label.to_owned(), other, forms.to_owned()]
+    };
+    let others = others.into_iter().enumerate().map(in_forms).filter(|[_, other, _]| !other.is_empty());
+    (region, others.collect())
+}
+
+/// Regions with known gateways beside the default one and those of other facts: a service may forget about the protocol in one of them.
+fn other_regions(extract: &Extract, facts: &Facts) -> Vec<String> {
+    const MAX: usize = 12;
+    let default = extract.regions.default_text();
+    let taken = [&facts.plentiful_region, &facts.scarce_region, &facts.empty_region].map(Option::as_ref);
+    let others = facts.known_gateways.iter().map(|pool| &pool.region);
+    let others = others.filter(|other| **other != default && !taken.contains(&Some(*other)));
+    others.collect::<BTreeSet<_>>().into_iter().take(MAX).cloned().collect()
+}
+
+/// For each protocol, one more than the known gateways of the scarce region, but at most the largest `num`.
+fn more_than_scarce(extract: &Extract, facts: &Facts) -> BTreeMap<String, i64> {
+    /// More gateways than a scarce region is likely to have, within the budget of a small run. If the region has more, the cases with the
+    /// maximum `num` get a partial result.
+    const FEW: usize = 5;
+    let max = *extract.num_range.end();
+    let number = |protocol: &String| {
+        let is_scarce = |pool: &&GatewayPool| {
+            Some(&pool.region) == facts.scarce_region.as_ref() && pool.protocol == *protocol
+        };
+        let num = facts.known_gateways.iter().find(is_scarce).map_or(FEW, |pool| pool.gateways.len() + 1);
+        i64::try_from(num).unwrap_or(max).min(max)
+    };
+    extract.protocols.iter().map(|protocol| (protocol.clone(), number(protocol))).collect()
+}
