@@ -857,6 +857,7 @@ fn limits() -> Vec<(String, String)> {
     let [sb, id] = ["sb", "request_id"].map(|name| usize::try_from(longest(name).unwrap()).unwrap());
     let mut names = vec![
         ("longest-sb".to_owned(), "%C3%A9".repeat(sb / 2)),
+        ("longest-id".to_owned(), "%C3%A9".repeat(id / 2)),
         ("id-max".to_owned(), id.to_string()),
         ("id-over".to_owned(), "x".repeat(id + 1)),
     ];
