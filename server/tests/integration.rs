@@ -7,7 +7,6 @@
     reason = "a test may panic; clippy does not know that helpers are part of it"
 )]
 
-mod abuse;
 mod cli;
 mod edge_admission;
 mod edge_http;

@@ -67,8 +67,8 @@ async fn respond<O: Handler>(rqctx: &RequestContext<Context>, body: UnreadBody) 
     });
     let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
     let error_code = response.error_code();
-    let micros = metrics::micros(in_flight.finish(error_code));
     let (outcome, status) = (metrics::outcome(error_code), response.status_code().as_u16());
+    let micros = metrics::micros(in_flight.finish(status, error_code));
     match error_code {
         None => tracing::info!(outcome, status, micros, "succeeded"),
         Some(code) => {

@@ -30,31 +30,18 @@ type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 
 pub(crate) struct Metrics {
     registry: Registry,
-    operations: Vec<OperationMetrics>,
     calls: Family<Outcome, Counter>,
+    call_seconds: Histograms<OperationLabel>,
     in_flight: Gauge<i64, AtomicI64>,
     /// Open connections, counted in each round of the stall monitor.
     connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed because they were idle or stalled.
     connections_timed_out: Counter,
-    /// In the order of [`Query`].
-    queries: Vec<QueryMetrics>,
+    store_seconds: Histograms<QueryLabel>,
+    store_failures: Family<QueryLabel, Counter>,
     cached: Counter,
     /// Connections to the database: all, in use, and queries that wait for one.
     pool: [Gauge; 3],
-}
-
-/// The metrics of an operation, looked up by their labels once.
-struct OperationMetrics {
-    operation: &'static str,
-    successes: Counter,
-    seconds: Histogram,
-}
-
-/// The metrics of a query to the repository.
-struct QueryMetrics {
-    seconds: Histogram,
-    failures: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -65,17 +52,6 @@ struct Outcome {
     status: u16,
     /// Business code of an error, else 0.
     code: i64,
-}
-
-impl Outcome {
-    fn success(operation: &'static str, status: u16) -> Self {
-        Self { operation, outcome: outcome(None), status, code: 0 }
-    }
-
-    fn rejected(operation: &'static str, code: ErrorCode) -> Self {
-        let status = code.status().as_u16();
-        Self { operation, outcome: outcome(Some(code)), status, code: code.number() }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -95,27 +71,27 @@ impl Metrics {
         let help = "Calls by operation, outcome, status and business code";
         let calls: Family<Outcome, Counter> = registered(&mut registry, "calls", help);
         let help = "Time from the head of a request to its response, in seconds";
-        let call_seconds = registered_histograms(&mut registry, "call_duration", help);
-        let operation_metrics = |of: &'static table::Operation| OperationMetrics {
-            operation: &of.id,
-            successes: calls.get_or_create_owned(&Outcome::success(&of.id, of.status)),
-            seconds: call_seconds.get_or_create_owned(&OperationLabel { operation: &of.id }),
-        };
-        let operations = operations.iter().map(operation_metrics).collect();
+        let call_seconds: Histograms<OperationLabel> =
+            registered_histograms(&mut registry, "call_duration", help);
         let help = "Time that queries to the database take, by query";
-        let store_seconds = registered_histograms(&mut registry, "store_duration", help);
+        let store_seconds: Histograms<QueryLabel> =
+            registered_histograms(&mut registry, "store_duration", help);
         let help = "Queries to the database that failed";
         let store_failures: Family<QueryLabel, Counter> = registered(&mut registry, "store_failures", help);
-        let query_metrics = |query: &Query| {
-            let label = QueryLabel { query: query.into() };
-            QueryMetrics {
-                seconds: store_seconds.get_or_create_owned(&label),
-                failures: store_failures.get_or_create_owned(&label),
-            }
-        };
-        let queries = Query::VARIANTS.iter().map(query_metrics).collect();
+        // What has not happened yet is there, as zero.
+        for table::Operation { id: operation, status, .. } in operations {
+            drop(calls.get_or_create(&Outcome {
+                operation,
+                outcome: outcome(None),
+                status: *status,
+                code: 0,
+            }));
+            drop(call_seconds.get_or_create(&OperationLabel { operation }));
+        }
+        for query in Query::VARIANTS.iter().map(|query| QueryLabel { query: query.into() }) {
+            drop((store_seconds.get_or_create(&query), store_failures.get_or_create(&query)));
+        }
         Self {
-            operations,
             in_flight: registered(&mut registry, "calls_in_flight", "Calls without a response"),
             connections: registered(
                 &mut registry,
@@ -139,7 +115,9 @@ impl Metrics {
             ]
             .map(|(name, help)| registered(&mut registry, name, help)),
             calls,
-            queries,
+            call_seconds,
+            store_seconds,
+            store_failures,
             registry,
         }
     }
@@ -159,8 +137,7 @@ impl Metrics {
     /// Counts a call of an operation as in flight.
     pub(crate) fn begin(&self, operation: &'static str) -> CallInFlight<'_> {
         self.in_flight.inc();
-        let counts = self.operations.iter().find(|it| it.operation == operation);
-        CallInFlight { metrics: self, counts, started: Instant::now(), finished: None }
+        CallInFlight { metrics: self, operation, started: Instant::now(), finished: None }
     }
 
     /// Sets the number of open connections, and counts those that were closed because they were idle or stalled.
@@ -172,10 +149,10 @@ impl Metrics {
 
 impl Observer for Metrics {
     fn queried(&self, query: Query, time: Duration, has_failed: bool) {
-        let QueryMetrics { seconds, failures } = &self.queries[query as usize];
-        seconds.observe(time.as_secs_f64());
+        let label = QueryLabel { query: query.into() };
+        self.store_seconds.get_or_create(&label).observe(time.as_secs_f64());
         if has_failed {
-            failures.inc();
+            self.store_failures.get_or_create(&label).inc();
         }
     }
 }
@@ -207,40 +184,34 @@ impl fmt::Debug for Metrics {
 /// A call without a response. If it is dropped before it has one, the caller has disconnected, which is counted and logged.
 pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,
-    counts: Option<&'a OperationMetrics>,
+    operation: &'static str,
     started: Instant,
-    /// The error code, if the response is an error, and the time that the call took.
-    finished: Option<(Option<ErrorCode>, Duration)>,
+    /// The status of the response, the error code if it is an error, and the time that the call took.
+    finished: Option<(u16, Option<ErrorCode>, Duration)>,
 }
 
 impl CallInFlight<'_> {
     /// Records that the response is ready. Returns the time that the call took.
-    pub(crate) fn finish(&mut self, code: Option<ErrorCode>) -> Duration {
+    pub(crate) fn finish(&mut self, status: u16, code: Option<ErrorCode>) -> Duration {
         let after = self.started.elapsed();
-        self.finished = Some((code, after));
+        self.finished = Some((status, code, after));
         after
     }
 }
 
 impl Drop for CallInFlight<'_> {
     fn drop(&mut self) {
-        self.metrics.in_flight.dec();
-        if self.finished.is_none() {
-            let micros = micros(self.started.elapsed());
-            tracing::info!(outcome = DISCONNECTED, micros, "the caller disconnected");
-        }
-        let Some(OperationMetrics { operation, successes, seconds }) = self.counts else { return };
-        let (outcome, after) = match self.finished {
+        let Self { metrics, operation, started, finished } = *self;
+        metrics.in_flight.dec();
+        let (outcome, status, code, after) = match finished {
+            Some((status, code, after)) => (outcome(code), status, code.map_or(0, ErrorCode::number), after),
             None => {
-                (Outcome { operation, outcome: DISCONNECTED, status: 0, code: 0 }, self.started.elapsed())
+                let after = started.elapsed();
+                tracing::info!(outcome = DISCONNECTED, micros = micros(after), "the caller disconnected");
+                (DISCONNECTED, 0, 0, after)
             }
-            Some((None, after)) => {
-                successes.inc();
-                return seconds.observe(after.as_secs_f64());
-            }
-            Some((Some(code), after)) => (Outcome::rejected(operation, code), after),
         };
-        self.metrics.calls.get_or_create(&outcome).inc();
-        seconds.observe(after.as_secs_f64());
+        metrics.calls.get_or_create(&Outcome { operation, outcome, status, code }).inc();
+        metrics.call_seconds.get_or_create(&OperationLabel { operation }).observe(after.as_secs_f64());
     }
 }

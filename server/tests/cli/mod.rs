@@ -1,4 +1,4 @@
-//! What the program prints of the library's own. `tests/sessions` and `tests/store/transcripts` have its commands.
+//! What the program prints of the library's own. `tests/sessions` has its commands.
 
 mod log_lines;
 

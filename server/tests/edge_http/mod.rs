@@ -1,4 +1,4 @@
-//! Starting and closing, and bodies that are still being sent when their response is there.
+//! Panics, and bodies that are still being sent when their response is there.
 
 use std::{io::Write as _, sync::Arc, thread, time::Duration};
 
@@ -18,35 +18,6 @@ use crate::{
         wire::{ask, exchange, read},
     },
 };
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_closed_server_is_gone_and_its_address_free() {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
-    let running = start(Config::loopback(store.clone())).unwrap();
-    let address = running.address();
-    assert_eq!(running.base_url(), format!("http://{address}"));
-    let head = format!("GET {} HTTP/1.1", ExtractProxies::PATH);
-    assert_eq!(ask(address, head, Vec::new()).await.unwrap().status, 400);
-    assert!(running.close(Duration::from_secs(5)).await);
-    let again = start(Config { listen: address, ..Config::loopback(store) }).unwrap();
-    assert_eq!(again.address(), address);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn closing_does_not_wait_for_a_caller_who_never_ends() {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
-    let running = start(Config::loopback(store)).unwrap();
-    let head = format!(
-        "POST {} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{{",
-        SearchStaticInstances::PATH
-    );
-    let _half_sent = exchange(running.address(), &[head.as_bytes()]);
-    // The server must have begun with the request, or else it has nothing to wait for.
-    tokio::time::sleep(Duration::from_millis(100)).await;
-    let begun = std::time::Instant::now();
-    assert!(!running.close(Duration::from_millis(300)).await);
-    assert!(begun.elapsed() < Duration::from_secs(5));
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_becomes_a_response_and_the_server_goes_on() {

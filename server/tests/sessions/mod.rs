@@ -1,5 +1,8 @@
 #![doc = include_str!("README.md")]
 
+mod damaged;
+mod log;
+
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
@@ -9,6 +12,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     process::{Child, Command, Output, Stdio},
+    sync::Arc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -26,13 +30,12 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::{
-    abuse::{rounds, target::MAX_MEMORY_KB},
     nginx::{Nginx, installed},
     store::backend::{Database, connect},
     support::{
         frames::{
             self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY,
-            PUSH_PROMISE, SETTINGS, WINDOW_UPDATE, frame,
+            PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW_UPDATE, frame,
         },
         identity::Pair,
         tls_client::{client, handshake},
@@ -49,7 +52,13 @@ macro_rules! sessions {
     )+};
 }
 
-sessions! { admission callers commands databases deadlines extractions http1 http2 in_force nginx records requests sandbox secrets servers terminal tls }
+sessions! {
+    accounts admission callers commands configuration connections databases deadlines earlier entitlements extractions gateways groups
+    http1 http2 import in_force input instances nginx records requests sandbox secrets servers terminal tls tokens whitelist
+}
+
+/// Most memory that a server may have had, whatever was sent to it. It takes about a tenth of this by itself.
+const MAX_MEMORY_KB: u64 = 192 * 1024;
 
 /// ESC, BEL, CSI as a C1 control, DEL, NEL, line ends, reordering; and words that must stay as they are.
 const STEERING: &str = "北京\u{1b}[2J\u{7}\u{9b}31m\u{7f}\u{85}\n\r\t\u{2028}\u{202e}\u{2066}";
@@ -62,7 +71,9 @@ fn play(script: &str) {
     for some in sessions.chunks(8) {
         std::thread::scope(|scope| {
             for (title, lines) in some {
-                scope.spawn(move || play_on_each(title, &lines.replace("\n    ", " ")));
+                let lines = lines.replace("\n    ", " ").replace("\n|\n", "\\n\n");
+                let lines = lines.replace("\n| ", "\\n").replace("\n< ", "\\n");
+                scope.spawn(move || play_on_each(title, &lines));
             }
         });
     }
@@ -93,6 +104,8 @@ struct Session {
     held: Option<Box<dyn Stream>>,
     /// Connections that wait for their end, and what they have received then.
     opened: Vec<JoinHandle<String>>,
+    /// Connections that stay open.
+    kept: Vec<Box<dyn Stream>>,
     nginx: Option<Nginx>,
     /// The connection of a transaction that is open.
     transaction: Option<Box<dyn Any>>,
@@ -165,6 +178,7 @@ impl Session {
             trusted: None,
             held: None,
             opened: Vec::new(),
+            kept: Vec::new(),
             nginx: None,
             transaction: None,
             printed: BTreeSet::new(),
@@ -309,29 +323,48 @@ impl Session {
                     assert_eq!((self.cache_hits(server) - before).to_string(), number, "{place}");
                 }
             }
-            "open" | "drip" | "slow" => {
-                let (endpoint, text) = rest.split_once(' ').unwrap_or((rest, ""));
-                let (endpoint, number) = endpoint.split_once('×').unwrap_or((endpoint, "1"));
-                for _ in 0..number.parse().unwrap() {
-                    let (stream, socket) = self.connect(0, endpoint);
-                    let (place, pace, bytes) = (place.to_owned(), verb.to_owned(), bytes(text));
-                    let max_wait = Duration::from_secs(if endpoint.starts_with("nginx") { 60 } else { 20 });
-                    let ended = move || ended(&place, &pace, stream, &socket, &bytes, max_wait);
-                    self.opened.push(std::thread::spawn(ended));
+            "open" | "drip" | "slow" | "flood" => {
+                let (text, again) = match verb {
+                    "flood" => rest.split_once(" < ").unwrap(),
+                    _ => (rest, ""),
+                };
+                let (endpoint, number, first) = destination(text);
+                let [first, again]: [Arc<[_]>; 2] = [first, again].map(|text| bytes(text).into());
+                let is_patient = verb == "flood" || endpoint.starts_with("nginx");
+                let max_wait = Duration::from_secs(if is_patient { 60 } else { 20 });
+                for _ in 0..number {
+                    let (mut stream, socket) = self.connect(0, endpoint);
+                    let (place, pace) = (place.to_owned(), verb.to_owned());
+                    let (first, again) = (Arc::clone(&first), Arc::clone(&again));
+                    self.opened.push(std::thread::spawn(move || {
+                        if pace != "flood" {
+                            return ended(&place, &pace, stream, &socket, &first, max_wait);
+                        }
+                        let _ = stream.write_all(&first);
+                        flooded(&place, socket, &again, max_wait);
+                        String::new()
+                    }));
                 }
             }
-            "raw" => {
-                let (mut stream, socket) = self.connect(0, "plain");
-                let (place, bytes, expected) = (place.to_owned(), bytes(rest), expected.to_owned());
-                self.opened.push(std::thread::spawn(move || {
-                    // A caller without a response by then gets none. The server may hang up before it has read all of it.
-                    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-                    let _ = stream.write_all(&bytes);
-                    let mut received = Vec::new();
-                    let _ = stream.read_to_end(&mut received);
-                    assert_statuses(&place, &String::from_utf8_lossy(&received), &expected);
-                    String::new()
-                }));
+            "raw" => self.raw(place, 1, rest, expected),
+            _ if verb.starts_with("raw×") => self.raw(place, count(&verb["raw×".len()..]), rest, expected),
+            "keep" => {
+                let (endpoint, number, text) = destination(rest);
+                let bytes = bytes(text);
+                for _ in 0..number {
+                    let (mut stream, _) = self.connect(0, endpoint);
+                    // The server may hang up before it has read all of it.
+                    let _ = stream.write_all(&bytes).and_then(|()| stream.flush());
+                    self.kept.push(stream);
+                }
+            }
+            "drop" => self.kept.clear(),
+            "leave" => {
+                let (endpoint, number, text) = destination(rest);
+                let bytes = bytes(text);
+                for round in 0..number {
+                    let _ = self.connect(0, endpoint).0.write_all(&bytes[..round % bytes.len() + 1]);
+                }
             }
             "closed" => {
                 let received: String = self.opened.drain(..).map(|opened| opened.join().unwrap()).collect();
@@ -351,6 +384,21 @@ impl Session {
         }
     }
 
+    /// Sends bytes on so many connections, each of which gets these statuses.
+    fn raw(&mut self, place: &str, number: usize, text: &str, expected: &str) {
+        let bytes: Arc<[_]> = bytes(text).into();
+        for _ in 0..number {
+            let (mut stream, socket) = self.connect(0, "plain");
+            let (place, bytes, expected) = (place.to_owned(), Arc::clone(&bytes), expected.to_owned());
+            self.opened.push(std::thread::spawn(move || {
+                // The server may hang up before it has read all of it.
+                let _ = stream.write_all(&bytes);
+                assert_statuses(&place, &statuses(socket), &expected);
+                String::new()
+            }));
+        }
+    }
+
     fn assert_running(&self, place: &str) {
         assert!(!self.servers.is_empty(), "{place}: no running server, or an unknown verb");
     }
@@ -365,10 +413,23 @@ impl Session {
             .replace("{query}", "GET {EXTRACT}?api_key={main}&")
             .replace("{bodies}", "⟨1/49×POST,⟩{body}")
             .replace("{body}", "POST {search} | Content-Type: application/json < ")
+            .replace(
+                "{search-head}",
+                "POST {search} HTTP/1.1\\x0d\\nHost: x\\x0d\\nContent-Type: application/json\\x0d\\n",
+            )
             .replace("{groups}", "{GROUPS}?api_key={main}")
             .replace("{extract}", "{EXTRACT}?api_key={main}&num=1")
             .replace("{search}", "{SEARCH}?api_key={main}");
+        let line = match line.contains("{h2-resets}") {
+            true => line.replace("{h2-resets}", &escaped(&h2_resets(&self.groups()))),
+            false => line,
+        };
         self.names.iter().fold(line, |line, (name, value)| line.replace(&format!("{{{name}}}"), value))
+    }
+
+    /// Path and query of a good call.
+    fn groups(&self) -> String {
+        format!("{}?api_key={}", ListStaticGroups::PATH, self.names["main"])
     }
 
     /// A program in the folder, without settings in its environment but the database, and without input.
@@ -413,6 +474,13 @@ impl Session {
             let place = format!("{place} ({line})");
             assert_eq!(output.status.code().unwrap().to_string(), code, "{place}: {output:?}");
             let said = self.said(&place, &output);
+            if let Some(lines) = texts.strip_prefix("=\\n") {
+                let all = String::from_utf8([output.stderr, output.stdout].concat()).unwrap();
+                let is_same = all.lines().count() == lines.split("\\n").count()
+                    && lines.split("\\n").zip(all.lines()).all(|(expected, line)| fits(expected, line));
+                assert!(is_same, "{place}: expected\n{}\nfound\n{all}", lines.replace("\\n", "\n"));
+                continue;
+            }
             assert_texts(&place, &said, texts);
             // A failure is one line, unless more are expected, to which clap adds how the command is used.
             let errors: Vec<_> = said.lines().filter(|line| !line.contains(" WARN ")).collect();
@@ -505,10 +573,8 @@ impl Session {
             let before = self.names.insert(name.clone(), token.clone());
             assert!(before.is_none_or(|before| before == token), "fixed tokens are the same each time");
         }
-        for (name, frame) in h2_frames(&format!("{}?api_key={}", ListStaticGroups::PATH, self.names["main"]))
-        {
-            let text = frame.iter().map(|byte| format!("\\x{byte:02x}")).collect();
-            self.names.insert(name.to_owned(), text);
+        for (name, frame) in h2_frames(&self.groups()) {
+            self.names.insert(name.to_owned(), escaped(&frame));
         }
         self.names.insert("pid".to_owned(), child.id().to_string());
         let (address, admin) = (address(&base_url), address(&admin));
@@ -639,7 +705,8 @@ fn ended(
     bytes: &[u8],
     max_wait: Duration,
 ) -> String {
-    socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    let pause = if pace == "open" { 200 } else { 50 };
+    socket.set_read_timeout(Some(Duration::from_millis(pause))).unwrap();
     let mut later = match pace {
         "drip" => bytes[bytes.len() - 1..].repeat(1000),
         "slow" => bytes.to_vec(),
@@ -662,14 +729,69 @@ fn ended(
     panic!("{place}: still open after {max_wait:?}");
 }
 
-/// The statuses of all responses on a connection, none of which is a server error.
-fn assert_statuses(place: &str, received: &str, expected: &str) {
-    let starts = received.split("HTTP/1.1 ").skip(1).chain(received.split("HTTP/1.0 ").skip(1));
-    let found: Vec<_> = starts.map(|start| start.split(' ').next().unwrap_or_default()).collect();
+/// Writes bytes again and again, and reads nothing, up to the end of the connection, which must come.
+fn flooded(place: &str, mut socket: TcpStream, bytes: &[u8], max_wait: Duration) {
+    socket.set_nonblocking(true).unwrap();
+    let begun = Instant::now();
+    while begun.elapsed() < max_wait {
+        match socket.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
+            // It was closed with bytes that nobody will read.
+            Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+    panic!("{place}: still open after {max_wait:?}");
+}
+
+/// The status of each response on a connection, up to its end or until nothing more comes.
+fn statuses(mut socket: TcpStream) -> Vec<String> {
+    // Longer than the server waits for a body; a caller without a response by then gets none.
+    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut received = Vec::new();
+    // A reset is an end as well, and what came before it counts.
+    let _ = socket.read_to_end(&mut received);
+    let text = String::from_utf8_lossy(&received);
+    let starts = text.split("HTTP/1.1 ").skip(1).chain(text.split("HTTP/1.0 ").skip(1));
+    starts.map(|start| start.split(' ').next().unwrap_or_default().to_owned()).collect()
+}
+
+fn assert_statuses(place: &str, found: &[String], expected: &str) {
     let is_rejected = found.len() <= 1 && found.iter().all(|status| status.starts_with('4'));
     let is_expected =
         if expected == "rejected" { is_rejected } else { found.join(" ") == repeated(expected).trim_end() };
     assert!(is_expected, "{place}: {found:?}");
+}
+
+/// An endpoint, the number of connections to it, and what they send.
+fn destination(text: &str) -> (&str, usize, &str) {
+    let (endpoint, text) = text.split_once(' ').unwrap_or((text, ""));
+    let (endpoint, number) = endpoint.split_once('×').unwrap_or((endpoint, "1"));
+    (endpoint, count(number), text)
+}
+
+/// A number, or the second of two with `SALLYPORT_ABUSE=long`.
+fn count(text: &str) -> usize {
+    let (short, long) = text.split_once('/').unwrap_or((text, text));
+    let is_long = std::env::var_os("SALLYPORT_ABUSE").is_some_and(|form| form == "long");
+    (if is_long { long } else { short }).parse().unwrap()
+}
+
+/// Bytes as a line writes them.
+fn escaped(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
+}
+
+/// Requests of HTTP/2 that are taken back at once, each on a stream of its own.
+fn h2_resets(target: &str) -> Vec<u8> {
+    let headers = frames::get(target);
+    let streams = (0..u32::try_from(count("5000/100000")).unwrap()).map(|number| 2 * number + 1);
+    let call = |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers);
+    streams
+        .flat_map(|stream| [call(stream), frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat())
+        .collect()
 }
 
 /// Frames of HTTP/2, as the bytes of a line.
@@ -735,6 +857,7 @@ fn limits() -> Vec<(String, String)> {
     let [sb, id] = ["sb", "request_id"].map(|name| usize::try_from(longest(name).unwrap()).unwrap());
     let mut names = vec![
         ("longest-sb".to_owned(), "%C3%A9".repeat(sb / 2)),
+        ("longest-id".to_owned(), "%C3%A9".repeat(id / 2)),
         ("id-max".to_owned(), id.to_string()),
         ("id-over".to_owned(), "x".repeat(id + 1)),
     ];
@@ -756,9 +879,7 @@ fn repeated(text: &str) -> String {
     let Some((before, rest)) = text.split_once('⟨') else { return text.to_owned() };
     let (repeat, after) = rest.split_once('⟩').unwrap();
     let (number, part) = repeat.split_once('×').unwrap();
-    let (short, long) = number.split_once('/').unwrap_or((number, number));
-    let number = rounds(short.parse().unwrap(), long.parse().unwrap());
-    format!("{before}{}{}", part.repeat(number), repeated(after))
+    format!("{before}{}{}", part.repeat(count(number)), repeated(after))
 }
 
 /// The bytes that a text stands for.
@@ -791,16 +912,18 @@ fn assert_texts(place: &str, said: &str, expected: &str) {
         } else if let Some(whole) = part.strip_prefix('=') {
             assert_eq!(said, whole, "{place}");
         } else if part.contains('…') {
-            let parts = part.split('…');
-            let fits = |line: &str| {
-                parts
-                    .clone()
-                    .try_fold(line, |rest, part| rest.find(part).map(|at| &rest[at + part.len()..]))
-                    .is_some()
-            };
-            assert!(said.lines().any(fits), "{place}: expected {part:?} in {said}");
+            let is_there = said.lines().any(|line| fits(&format!("…{part}…"), line));
+            assert!(is_there, "{place}: expected {part:?} in {said}");
         } else {
             assert!(said.contains(&part), "{place}: expected {part:?} in {said}");
         }
     }
+}
+
+/// Whether a line is the expected one, in which each `…` stands for any text.
+fn fits(expected: &str, line: &str) -> bool {
+    let mut parts = expected.split('…');
+    let Some(rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let rest = parts.try_fold(rest, |rest, part| Some(&rest[rest.find(part)? + part.len()..]));
+    rest.is_some_and(|rest| rest.is_empty() || expected.ends_with('…'))
 }

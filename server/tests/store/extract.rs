@@ -19,9 +19,6 @@ use super::{
     requests::{command, with_id},
 };
 
-/// `x-max-utf8-bytes` of a request id.
-const MAX_REQUEST_ID: usize = 255;
-
 struct Sandbox {
     database: Database,
     store: Arc<dyn Store>,
@@ -34,20 +31,6 @@ impl Sandbox {
         let store = database.open().await;
         let sample = seed(store.as_ref()).await.unwrap();
         Self { database, service: Service::new(store.clone()), store, sample }
-    }
-}
-
-async fn the_choice_goes_around(database: Database) {
-    let sandbox = Sandbox::new(database).await;
-    let Sample { tokens, scarce_region, scarce_count, .. } = &sandbox.sample;
-    let (mut seen, mut tries) = (HashSet::new(), 0);
-    while seen.len() < *scarce_count as usize {
-        tries += 1;
-        // Each has a fair part of the ring: missing one a thousand times over does not happen by chance.
-        assert!(tries < 1_000, "some gateway is never chosen");
-        seen.extend(
-            sandbox.service.extract(command(&tokens.main, 1, scarce_region)).await.unwrap().endpoints,
-        );
     }
 }
 
@@ -70,16 +53,6 @@ async fn simultaneous_requests_with_one_id_get_one_result(database: Database) {
         }
         assert_eq!(responses.len(), 1);
     }
-}
-
-async fn the_longest_request_id_and_a_longer_one_are_stored(database: Database) {
-    let Sandbox { store, service, sample, .. } = Sandbox::new(database).await;
-    let command = command(&sample.tokens.main, 20, &sample.plentiful_region);
-    for length in [MAX_REQUEST_ID, 8 * MAX_REQUEST_ID] {
-        let extract = || service.extract(with_id(&"é".repeat(length / 2), command.clone()));
-        assert_eq!(extract().await.unwrap(), extract().await.unwrap());
-    }
-    assert_eq!(store.delete_extractions(Timestamp::MAX).await.unwrap(), 2);
 }
 
 async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Database) {
@@ -118,8 +91,6 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
 }
 
 on_both! {
-    the_choice_goes_around,
     simultaneous_requests_with_one_id_get_one_result,
-    the_longest_request_id_and_a_longer_one_are_stored,
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,
 }

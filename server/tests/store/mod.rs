@@ -11,7 +11,6 @@ mod plans;
 mod processes;
 mod requests;
 mod search;
-mod transcripts;
 mod transfer;
 
 use crate::support::{server_process, shared_buffer, wire};

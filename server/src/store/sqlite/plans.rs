@@ -2,13 +2,12 @@
 
 use rusqlite::StatementStatus;
 
-use super::{DIALECT, SqliteStore, open, session::SqliteSession};
+use super::{DIALECT, open, session::SqliteSession};
 use crate::{
     api::generated::SearchRequest,
     domain::{
         Protocol, Status,
         extraction::{ExtractionQuery, Parameters, Region},
-        ports::Repository as _,
         search::SearchQuery,
         token::Token,
     },
@@ -56,25 +55,19 @@ fn a_search_seeks_by_address_whatever_the_statistics_say() {
     }
 }
 
-#[tokio::test]
-async fn a_search_is_planned_once() {
-    let store = SqliteStore::temporary().unwrap();
-    let sql = search_sql(&DIALECT, true).replace('$', "?");
+#[test]
+fn a_search_is_planned_once() {
+    let (db, statements) = (open::in_memory(), Statements::new(&DIALECT));
     let filter = |property: &str| SearchRequest::FILTERS.iter().find(|it| it.property == property).unwrap();
     for status in Status::NAMES {
         let filters = vec![(filter("status"), status.into()), (filter("groupId"), 7_i64.into())];
         let query = SearchQuery { addresses: Vec::new(), filters, page: 1, page_size: 20 };
-        let searched = store.search(Token::new("unknown").digest(), query).await;
-        assert!(searched.unwrap().is_none());
+        let unknown = Token::new("unknown").digest();
+        assert!(queries::search(&mut SqliteSession(&db), &statements, unknown, &query).unwrap().is_none());
     }
-    // The connection that was used last is used next.
-    let checked = store.0.backend.readers.read(move |db| {
-        let search = db.prepare_cached(&sql)?;
-        assert!(search.get_status(StatementStatus::Run) >= 5, "another statement or connection");
-        assert_eq!(search.get_status(StatementStatus::RePrepare), 0, "planned again");
-        Ok(())
-    });
-    checked.await.unwrap();
+    let search = db.prepare_cached(&search_sql(&DIALECT, true).replace('$', "?")).unwrap();
+    assert!(search.get_status(StatementStatus::Run) >= 5, "another statement");
+    assert_eq!(search.get_status(StatementStatus::RePrepare), 0, "planned again");
 }
 
 #[test]

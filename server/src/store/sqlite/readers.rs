@@ -1,12 +1,9 @@
 //! The connections for reading.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
+use deadpool::{Status, unmanaged};
 use rusqlite::Connection;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::store::{Pool, Result, StoreError};
 
@@ -17,67 +14,39 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 /// A fixed set of connections, each used by one reader at a time.
 #[derive(Debug)]
 pub(super) struct Readers {
-    idle: Arc<Mutex<Vec<Connection>>>,
-    permits: Arc<Semaphore>,
-    connections: usize,
+    connections: unmanaged::Pool<Connection>,
     /// Each reader that waits for a connection has a clone.
     waiting: Arc<()>,
 }
 
 impl Readers {
     pub(super) fn new(connections: Vec<Connection>) -> Self {
-        let number = connections.len();
-        Self {
-            idle: Arc::new(Mutex::new(connections)),
-            permits: Arc::new(Semaphore::new(number)),
-            connections: number,
-            waiting: Arc::new(()),
-        }
+        Self { connections: connections.into(), waiting: Arc::new(()) }
     }
 
     /// The connections at this moment.
     pub(super) fn pool(&self) -> Pool {
+        let Status { max_size, available, .. } = self.connections.status();
         Pool {
-            connections: self.connections,
-            busy: self.connections.saturating_sub(self.permits.available_permits()),
+            connections: max_size,
+            busy: max_size.saturating_sub(available),
             waiting: Arc::strong_count(&self.waiting) - 1,
         }
     }
 
-    /// Waits until a connection is free.
-    async fn lease(&self) -> Result<Lease> {
-        let _waiting = Arc::clone(&self.waiting);
-        let permit = tokio::time::timeout(MAX_WAIT, Arc::clone(&self.permits).acquire_owned()).await;
-        let permit = permit
-            .map_err(|_| StoreError::Busy("every connection to the database is in use".to_owned()))?
-            .map_err(|_| StoreError::Closed)?;
-        let connection = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Ok(Lease { connection, idle: Arc::clone(&self.idle), _permit: permit })
-    }
-
-    /// Runs `work` on a thread that may block.
+    /// Runs `work` on a thread that may block, once a connection is free.
     pub(super) async fn read(
         &self,
         work: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
     ) -> Result<()> {
-        let lease = self.lease().await?;
-        let reading =
-            tokio::task::spawn_blocking(move || work(lease.connection.as_ref().ok_or(StoreError::Closed)?));
+        let waiting = Arc::clone(&self.waiting);
+        let connection = tokio::time::timeout(MAX_WAIT, self.connections.get()).await;
+        drop(waiting);
+        let connection = connection
+            .map_err(|_| StoreError::Busy("every connection to the database is in use".to_owned()))?
+            .map_err(|_| StoreError::Closed)?;
+        let reading = tokio::task::spawn_blocking(move || work(&connection));
         reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
-    }
-}
-
-/// A connection, which is returned when this is dropped, also if the work on it panics.
-struct Lease {
-    connection: Option<Connection>,
-    idle: Arc<Mutex<Vec<Connection>>>,
-    // Returned after the connection, so that a reader with a permit finds one.
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.connection.take());
     }
 }
 

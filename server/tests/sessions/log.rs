@@ -1,13 +1,13 @@
 //! Tokens in every place of a request, while everything that can be logged is logged: neither a response nor the log shows one.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, net::TcpStream, thread};
 
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::operation::Operation,
 };
 
-use super::{marked, target::Target, tls::TlsTarget};
+use super::{Session, Stream, client, handshake, statuses};
 
 /// How many connections are open at once. Some are only left when nothing more comes.
 const AT_ONCE: usize = 100;
@@ -26,24 +26,43 @@ fn no_level_logs_a_token_of_http1_as_json() {
 }
 
 fn over_http1(format: &str) {
-    let mut target = Target::with(&["--log", "trace", "--log-format", format], "");
-    for requests in http1(&target.token).chunks(AT_ONCE) {
-        target.statuses_of_each(requests);
+    let mut session = Session::new(None);
+    session.step("log", &format!("run --body-timeout 1 --log trace --log-format {format}"));
+    for requests in http1(&session.names["main"]).chunks(AT_ONCE) {
+        thread::scope(|scope| {
+            for request in requests {
+                let connection = session.connect(0, "plain");
+                scope.spawn(|| send(connection, request));
+            }
+        });
     }
-    let token = target.token.clone();
-    let log = target.assert_served_and_unharmed();
+    session.play("log", "GET {groups} => 200\nunharmed");
+    let log = session.log();
     for said in ["succeeded", "rejected: ", ListStaticGroups::ID, "request completed"] {
         assert!(log.contains(said), "the log does not say {said:?}");
     }
-    assert_silent(&log, &token, format);
+    assert_silent(&log, &session.names["main"], format);
+}
+
+/// Sends bytes, and waits for the end of the connection or until nothing more comes.
+fn send((mut stream, socket): (Box<dyn Stream>, TcpStream), bytes: &[u8]) {
+    // The server may hang up before it has read all of it.
+    let _ = stream.write_all(bytes);
+    statuses(socket);
 }
 
 #[test]
 fn no_level_logs_a_token_of_a_handshake() {
-    let mut server = TlsTarget::start(&["--log", "trace", "--log-format", "json"]);
-    let token = server.target.token.clone();
-    handshakes(&server, &token);
-    let log = server.target.assert_unharmed();
+    let mut session = Session::new(None);
+    session.step("log", "certificate");
+    session.step(
+        "log",
+        "run --body-timeout 1 --log trace --log-format json --tls-cert chain.pem --tls-key key.pem",
+    );
+    let token = session.names["main"].clone();
+    handshakes(&session, &token);
+    session.play("log", "unharmed");
+    let log = session.log();
     assert!(log.contains("tls accept err"), "the log says nothing of handshakes that failed");
     assert_silent(&log, &token, "json");
 }
@@ -145,16 +164,23 @@ fn http1(token: &str) -> Vec<Vec<u8>> {
     requests
 }
 
-/// Handshakes that name the token. The client ends them, since the certificate is another's.
-fn handshakes(server: &TlsTarget, token: &str) {
+/// Handshakes that name the token. The client ends the first, since the certificate is another's.
+fn handshakes(session: &Session, token: &str) {
     let secret = token.rsplit('_').next().unwrap();
     let (first, second) = secret.split_at(secret.len() / 2);
-    let mut protocols = (*server.client).clone();
-    protocols.alpn_protocols = vec![token.as_bytes().to_vec()];
-    let protocols = Arc::new(protocols);
-    assert!(server.connect_to(&format!("{first}.{second}.test"), Arc::clone(&server.client)).is_err());
+    let trusted = session.trusted.as_ref().unwrap();
+    let connect = |name: &str, protocol: &str| {
+        handshake(session.connect(0, "plain").1, name, &client(trusted.clone(), &[protocol]))
+    };
+    assert!(connect(&format!("{first}.{second}.test"), "h2").is_err());
     // A server that has none of the client's protocols ends it, or goes on without one.
-    let _ = server.connect_to("127.0.0.1", protocols);
-    let _ = super::target::statuses(server.target.open(token.as_bytes()));
-    let _ = super::target::statuses(server.target.open(format!("GET /{token} HTTP/1.1\r\n\r\n").as_bytes()));
+    let _ = connect("127.0.0.1", token);
+    send(session.connect(0, "plain"), token.as_bytes());
+    send(session.connect(0, "plain"), format!("GET /{token} HTTP/1.1\r\n\r\n").as_bytes());
+}
+
+/// The text in which pictures of control characters stand for these.
+fn marked(text: &str) -> String {
+    let pictures = [('␍', "\r"), ('␊', "\n"), ('␋', "\u{b}"), ('␀', "\0"), ('␛', "\u{1b}")];
+    pictures.into_iter().fold(text.to_owned(), |text, (picture, letter)| text.replace(picture, letter))
 }
