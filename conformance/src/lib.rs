@@ -20,6 +20,7 @@ pub mod client;
 pub mod config;
 pub mod contract;
 pub mod detection;
+mod document;
 #[cfg(feature = "embedded")]
 pub mod embedded;
 pub mod explain;

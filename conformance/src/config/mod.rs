@@ -2,8 +2,6 @@
 //!
 //! Arguments take precedence over environment variables, and those over the file.
 
-pub(crate) mod document;
-mod facts;
 mod template;
 
 use std::convert::Infallible;
@@ -11,20 +9,17 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use document::{ConfigError, nearest};
-pub use facts::fact_key;
 pub use template::template;
 
+pub use crate::document::{ConfigError, nearest};
 pub use crate::quantity::{integer, time};
 pub use crate::target::quoted;
 
 use clap::Args;
 
-use document::{Document, Item, Section};
-use facts::{beside, facts, secret_text};
-
 use crate::check::InferredClauses;
 use crate::contract::{Clause, Contract};
+use crate::document::{Document, Item, Section};
 use crate::files;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
 use crate::target::{Facts, Secret, TokenCommand};
@@ -153,8 +148,8 @@ impl Config {
         text: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        Document::parse(file, text, |root| {
-            let connection = root.section("connection", |section| connection(file, section, variable))?;
+        Document::parse(file, text, variable, |root| {
+            let connection = root.section("connection", connection)?;
             let mut connection = connection.unwrap_or_default();
             connection.allow_http = root.read("allow-http", Item::boolean)?.unwrap_or(false);
             Ok(Self {
@@ -163,10 +158,10 @@ impl Config {
                     .read("profile", |item| item.named(Profile::named, &Profile::ALL.map(Profile::name)))?,
                 only: globs(root, "only")?,
                 skip: globs(root, "skip")?,
-                token: root.read("api-key", |item| token(item, variable))?,
+                token: root.read("api-key", token)?,
                 ceilings: root.section("budget", ceilings)?.unwrap_or_default(),
                 connection,
-                facts: root.section("facts", |section| facts(section, variable))?.unwrap_or_default(),
+                facts: root.section("facts", Facts::read)?.unwrap_or_default(),
                 expected: root.read("expected-failure", expected)?.unwrap_or_default(),
                 gates: root.section("gates", gates)?.unwrap_or_default(),
                 inferred: root.read("inferred", |item| {
@@ -214,7 +209,7 @@ impl Connection {
 }
 
 /// The token of the account: `{ env = "NAME" }`, `{ file = "PATH" }` or `{ command = ["PROGRAM", "ARGUMENT"] }`.
-fn token(item: &Item<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Result<TokenSource, ConfigError> {
+fn token(item: &Item<'_>) -> Result<TokenSource, ConfigError> {
     let command = |source: &Section<'_>| {
         let words = source.read("command", Item::strings)?;
         // Without a command, the other keys are read and checked as those of any secret.
@@ -227,7 +222,7 @@ fn token(item: &Item<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Result<T
         Some(words) => TokenCommand::new(words)
             .map(TokenSource::Command)
             .ok_or_else(|| item.wrong("a program and its arguments in `command`")),
-        None => Ok(TokenSource::Given(Secret::new("API_KEY", secret_text(item, variable)?))),
+        None => Ok(TokenSource::Given(Secret::new("API_KEY", item.secret()?))),
     }
 }
 
@@ -261,23 +256,19 @@ fn gates(section: &Section<'_>) -> Result<Gates, ConfigError> {
     })
 }
 
-fn connection(
-    file: &Path,
-    section: &Section<'_>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<Connection, ConfigError> {
+fn connection(section: &Section<'_>) -> Result<Connection, ConfigError> {
     let timeout = section.read("timeout-seconds", |item| item.number(1..=3_600))?;
     let proxy = section.read("proxy", |item| match item.is_string() {
         true => proxy_text(item),
-        false => secret_text(item, variable),
+        false => item.secret(),
     })?;
     let headers = section.section("headers", |headers| {
-        headers.entries().into_iter().map(|(name, item)| header(name, &item, variable)).collect()
+        headers.entries().into_iter().map(|(name, item)| header(name, &item)).collect()
     })?;
     let file_of = |key: &str| -> Result<Option<PathBuf>, ConfigError> {
         let path = |item: &Item<'_>| match item.string()? {
             path if path.is_empty() => Err(item.wrong("the path of a file")),
-            path => Ok(beside(file, &path)),
+            path => Ok(item.beside(&path)),
         };
         section.read(key, path)
     };
@@ -308,13 +299,9 @@ fn proxy_text(item: &Item<'_>) -> Result<String, ConfigError> {
     }
 }
 
-fn header(
-    name: String,
-    item: &Item<'_>,
-    variable: &dyn Fn(&str) -> Option<String>,
-) -> Result<ExtraHeader, ConfigError> {
+fn header(name: String, item: &Item<'_>) -> Result<ExtraHeader, ConfigError> {
     let public = item.is_string();
-    let value = if public { item.string()? } else { secret_text(item, variable)? };
+    let value = if public { item.string()? } else { item.secret()? };
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     if name.is_empty() || !name.chars().all(token) || value.chars().any(char::is_control) {
         return Err(item.wrong("a header's name and a value on one line"));

@@ -1,4 +1,3 @@
-use super::fact_key;
 use crate::run::Profile;
 use crate::target::Fact;
 
@@ -6,7 +5,7 @@ const TEMPLATE: &str = include_str!("template.toml");
 
 /// A configuration with a comment on every key, in which every key is commented out.
 pub fn template() -> String {
-    let fact = |fact: Fact| format!("# {}\n# {} = {}\n", fact.description(), fact_key(fact), fact.example());
+    let fact = |fact: Fact| format!("# {}\n# {} = {}\n", fact.description(), fact.key(), fact.example());
     let values = [
         ("{profiles}", Profile::ALL.map(Profile::name).join(", ")),
         ("{default-profile}", Profile::Production.name().to_owned()),

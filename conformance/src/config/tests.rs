@@ -75,7 +75,7 @@ fn the_template_is_a_configuration_and_names_every_fact() {
     let config = parse(&empty).expect("a template is a good configuration");
     assert!(config.base_url.is_none() && Fact::ALL.iter().all(|fact| !config.facts.has(*fact)));
     for fact in Fact::ALL {
-        assert!(empty.contains(&format!("# {} = ", fact_key(fact))), "{fact:?}");
+        assert!(empty.contains(&format!("# {} = ", fact.key())), "{fact:?}");
     }
 }
 
@@ -97,7 +97,7 @@ fn every_comment_of_the_template_can_be_uncommented() {
 }
 
 fn fact_keys() -> Vec<String> {
-    Fact::ALL.into_iter().map(fact_key).collect()
+    Fact::ALL.into_iter().map(Fact::key).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use sallyport_conformance::config::{Config, Connection, TokenSource, fact_key};
+use sallyport_conformance::config::{Config, Connection, TokenSource};
 use sallyport_conformance::report::plain;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::target::{Fact, facts_from};
@@ -156,7 +156,7 @@ impl Setup {
             let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
             let fact = Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
                 Some(_) => format!("{} in the environment", fact.variable()),
-                None => format!("`{}` in `[facts]` of the configuration", fact_key(*fact)),
+                None => format!("`{}` in `[facts]` of the configuration", fact.key()),
             });
             fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
         };

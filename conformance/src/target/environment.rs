@@ -1,18 +1,15 @@
-use std::borrow::Cow;
-use std::net::Ipv4Addr;
 use std::path::Path;
 
-use super::fact_form::Source;
-use super::{
-    Fact, Facts, GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret,
-};
+use super::fact::TOKEN;
+use super::{Fact, Facts, KnownInstance, RejectionReason, quoted};
+use crate::document::Document;
 
 /// A variable with an invalid value.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable}: expected {expected}")]
 pub struct EnvironmentError {
     variable: &'static str,
-    expected: Cow<'static, str>,
+    expected: String,
 }
 
 /// Reads the facts from variables, which `get` looks up. Lists are separated by commas. An order is `NUMBER=ADDRESS+ADDRESS`,
@@ -24,106 +21,81 @@ pub struct EnvironmentError {
 pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, EnvironmentError> {
     let mut facts = Facts::default();
     for fact in Fact::ALL {
-        if let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) {
-            facts.supply(fact, &Variable { name: fact.variable(), text })?;
+        let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) else { continue };
+        let wrong = |expected| EnvironmentError { variable: fact.variable(), expected };
+        if fact == Fact::KnownInstances && Path::new(&text).is_file() {
+            facts.known_instances = KnownInstance::read(Path::new(&text)).map_err(wrong)?;
+            continue;
         }
+        // Read as the configuration would write it. What names a secret is the secret itself.
+        let read = toml(fact, &text).and_then(|value| {
+            let (file, text) = (Path::new(""), format!("{} = {value}", fact.key()));
+            Document::parse(file, &text, &|name| Some(name.to_owned()), Facts::read).ok()
+        });
+        // The error is not shown: the value may be a token in the wrong variable.
+        facts = facts.over(read.ok_or_else(|| wrong(expected(fact)))?);
     }
     Ok(facts)
 }
 
-struct Variable {
-    name: &'static str,
-    text: String,
-}
-
-impl Variable {
-    fn wrong(&self, expected: impl Into<Cow<'static, str>>) -> EnvironmentError {
-        EnvironmentError { variable: self.name, expected: expected.into() }
-    }
-}
-
-impl Source for Variable {
-    type Error = EnvironmentError;
-
-    fn text(&self) -> Result<String, Self::Error> {
-        Ok(self.text.clone())
-    }
-
-    fn integer(&self) -> Result<i64, Self::Error> {
-        self.text.parse().map_err(|_| self.wrong("an integer"))
-    }
-
-    fn ip(&self) -> Result<Ipv4Addr, Self::Error> {
-        self.text.parse().map_err(|_| self.wrong("an IPv4 address"))
-    }
-
-    fn texts(&self) -> Result<Vec<String>, Self::Error> {
-        let items = self.text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        Ok(items.map(str::to_owned).collect())
-    }
-
-    fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error> {
-        let orders: Option<_> = self.texts()?.iter().map(|text| order(text)).collect();
-        orders.ok_or_else(|| self.wrong("NUMBER=ADDRESS+ADDRESS, separated by commas"))
-    }
-
-    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error> {
-        let pools: Option<_> = self.texts()?.iter().map(|pool| gateway_pool(pool)).collect();
-        pools.ok_or_else(|| self.wrong("REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas"))
-    }
-
-    fn integers(&self) -> Result<Vec<i64>, Self::Error> {
-        let numbers: Option<_> =
-            self.texts()?.iter().map(|text| text.parse().ok().filter(|number| *number >= 1)).collect();
-        numbers.ok_or_else(|| self.wrong("whole numbers from 1, separated by commas"))
-    }
-
-    fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error> {
-        let path = Path::new(&self.text);
-        // Not shown: it may be a token in the wrong variable.
-        if !path.is_file() {
-            return Err(self.wrong("the path of a file of instances"));
+/// The value of a variable in TOML; none if it does not have the form of the fact.
+fn toml(fact: Fact, text: &str) -> Option<String> {
+    let secret = |text: &str| format!("{{ env = {} }}", quoted(text));
+    let list = |item: &dyn Fn(&str) -> Option<String>| {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        items.map(item).collect::<Option<Vec<_>>>().map(|items| format!("[{}]", items.join(", ")))
+    };
+    let parts = |text: &str| {
+        let parts = text.split('+').map(str::trim).map(|part| (!part.is_empty()).then(|| quoted(part)));
+        parts.collect::<Option<Vec<_>>>().map(|parts| format!("[{}]", parts.join(", ")))
+    };
+    let pair = |text: &str, separator: char| {
+        let (one, other) = text.split_once(separator).filter(|(one, _)| !one.is_empty())?;
+        Some((one.to_owned(), other.to_owned()))
+    };
+    let integer = |text: &str| text.parse::<i64>().ok().map(|number| number.to_string());
+    match fact {
+        Fact::OwnAddresses | Fact::ForeignAddresses | Fact::EntitledProtocols => {
+            list(&|text| Some(quoted(text)))
         }
-        KnownInstance::read(path).map_err(|reason| self.wrong(reason))
-    }
-
-    fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, Self::Error> {
-        let rejected = |text: &String| {
-            let (reason, token) = text.split_once('=')?;
-            let reason = RejectionReason::named(reason.trim())?;
-            let token = Some(token.trim()).filter(|token| !token.is_empty())?;
-            Some(RejectedToken { token: Secret::new(self.name, token), reason, note: String::new() })
-        };
-        let tokens: Option<_> = self.texts()?.iter().map(rejected).collect();
-        let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
-        tokens.ok_or_else(|| {
-            self.wrong(format!("REASON=TOKEN, separated by commas, with REASON one of {reasons}"))
-        })
-    }
-
-    fn secret(&self) -> Result<Secret, Self::Error> {
-        Ok(Secret::new(self.name, self.text()?))
-    }
-
-    fn secrets(&self) -> Result<Vec<Secret>, Self::Error> {
-        Ok(self.texts()?.into_iter().map(|text| Secret::new(self.name, text)).collect())
+        Fact::ForeignGroup => integer(text),
+        Fact::OwnGroups => list(&integer),
+        Fact::Orders => list(&|order| {
+            let (number, addresses) = pair(order, '=')?;
+            Some(format!("{{ number = {}, addresses = {} }}", quoted(&number), parts(&addresses)?))
+        }),
+        Fact::KnownGateways => list(&|pool| {
+            let (name, gateways) = pair(pool, '=')?;
+            let (region, protocol) = pair(&name, '/').filter(|(_, protocol)| !protocol.is_empty())?;
+            let (region, protocol, gateways) = (quoted(&region), quoted(&protocol), parts(&gateways)?);
+            Some(format!("{{ region = {region}, protocol = {protocol}, gateways = {gateways} }}"))
+        }),
+        Fact::RejectedTokens => list(&|rejected| {
+            let (reason, token) = pair(rejected, '=')?;
+            Some(format!("{{ reason = {}, token = {} }}", quoted(reason.trim()), secret(token.trim())))
+        }),
+        Fact::Canaries => Some(secret(&text.replace(',', "\n"))),
+        Fact::KnownInstances => None,
+        _ if fact.example() == TOKEN => Some(secret(text)),
+        _ => Some(quoted(text)),
     }
 }
 
-fn order(text: &str) -> Option<KnownOrder> {
-    let (number, addresses) = text.split_once('=')?;
-    let addresses: Vec<String> = addresses.split('+').map(|address| address.trim().to_owned()).collect();
-    let is_complete = !number.is_empty() && addresses.iter().all(|address| !address.is_empty());
-    is_complete.then(|| KnownOrder { number: number.to_owned(), addresses })
-}
-
-fn gateway_pool(text: &str) -> Option<GatewayPool> {
-    let (name, gateways) = text.split_once('=')?;
-    let (region, protocol) = name.split_once('/')?;
-    let gateways: Option<_> =
-        gateways.split('+').map(|gateway| KnownGateway::parse(gateway.trim())).collect();
-    let pool = GatewayPool { region: region.to_owned(), protocol: protocol.to_owned(), gateways: gateways? };
-    (!region.is_empty() && !protocol.is_empty()).then_some(pool)
+fn expected(fact: Fact) -> String {
+    let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
+    match fact {
+        Fact::ForeignGroup => "an integer from 1",
+        Fact::OwnGroups => "whole numbers from 1, separated by commas",
+        Fact::EgressIp => "an IPv4 address",
+        Fact::Orders => "NUMBER=ADDRESS+ADDRESS, separated by commas",
+        Fact::KnownGateways => "REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas",
+        Fact::KnownInstances => "the path of a file of instances",
+        Fact::RejectedTokens => {
+            return format!("REASON=TOKEN, separated by commas, with REASON one of {reasons}");
+        }
+        _ => "a text",
+    }
+    .to_owned()
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::fact_form::{FactItem, Source};
+use super::fact_form::{Entry, FactItem};
 use super::{KnownInstance, RejectedToken, Secret};
+use crate::document::{ConfigError, Section};
 
-/// The table of facts. Each entry has the name, the field with its type and the method of [`Source`] that reads it, the
+/// The table of facts. Each entry has the name, the field with its type and the method of [`Entry`] that reads it, the
 /// environment variable, a description and an example in TOML. Everything that the suite does with a fact follows from it.
 macro_rules! facts {
     ($($(#[$doc:meta])* $fact:ident, $field:ident: $type:ty = $read:ident, $variable:literal, $description:literal, $example:expr;)+) => {
@@ -71,16 +72,33 @@ macro_rules! facts {
                 Self { $($field: if has[Fact::$fact as usize] { self.$field } else { under.$field },)+ }
             }
 
-            /// Reads a fact.
-            pub(crate) fn supply<S: Source>(&mut self, fact: Fact, source: &S) -> Result<(), S::Error> {
-                match fact { $(Fact::$fact => self.$field = source.$read()?.into(),)+ }
+            fn supply(&mut self, fact: Fact, entry: &Entry<'_>) -> Result<(), ConfigError> {
+                match fact { $(Fact::$fact => self.$field = entry.$read()?.into(),)+ }
                 Ok(())
             }
         }
     };
 }
 
+impl Fact {
+    /// Its key in `[facts]`: its variable in kebab case, without the prefix.
+    pub fn key(self) -> String {
+        self.variable().trim_start_matches("SALLYPORT_").to_ascii_lowercase().replace('_', "-")
+    }
+}
+
 impl Facts {
+    /// Reads `[facts]`.
+    pub(crate) fn read(section: &Section<'_>) -> Result<Self, ConfigError> {
+        let mut facts = Self::default();
+        for fact in Fact::ALL {
+            if let Some(item) = section.get(&fact.key()) {
+                facts.supply(fact, &Entry { item: &item, name: fact.variable() })?;
+            }
+        }
+        Ok(facts)
+    }
+
     /// Takes addresses and orders from the known instances if none were supplied.
     #[must_use]
     pub(super) fn with_derived(mut self) -> Self {
@@ -112,7 +130,7 @@ fn distinct<'a>(instances: impl Iterator<Item = &'a KnownInstance>) -> Vec<Strin
 }
 
 /// A token in the configuration.
-const TOKEN: &str = r#"{ env = "NAME" }  # or { file = "PATH" }"#;
+pub(super) const TOKEN: &str = r#"{ env = "NAME" }  # or { file = "PATH" }"#;
 
 facts! {
     /// Each is an item of `ips`.

@@ -2,38 +2,89 @@
 
 use std::net::Ipv4Addr;
 
-use super::{GatewayPool, KnownInstance, KnownOrder, RejectedToken, Secret};
+use super::{GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret};
+use crate::document::{ConfigError, Item, Section};
 
-/// Where a fact is read from: an environment variable or an entry of the configuration. There is a method for each type in the
-/// table of facts.
-pub(crate) trait Source {
-    /// Names the source and what was expected.
-    type Error;
+/// An entry of `[facts]`. There is a method for each type in the table of facts.
+pub(super) struct Entry<'a> {
+    pub(super) item: &'a Item<'a>,
+    /// Names secrets in reports.
+    pub(super) name: &'static str,
+}
 
-    fn text(&self) -> Result<String, Self::Error>;
+impl Entry<'_> {
+    pub(super) fn text(&self) -> Result<String, ConfigError> {
+        self.item.string()
+    }
 
-    fn texts(&self) -> Result<Vec<String>, Self::Error>;
+    pub(super) fn texts(&self) -> Result<Vec<String>, ConfigError> {
+        self.item.lines()
+    }
 
-    /// From 1.
-    fn integer(&self) -> Result<i64, Self::Error>;
+    pub(super) fn integer(&self) -> Result<i64, ConfigError> {
+        self.item.integer(1..=i64::MAX)
+    }
 
-    /// Each from 1.
-    fn integers(&self) -> Result<Vec<i64>, Self::Error>;
+    pub(super) fn integers(&self) -> Result<Vec<i64>, ConfigError> {
+        let items = self.item.items("a list of whole numbers")?;
+        items.iter().map(|item| item.integer(1..=i64::MAX)).collect()
+    }
 
-    fn ip(&self) -> Result<Ipv4Addr, Self::Error>;
+    pub(super) fn ip(&self) -> Result<Ipv4Addr, ConfigError> {
+        self.item.string()?.parse().map_err(|_| self.item.wrong("an IPv4 address"))
+    }
 
-    fn orders(&self) -> Result<Vec<KnownOrder>, Self::Error>;
+    pub(super) fn orders(&self) -> Result<Vec<KnownOrder>, ConfigError> {
+        let order = |order: &Section<'_>| {
+            let (number, addresses) = (order.require("number")?, order.require("addresses")?);
+            Ok(KnownOrder { number: number.string()?, addresses: addresses.lines()? })
+        };
+        let items = self.item.items("a list of { number = \"…\", addresses = [\"…\"] }")?;
+        items.iter().map(|item| item.section(order)).collect()
+    }
 
-    fn gateway_pools(&self) -> Result<Vec<GatewayPool>, Self::Error>;
+    pub(super) fn gateway_pools(&self) -> Result<Vec<GatewayPool>, ConfigError> {
+        let pool = |pool: &Section<'_>| {
+            let listed = pool.require("gateways")?;
+            let gateway = |text: &String| {
+                KnownGateway::parse(text)
+                    .ok_or_else(|| listed.wrong(&format!("gateways as HOST:PORT, found `{text}`")))
+            };
+            let gateways = listed.lines()?.iter().map(gateway).collect::<Result<_, _>>()?;
+            let (region, protocol) = (pool.require("region")?.string()?, pool.require("protocol")?.string()?);
+            Ok(GatewayPool { region, protocol, gateways })
+        };
+        let expected = "a list of { region = \"…\", protocol = \"…\", gateways = [\"HOST:PORT\"] }";
+        self.item.items(expected)?.iter().map(|item| item.section(pool)).collect()
+    }
 
-    /// The instances of a file.
-    fn instances(&self) -> Result<Vec<KnownInstance>, Self::Error>;
+    pub(super) fn instances(&self) -> Result<Vec<KnownInstance>, ConfigError> {
+        let path = self.item.file_path("{ file = \"PATH\" }")?;
+        KnownInstance::read(&path).map_err(|reason| self.item.wrong(&reason))
+    }
 
-    fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, Self::Error>;
+    pub(super) fn rejected_tokens(&self) -> Result<Vec<RejectedToken>, ConfigError> {
+        let rejected = |rejected: &Section<'_>| {
+            let (reason, token) = (rejected.require("reason")?, rejected.require("token")?);
+            let reason =
+                reason.named(RejectionReason::named, &RejectionReason::ALL.map(RejectionReason::name))?;
+            let note = rejected.read("note", Item::string)?.unwrap_or_default();
+            let token = Secret::new(self.name, token.secret()?);
+            Ok(RejectedToken { token, reason, note })
+        };
+        let items = self.item.items("a list of { reason = \"…\", token = … }")?;
+        items.iter().map(|item| item.section(rejected)).collect()
+    }
 
-    fn secret(&self) -> Result<Secret, Self::Error>;
+    pub(super) fn secret(&self) -> Result<Secret, ConfigError> {
+        Ok(Secret::new(self.name, self.item.secret()?))
+    }
 
-    fn secrets(&self) -> Result<Vec<Secret>, Self::Error>;
+    pub(super) fn secrets(&self) -> Result<Vec<Secret>, ConfigError> {
+        let text = self.item.secret()?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        Ok(lines.map(|line| Secret::new(self.name, line)).collect())
+    }
 }
 
 /// A single value of a fact, or an item of a list.

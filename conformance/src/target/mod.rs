@@ -23,8 +23,6 @@ pub use known_instance::KnownInstance;
 pub use rejected_token::{RejectedToken, RejectionReason};
 pub use token_command::{TokenCommand, TokenCommandError};
 
-pub(crate) use fact_form::Source;
-
 use crate::wire::{Redactor, ShortSecret, WireOptions, is_loopback};
 
 /// The service under test.

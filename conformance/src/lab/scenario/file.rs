@@ -9,9 +9,8 @@ use serde_json::Value;
 
 use super::step::{RetryAfter, Step};
 use super::{DEFAULT, Scenario};
-use crate::config::ConfigError;
-use crate::config::document::{Document, Item, Section};
 use crate::contract::{Contract, OperationId};
+use crate::document::{ConfigError, Document, Item, Section};
 use crate::lab::exchange::Framing;
 use crate::lab::rows::row::{self, Row};
 
@@ -38,7 +37,7 @@ impl From<ConfigError> for ScenarioError {
 
 /// The scenarios of a text by name; `file` names it in errors.
 pub(super) fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, Scenario>, ScenarioError> {
-    let scenarios = Document::parse(file, text, |root| {
+    let scenarios = Document::parse(file, text, &|_| None, |root| {
         let entries = root.entries();
         if let Some((_, item)) = entries.get(MAX_SCENARIOS) {
             return Err(item.wrong(&format!("at most {MAX_SCENARIOS} scenarios")));

@@ -1,9 +1,13 @@
+//! TOML, read key by key: each error has its place and what to do, and no error repeats a value of the wrong type.
+
 use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use crate::files;
 
 /// A configuration error, with its position and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,15 +43,16 @@ impl ConfigError {
     }
 }
 
-/// The text of a configuration, for positions of errors.
-#[derive(Debug, Clone, Copy)]
+/// A text with the file that names it in errors and beside which the files lie that it names.
+#[derive(Clone, Copy)]
 pub(crate) struct Document<'a> {
-    pub(crate) file: &'a Path,
+    file: &'a Path,
     text: &'a str,
+    /// Looks up environment variables for secrets.
+    variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// A table. Every key that was not asked for is unknown.
-#[derive(Debug)]
 pub(crate) struct Section<'a> {
     document: Document<'a>,
     table: &'a DeTable<'a>,
@@ -58,7 +63,7 @@ pub(crate) struct Section<'a> {
 }
 
 /// A value with its position.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Item<'a> {
     document: Document<'a>,
     value: &'a Spanned<DeValue<'a>>,
@@ -70,9 +75,10 @@ impl<'a> Document<'a> {
     pub(crate) fn parse<T>(
         file: &'a Path,
         text: &'a str,
+        variable: &'a dyn Fn(&str) -> Option<String>,
         read: impl FnOnce(&Section<'_>) -> Result<T, ConfigError>,
     ) -> Result<T, ConfigError> {
-        let document = Self { file, text };
+        let document = Self { file, text, variable };
         let root = DeTable::parse(text).map_err(|error| {
             let offset = error.span().map_or(0, |span| span.start);
             document.error(offset, error.message())
@@ -154,10 +160,6 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Item<'a> {
-    pub(crate) fn document(&self) -> Document<'a> {
-        self.document
-    }
-
     /// An error at this value.
     pub(crate) fn wrong(&self, expected: &str) -> ConfigError {
         self.because(&format!("expected {expected}"))
@@ -238,6 +240,56 @@ impl<'a> Item<'a> {
 
     pub(crate) fn strings(&self) -> Result<Vec<String>, ConfigError> {
         self.items("a list of strings")?.iter().map(Item::string).collect()
+    }
+
+    /// A list of strings, or `{ file = "PATH" }` of a file with one on each line, in which `#` begins a comment line.
+    pub(crate) fn lines(&self) -> Result<Vec<String>, ConfigError> {
+        if !self.is_table() {
+            return self.strings();
+        }
+        let text = self.content(&self.file_path("a list of strings or { file = \"PATH\" }")?)?;
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        Ok(lines.map(str::to_owned).collect())
+    }
+
+    /// A text that the document must not contain itself: `{ env = "NAME" }` or `{ file = "PATH" }`.
+    pub(crate) fn secret(&self) -> Result<String, ConfigError> {
+        const EXPECTED: &str = "{ env = \"NAME\" } or { file = \"PATH\" }";
+        if self.is_string() {
+            let expected = format!("{EXPECTED}; a secret has no place in the configuration itself");
+            return Err(self.wrong(&expected));
+        }
+        let (env, file) = self.section_of(EXPECTED, |source| {
+            Ok((source.read("env", Item::string)?, source.read("file", Item::string)?))
+        })?;
+        let text = match (env, file) {
+            (Some(name), None) => (self.document.variable)(&name)
+                .ok_or_else(|| self.wrong(&format!("the variable {name} to be set, found that it is not")))?,
+            (None, Some(path)) => self.content(&self.beside(&path))?,
+            _ => return Err(self.wrong(EXPECTED)),
+        };
+        match text.trim() {
+            "" => Err(self.wrong("a secret, found an empty one")),
+            text => Ok(text.to_owned()),
+        }
+    }
+
+    /// The path of `{ file = "PATH" }`.
+    pub(crate) fn file_path(&self, expected: &str) -> Result<PathBuf, ConfigError> {
+        let path = self
+            .section_of(expected, |table| table.get("file").ok_or_else(|| self.wrong(expected))?.string());
+        path.map(|path| self.beside(&path))
+    }
+
+    /// A path, which is relative to the folder of the document.
+    pub(crate) fn beside(&self, path: &str) -> PathBuf {
+        self.document.file.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    fn content(&self, path: &Path) -> Result<String, ConfigError> {
+        files::read_text(path, files::MAX_BYTES).map_err(|error| {
+            self.wrong(&format!("a file that can be read, found {}: {error}", path.display()))
+        })
     }
 
     pub(crate) fn is_string(&self) -> bool {
