@@ -75,7 +75,7 @@ impl Reference {
     ///
     /// # Errors
     /// When the data or the port can't be had.
-    pub async fn on(store: Arc<dyn Store>) -> Result<Self, ReferenceError> {
+    pub async fn on(store: Arc<Store>) -> Result<Self, ReferenceError> {
         Self::reached_by(Config::loopback(store), RunningServer::base_url).await
     }
 

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const MAX_UNREPORTED_STEP: SignedDuration = SignedDuration::from_secs(60);
 
 /// Deletes extractions that are older than `max_age` by `clock`, and by a [`Progress`] of it. It never ends.
-pub(crate) async fn retain(store: Arc<dyn Store>, max_age: Duration, clock: Clock) {
+pub(crate) async fn retain(store: Arc<Store>, max_age: Duration, clock: Clock) {
     let mut progress = None;
     loop {
         let pause = match delete_due(store.as_ref(), max_age, &clock, &mut progress).await {
@@ -65,7 +65,7 @@ impl Progress {
 }
 
 async fn delete_due(
-    store: &dyn Store,
+    store: &Store,
     max_age: Duration,
     clock: &Clock,
     progress: &mut Option<Progress>,
@@ -88,7 +88,7 @@ async fn delete_due(
 
 /// Deletes every extraction that is older than `max_age` at `now`.
 pub(crate) async fn delete_all_old(
-    store: &dyn Store,
+    store: &Store,
     max_age: Duration,
     now: Timestamp,
 ) -> Result<(), StoreError> {
@@ -96,7 +96,7 @@ pub(crate) async fn delete_all_old(
     Ok(())
 }
 
-async fn delete_old(store: &dyn Store, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
+async fn delete_old(store: &Store, max_age: Duration, now: Timestamp) -> Result<u64, StoreError> {
     // With a retention that reaches before the calendar's first year nothing is deleted.
     let end = now.checked_sub(max_age).unwrap_or(Timestamp::MIN);
     store.delete_extractions(end).await

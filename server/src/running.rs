@@ -41,7 +41,7 @@ pub struct Config {
     /// Address to listen on; port 0 lets the system choose one.
     pub listen: SocketAddr,
     /// The storage.
-    pub store: Arc<dyn Store>,
+    pub store: Arc<Store>,
     /// Maximum time for receiving a request body.
     pub body_timeout: Duration,
     /// Maximum time for which a connection may be idle, or not read a response.
@@ -73,7 +73,7 @@ impl Config {
 
     /// Serves `store` on a free port of the loopback interface.
     #[must_use]
-    pub fn loopback(store: Arc<dyn Store>) -> Self {
+    pub fn loopback(store: Arc<Store>) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             store,

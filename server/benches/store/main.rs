@@ -38,7 +38,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    pub(crate) async fn open(&self) -> Arc<dyn Store> {
+    pub(crate) async fn open(&self) -> Arc<Store> {
         let location: Location = self.location.parse().unwrap();
         cluster::eventually(async || location.open(OpenMode::Create).await).await
     }

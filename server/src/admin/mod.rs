@@ -30,7 +30,7 @@ const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
     /// The store itself: the metrics must not count the queries of these pages.
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Arc<Store>,
     /// Counts the requests for these pages, so that their connections have the same timeouts.
     pub(crate) connections: Arc<Connections>,
     pub(crate) draining: Arc<AtomicBool>,

@@ -101,7 +101,7 @@ struct Database {
 
 impl Database {
     /// Opens the database, which must exist.
-    async fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+    async fn open(&self) -> Result<Arc<Store>, Failure> {
         Ok(self.location()?.open(OpenMode::Existing).await?)
     }
 

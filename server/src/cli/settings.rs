@@ -144,7 +144,7 @@ impl Arguments {
     }
 
     /// The configuration of a server on `store`.
-    pub(super) fn config(&self, store: Arc<dyn Store>, tls: Option<Identity>) -> Config {
+    pub(super) fn config(&self, store: Arc<Store>, tls: Option<Identity>) -> Config {
         let retention_days = self.request_id_retention;
         Config {
             listen: self.listen,

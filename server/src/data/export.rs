@@ -11,10 +11,7 @@ use crate::{
 ///
 /// # Errors
 /// The store cannot be read, or the output cannot be written; what has been written by then is incomplete.
-pub async fn export(
-    store: &dyn Store,
-    output: impl Write + Send + 'static,
-) -> Result<RecordCounts, UnloadError> {
+pub async fn export(store: &Store, output: impl Write + Send + 'static) -> Result<RecordCounts, UnloadError> {
     let (mut output, unloaded) =
         store.unload(BufWriter::new(output), |output, record| write_json(output, record)).await?;
     output.flush()?;

@@ -39,10 +39,7 @@ pub fn spool(mut input: File) -> io::Result<File> {
 ///
 /// # Errors
 /// [`LoadError::Rejected`] lists the invalid lines with their reasons; the store is then unchanged.
-pub async fn import(
-    store: &dyn Store,
-    input: impl BufRead + Send + 'static,
-) -> Result<RecordCounts, LoadError> {
+pub async fn import(store: &Store, input: impl BufRead + Send + 'static) -> Result<RecordCounts, LoadError> {
     store.load(Records { input, number: 0, done: false, line: Vec::new() }).await
 }
 

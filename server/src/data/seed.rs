@@ -22,13 +22,13 @@ pub enum SeedError {
 }
 
 /// Fills a store with the sample data, all or nothing. The tokens are random.
-pub async fn seed(store: &dyn Store) -> Result<Sample, SeedError> {
+pub async fn seed(store: &Store) -> Result<Sample, SeedError> {
     seed_with(store, &mut Token::generate).await
 }
 
 /// The same with the tokens of a generator. Only a sandbox may have tokens that others can know.
 pub(crate) async fn seed_with(
-    store: &dyn Store,
+    store: &Store,
     token: &mut (dyn FnMut(TokenKind) -> Token + Send),
 ) -> Result<Sample, SeedError> {
     let (mut sample, records) = sample::make(token)?;

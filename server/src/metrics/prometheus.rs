@@ -123,7 +123,7 @@ impl Metrics {
     }
 
     /// All metrics in the text format of OpenMetrics, which Prometheus reads, with the figures of `store`.
-    pub(crate) fn render(&self, store: &dyn Store) -> Result<String, fmt::Error> {
+    pub(crate) fn render(&self, store: &Store) -> Result<String, fmt::Error> {
         let Pool { connections, busy, waiting } = store.pool();
         for (gauge, number) in self.pool.iter().zip([connections, busy, waiting]) {
             gauge.set(i64::try_from(number).unwrap_or(i64::MAX));

@@ -19,7 +19,7 @@
 //! pages, together with the temporary database that it serves. A [`Config`] has no field for a clock, for tokens or for pages:
 //!
 //! ```compile_fail,E0560
-//! # fn serve(store: std::sync::Arc<dyn sallyport_server::store::Store>) {
+//! # fn serve(store: std::sync::Arc<sallyport_server::store::Store>) {
 //! use sallyport_server::Config;
 //! let config = Config { clock: "2030-01-01T00:00:00Z", ..Config::loopback(store) };
 //! # }

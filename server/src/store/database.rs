@@ -4,12 +4,13 @@ use std::{fmt::Debug, sync::Arc};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
 use super::{
-    Pool, Result, Store, Work,
+    Pool, Result, StoreError, Work,
     cache::{Cache, Epoch, Epochs},
     queries::{self, Listed, Statements},
-    session::{Access, Dialect},
+    session::{Access, Dialect, Session},
 };
 use crate::domain::{
     access::{AccountId, Credential},
@@ -23,7 +24,7 @@ use crate::domain::{
 #[async_trait]
 pub trait Backend: Debug + Send + Sync + 'static {
     /// The SQL of the database.
-    const DIALECT: &'static Dialect;
+    fn dialect(&self) -> &'static Dialect;
 
     /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. What [`Access::Change`] and
     /// [`Access::Import`] changed is undone if `work` fails, and so is [`Access::Write`] on SQLite.
@@ -39,24 +40,71 @@ pub trait Backend: Debug + Send + Sync + 'static {
     fn pool(&self) -> Pool;
 }
 
-/// An open database.
+/// An open database: the domain's repository, and sessions for all else that is done with it.
 #[derive(Debug)]
-pub struct Database<B>(pub(super) Arc<Inner<B>>);
+pub struct Store(Arc<Inner>);
 
 #[derive(Debug)]
-pub(super) struct Inner<B> {
-    pub(super) backend: B,
+struct Inner {
+    backend: Box<dyn Backend>,
     statements: Statements,
     cache: Cache,
 }
 
-impl<B: Backend> Database<B> {
-    pub(super) fn new(backend: B) -> Self {
-        Self(Arc::new(Inner { backend, statements: Statements::new(B::DIALECT), cache: Cache::new() }))
+impl Store {
+    /// The store on this database.
+    #[doc(hidden)]
+    pub fn new(backend: impl Backend) -> Self {
+        let statements = Statements::new(backend.dialect());
+        Self(Arc::new(Inner { backend: Box::new(backend), statements, cache: Cache::new() }))
     }
 
-    fn as_store(&self) -> &dyn Store {
-        self
+    /// Runs `work` in a session, and undoes its changes if it fails.
+    pub(super) async fn run<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        access: Access,
+        work: impl FnOnce(&mut dyn Session) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (reply, mut response) = oneshot::channel();
+        let work: Work = Box::new(move |session| {
+            let outcome = work(session);
+            // The error only has the changes undone; that of the outcome is returned.
+            let is_kept = outcome.as_ref().map(drop).map_err(|_| StoreError::Closed);
+            // The caller may have stopped waiting.
+            let _ = reply.send(outcome);
+            is_kept
+        });
+        let executed = self.0.backend.execute(access, work).await;
+        match response.try_recv() {
+            Ok(Ok(value)) => executed.map(|()| value).map_err(E::from),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(executed.err().unwrap_or(StoreError::Closed).into()),
+        }
+    }
+
+    /// Deletes up to 500 of the oldest extractions that were stored before `end`. Returns their number, `0` if none is left.
+    pub async fn delete_extractions(&self, end: Timestamp) -> Result<u64, StoreError> {
+        self.run(Access::Write, move |session| queries::delete_extractions(session, end)).await
+    }
+
+    /// When the newest extraction was stored, by the clock of the server that stored it.
+    pub async fn newest_extraction(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.run(Access::Read, queries::newest_extraction).await
+    }
+
+    /// Waits until no server uses what it read before a change that was committed.
+    pub(super) async fn wait_until_in_force(&self) {
+        self.0.backend.wait_until_in_force().await;
+    }
+
+    /// The connections to the database at this moment.
+    pub fn pool(&self) -> Pool {
+        self.0.backend.pool()
+    }
+
+    /// Number of extractions that were served from memory, without a query.
+    pub fn cache_hits(&self) -> u64 {
+        self.0.cache.hits()
     }
 
     /// Queries the data of an extraction, and caches what others may use of it.
@@ -68,7 +116,6 @@ impl<B: Backend> Database<B> {
     ) -> Found<ExtractionData> {
         let (used, asked) = (Arc::clone(&self.0), query.clone());
         let found = self
-            .as_store()
             .run(Access::Read, move |session| queries::extraction(session, &used.statements, &asked, pivot));
         let found = found.await?;
         if let (Some(data), Some(epochs), None) = (&found, epochs, &query.request_id) {
@@ -86,7 +133,7 @@ impl<B: Backend> Database<B> {
     /// Reads all gateways that match into the cache, while the caller has its response already.
     async fn cache_gateways(self, parameters: Parameters, read_at: Epoch) {
         let used = Arc::clone(&self.0);
-        let read = self.execute(
+        let read = self.0.backend.execute(
             Access::Read,
             Box::new(move |session| {
                 let gateways = queries::gateways(session, &used.statements, &parameters)?;
@@ -101,15 +148,14 @@ impl<B: Backend> Database<B> {
 }
 
 #[async_trait]
-impl<B: Backend, T: Listed> Lists<T> for Database<B> {
+impl<T: Listed> Lists<T> for Store {
     async fn items(&self, digest: TokenDigest, filters: Filters) -> Found<Vec<T>> {
-        let store = self.as_store();
-        Ok(store.run(Access::Read, move |session| queries::list(session, digest, &filters)).await?)
+        Ok(self.run(Access::Read, move |session| queries::list(session, digest, &filters)).await?)
     }
 }
 
 #[async_trait]
-impl<B: Backend> Repository for Database<B> {
+impl Repository for Store {
     async fn extraction(&self, query: &ExtractionQuery, pivot: i64) -> Found<ExtractionData> {
         let epochs = self.0.backend.epochs();
         if let Some(data) = epochs.and_then(|epochs| self.0.cache.extraction(query, pivot, epochs)) {
@@ -126,7 +172,7 @@ impl<B: Backend> Repository for Database<B> {
         extraction: StoredExtraction,
         now: Timestamp,
     ) -> Result<StoredExtraction, RepositoryError> {
-        let stored = self.as_store().run(Access::Write, move |session| {
+        let stored = self.run(Access::Write, move |session| {
             queries::store_extraction(session, account, &request_id, extraction, now)
         });
         Ok(stored.await?)
@@ -137,8 +183,7 @@ impl<B: Backend> Repository for Database<B> {
         if let Some(credential) = epoch.and_then(|now| self.0.cache.credential(digest, now)) {
             return Ok(Some(credential));
         }
-        let credential =
-            self.as_store().run(Access::Read, move |session| queries::credential(session, digest));
+        let credential = self.run(Access::Read, move |session| queries::credential(session, digest));
         let credential = credential.await?;
         if let (Some(credential), Some(epoch)) = (credential, epoch) {
             self.0.cache.insert_credential(digest, credential, epoch);
@@ -148,28 +193,8 @@ impl<B: Backend> Repository for Database<B> {
 
     async fn search(&self, digest: TokenDigest, query: SearchQuery) -> Found<SearchPage> {
         let used = Arc::clone(&self.0);
-        let found = self
-            .as_store()
-            .run(Access::Read, move |session| queries::search(session, &used.statements, digest, &query));
+        let found =
+            self.run(Access::Read, move |session| queries::search(session, &used.statements, digest, &query));
         Ok(found.await?)
-    }
-}
-
-#[async_trait]
-impl<B: Backend> Store for Database<B> {
-    async fn execute(&self, access: Access, work: Work) -> Result<()> {
-        self.0.backend.execute(access, work).await
-    }
-
-    async fn wait_until_in_force(&self) {
-        self.0.backend.wait_until_in_force().await;
-    }
-
-    fn pool(&self) -> Pool {
-        self.0.backend.pool()
-    }
-
-    fn cache_hits(&self) -> u64 {
-        self.0.cache.hits()
     }
 }

@@ -23,7 +23,7 @@ const BATCH: usize = 4096;
 /// Number of bytes at which a batch ends, because a line may be long and its record takes several times its length in memory.
 const BATCH_BYTES: usize = 2 << 20;
 
-impl dyn Store + '_ {
+impl Store {
     /// Adds the records of these lines, all or none.
     pub async fn load(&self, lines: impl Lines) -> Result<RecordCounts, LoadError> {
         let loaded = self.run(Access::Import, |session| load(session, lines)).await?;

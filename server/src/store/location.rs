@@ -4,8 +4,7 @@ use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 use super::{
     OpenError, OpenMode, Store,
-    postgres::{Limits, PostgresStore, PostgresUrl},
-    sqlite::SqliteStore,
+    postgres::{Limits, PostgresUrl},
 };
 
 /// The location of a database: `postgres://user:password@host/database`, or else the path of a file. `Display` and `Debug` leave
@@ -25,10 +24,10 @@ pub struct LocationError(pub(super) &'static str);
 
 impl Location {
     /// Opens the database and brings its schema up to date.
-    pub async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
+    pub async fn open(&self, mode: OpenMode) -> Result<Arc<Store>, OpenError> {
         Ok(match self {
-            Self::File(path) => Arc::new(SqliteStore::open(path, mode)?),
-            Self::Postgres(url) => Arc::new(PostgresStore::open(url, mode, Limits::default()).await?),
+            Self::File(path) => Arc::new(Store::open(path, mode)?),
+            Self::Postgres(url) => Arc::new(Store::connect(url, mode, Limits::default()).await?),
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::support::{frames, paused_store, shared_buffer, wire};
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
     let store = Arc::new(SqliteStore::temporary().unwrap());
-    let sample = seed(&*store).await.unwrap();
+    let sample = seed(&store).await.unwrap();
     (start(change(Config::loopback(store))).unwrap(), sample)
 }
 

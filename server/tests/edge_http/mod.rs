@@ -24,7 +24,7 @@ async fn a_panic_becomes_a_response_and_the_server_goes_on() {
     let store = PausedStore::new().await;
     // Each query panics when it asks for its permit.
     store.permits.close();
-    let running = start(Config::loopback(Arc::new(store))).unwrap();
+    let running = start(Config::loopback(store.store)).unwrap();
     let address = running.address();
     for _ in 0..2 {
         let get =
@@ -40,7 +40,7 @@ async fn a_panic_becomes_a_response_and_the_server_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_body_is_rejected_while_it_is_sent() {
     let store = Arc::new(SqliteStore::temporary().unwrap());
-    let sample = seed(&*store).await.unwrap();
+    let sample = seed(&store).await.unwrap();
     let running = start(Config::loopback(store)).unwrap();
     let head = format!(
         "POST {}?api_key={} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n\

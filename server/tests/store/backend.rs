@@ -49,7 +49,7 @@ impl Database {
     }
 
     /// A store on it, one of perhaps several.
-    pub(crate) async fn open(&self) -> Arc<dyn Store> {
+    pub(crate) async fn open(&self) -> Arc<Store> {
         self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
     }
 

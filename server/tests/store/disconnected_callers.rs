@@ -11,10 +11,7 @@ use sallyport_server::{
     data::seed::seed,
     edge::operation::Operation as _,
     start,
-    store::{
-        Location, OpenMode, Store as _,
-        postgres::{Limits, PostgresStore},
-    },
+    store::{Location, OpenMode, Store, postgres::Limits},
 };
 
 use super::{
@@ -41,7 +38,7 @@ async fn callers_who_hang_up_do_not_queue_up_statements() {
         wait: Duration::from_millis(500),
         statement: Duration::from_secs(1),
     };
-    let store = Arc::new(PostgresStore::open(&url, OpenMode::Existing, limits).await.unwrap());
+    let store = Arc::new(Store::connect(&url, OpenMode::Existing, limits).await.unwrap());
     let running = start(Config::loopback(Arc::clone(&store) as _)).unwrap();
     let address = running.address();
     let token = sample.tokens.main.expose();

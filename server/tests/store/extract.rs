@@ -9,6 +9,7 @@ use sallyport_server::{
     domain::{
         access::Purpose,
         extraction::{Endpoint, StoredExtraction},
+        ports::Repository as _,
         service::Service,
     },
     store::Store,
@@ -21,7 +22,7 @@ use super::{
 
 struct Sandbox {
     database: Database,
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     service: Service,
     sample: Sample,
 }

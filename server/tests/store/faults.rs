@@ -5,10 +5,7 @@ use std::{process::Command, sync::Arc, time::Duration};
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{StaticGroup, extraction::ExtractionQuery, rejection::Rejection, service::Service},
-    store::{
-        Location, OpenMode,
-        postgres::{Limits, PostgresStore},
-    },
+    store::{Location, OpenMode, Store, postgres::Limits},
 };
 
 use super::{
@@ -27,7 +24,7 @@ async fn limited(limits: Limits) -> Option<(Database, Service, Sample)> {
 
 async fn limited_on(database: &Database, limits: Limits) -> Service {
     let Location::Postgres(url) = database.name().parse().unwrap() else { panic!("a URL is no file") };
-    Service::new(Arc::new(PostgresStore::open(&url, OpenMode::Existing, limits).await.unwrap()))
+    Service::new(Arc::new(Store::connect(&url, OpenMode::Existing, limits).await.unwrap()))
 }
 
 fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {

@@ -16,7 +16,7 @@ use super::{
     shared_buffer::SharedBuffer,
 };
 
-async fn exported(store: &dyn Store) -> String {
+async fn exported(store: &Store) -> String {
     let output = SharedBuffer::default();
     export(store, output.clone()).await.unwrap();
     output.text()

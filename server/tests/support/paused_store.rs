@@ -1,87 +1,61 @@
 //! A storage that keeps its callers waiting until a test lets them go.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use jiff::Timestamp;
 use sallyport_server::{
     data::seed::seed,
-    domain::{
-        access::{AccountId, Credential},
-        extraction::{ExtractionData, ExtractionQuery, StoredExtraction},
-        ports::{Found, Item, Lists, Repository, RepositoryError},
-        search::{Filters, SearchPage, SearchQuery},
-        token::TokenDigest,
-    },
-    store::{Access, Pool, Store, StoreError, Work, sqlite::SqliteStore},
+    domain::{ports::Repository as _, token::Token},
+    store::{Access, Backend, Dialect, Epochs, Pool, Store, StoreError, Work, sqlite::Sqlite},
 };
 use tokio::sync::Semaphore;
 
-/// Handles one query for each permit. Every token is good, and nothing is found with it.
-#[derive(Debug)]
+/// A store with sample data that does one thing for each permit.
 pub(crate) struct PausedStore {
-    pub(crate) permits: Semaphore,
-    credential: Credential,
+    pub(crate) store: Arc<Store>,
+    pub(crate) permits: Arc<Semaphore>,
+    /// A token that is known without a permit.
+    pub(crate) token: Token,
 }
 
 impl PausedStore {
     /// Without a permit.
     pub(crate) async fn new() -> Self {
-        let store = SqliteStore::temporary().unwrap();
-        let sample = seed(&store).await.unwrap();
-        let credential = store.credential(sample.tokens.main.digest()).await.unwrap().unwrap();
-        Self { permits: Semaphore::new(0), credential }
+        const ENOUGH: usize = 9;
+        let permits = Arc::new(Semaphore::new(ENOUGH));
+        let paused = Paused { sqlite: Sqlite::temporary().unwrap(), permits: Arc::clone(&permits) };
+        let store = Arc::new(Store::new(paused));
+        let token = seed(&store).await.unwrap().tokens.main;
+        store.credential(token.digest()).await.unwrap().unwrap();
+        permits.forget_permits(ENOUGH);
+        Self { store, permits, token }
     }
+}
 
-    async fn permitted<T>(&self) -> Result<Option<T>, RepositoryError> {
+#[derive(Debug)]
+struct Paused {
+    sqlite: Sqlite,
+    permits: Arc<Semaphore>,
+}
+
+#[async_trait]
+impl Backend for Paused {
+    async fn execute(&self, access: Access, work: Work) -> Result<(), StoreError> {
         self.permits.acquire().await.unwrap().forget();
-        Ok(None)
-    }
-}
-
-#[async_trait]
-impl<T: Item> Lists<T> for PausedStore {
-    async fn items(&self, _: TokenDigest, _: Filters) -> Found<Vec<T>> {
-        self.permitted().await
-    }
-}
-
-#[async_trait]
-impl Repository for PausedStore {
-    async fn extraction(&self, _: &ExtractionQuery, _: i64) -> Found<ExtractionData> {
-        self.permitted().await
+        self.sqlite.execute(access, work).await
     }
 
-    async fn store_extraction(
-        &self,
-        _: AccountId,
-        _: String,
-        _: StoredExtraction,
-        _: Timestamp,
-    ) -> Result<StoredExtraction, RepositoryError> {
-        Err(StoreError::Closed.into())
+    fn dialect(&self) -> &'static Dialect {
+        self.sqlite.dialect()
     }
 
-    async fn credential(&self, _: TokenDigest) -> Result<Option<Credential>, RepositoryError> {
-        Ok(Some(self.credential))
-    }
-
-    async fn search(&self, _: TokenDigest, _: SearchQuery) -> Found<SearchPage> {
-        self.permitted().await
-    }
-}
-
-#[async_trait]
-impl Store for PausedStore {
-    async fn execute(&self, _: Access, _: Work) -> Result<(), StoreError> {
-        Err(StoreError::Closed)
+    fn epochs(&self) -> Option<Epochs> {
+        self.sqlite.epochs()
     }
 
     async fn wait_until_in_force(&self) {}
 
     fn pool(&self) -> Pool {
-        Pool::default()
-    }
-
-    fn cache_hits(&self) -> u64 {
-        0
+        self.sqlite.pool()
     }
 }

@@ -24,7 +24,7 @@ pub use self::{
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::{Epoch, Epochs},
-    database::{Backend, Database},
+    database::{Backend, Store},
     session::{Access, Dialect},
 };
 
@@ -33,9 +33,6 @@ use super::{
 /// force on every server.
 pub const LEASE: Duration = Duration::from_millis(250);
 
-/// A store on a PostgreSQL server. A lost connection fails the calls that are on it; the next ones get a new one.
-pub type PostgresStore = Database<Postgres>;
-
 /// The connections to a PostgreSQL server.
 #[derive(Debug)]
 pub struct Postgres {
@@ -43,9 +40,10 @@ pub struct Postgres {
     response_timeout: Duration,
 }
 
-impl PostgresStore {
-    /// Connects to the database and brings its schema up to date.
-    pub async fn open(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
+impl Store {
+    /// Connects to a PostgreSQL database and brings its schema up to date. A lost connection fails the calls that are on it; the next ones
+    /// get a new one.
+    pub async fn connect(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
         let database = url.to_string();
         let wrong = |source| OpenError::Store { database: database.clone(), source };
         let pool = url.pool(limits).map_err(wrong)?;
@@ -58,7 +56,9 @@ impl PostgresStore {
 
 #[async_trait]
 impl Backend for Postgres {
-    const DIALECT: &'static Dialect = &DIALECT;
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
 
     /// The connection returns to the pool when the session has ended, also if the caller stops waiting: callers that disconnect and
     /// retry must not queue statements without bound. A connection on which a statement is still under way then is closed, because its

@@ -72,7 +72,7 @@ impl Condition {
     }
 }
 
-impl dyn Store + '_ {
+impl Store {
     /// Writes the records that meet all conditions as lines of JSON, from one snapshot and in a stable order: without their secrets, and
     /// with the numbers that the database assigned.
     ///

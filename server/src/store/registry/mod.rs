@@ -67,7 +67,7 @@ fn rejected<T>(reason: impl Into<String>) -> Result<T> {
     Err(RegistryError::Rejected(reason.into()))
 }
 
-impl dyn Store + '_ {
+impl Store {
     /// Executes `work` in a transaction, which is rolled back when `work` fails, and waits until the change is in force on
     /// every server.
     async fn change<T: Send + 'static>(

@@ -17,7 +17,7 @@ use crate::store::{
     value::Value,
 };
 
-impl dyn Store + '_ {
+impl Store {
     /// Puts records of one kind, all or none. A record whose key is stored keeps the fields that are not given; a new one gets their
     /// default values. Returns in words what was done to each.
     ///

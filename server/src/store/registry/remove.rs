@@ -20,7 +20,7 @@ pub struct Dependents {
     pub ungroup: bool,
 }
 
-impl dyn Store + '_ {
+impl Store {
     /// What [`Self::remove`] would remove, in words.
     pub async fn removal(&self, kind: RecordKind, selection: Selection, of: Dependents) -> Result<String> {
         self.run(Access::Snapshot, move |session| Ok(check(session, kind, &selection, of, "")?.1)).await

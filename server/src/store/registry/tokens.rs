@@ -37,7 +37,7 @@ pub enum End {
     At(Timestamp),
 }
 
-impl dyn Store + '_ {
+impl Store {
     /// Issues a token for the account of that name.
     pub async fn issue_token(
         &self,

@@ -18,15 +18,13 @@ use rusqlite::Connection;
 
 pub use self::session::DIALECT;
 use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
+pub use super::Store as SqliteStore;
 use super::{
     OpenError, OpenMode, Pool, Result, Work,
     cache::Epochs,
-    database::{Backend, Database},
+    database::{Backend, Store},
     session::{Access, Dialect},
 };
-
-/// A store in a SQLite file. Other processes may use the file at the same time.
-pub type SqliteStore = Database<Sqlite>;
 
 /// The connections to a SQLite file.
 #[derive(Debug)]
@@ -38,21 +36,31 @@ pub struct Sqlite {
     _folder: Option<tempfile::TempDir>,
 }
 
-impl SqliteStore {
-    /// Opens the database at `path` and brings its schema up to date.
+impl Store {
+    /// Opens the SQLite database at `path`, which other processes may use at the same time, and brings its schema up to date.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
         open::open(path, mode).map(Self::new)
     }
 
-    /// Creates an empty database in a temporary folder, which is deleted with the store.
+    /// Creates an empty SQLite database in a temporary folder, which is deleted with the store.
     pub fn temporary() -> Result<Self, OpenError> {
-        open::temporary().map(Self::new)
+        Sqlite::temporary().map(Self::new)
+    }
+}
+
+impl Sqlite {
+    /// The connections to an empty database of [`Store::temporary`].
+    #[doc(hidden)]
+    pub fn temporary() -> Result<Self, OpenError> {
+        open::temporary()
     }
 }
 
 #[async_trait]
 impl Backend for Sqlite {
-    const DIALECT: &'static Dialect = &DIALECT;
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
 
     async fn execute(&self, access: Access, work: Work) -> Result<()> {
         match access {
