@@ -75,6 +75,7 @@ impl Reader<'_> {
                     let edits = edits.split(" & ").map(|part| self.edit(part)).collect::<Option<Vec<_>>>()?;
                     changes.push(Box::new(move |row| row.changing(name, edits, 0)));
                 }
+                ("doubtful", "") => changes.push(Box::new(Row::doubtful)),
                 ("in", "every form") => forms = Forms::Each(Extraction::all(extract)),
                 ("in", "JSON and text") => forms = Forms::Each(vec![Extraction::PLAIN, Extraction::TEXT]),
                 ("in", "text") => forms = Forms::Each(vec![Extraction::TEXT]),
