@@ -11,12 +11,15 @@ use crate::target::{Fact, Facts};
 
 /// A rule is its id with the clauses that it is about and the facts that it needs, what a conforming service does, and what goes wrong
 /// for users otherwise. Below it may stand rows that test it. README.md says more.
-const TEXTS: [(Option<OperationId>, &str); 4] = [
-    (None, include_str!("all/rules.txt")),
-    (Some(OperationId::Extract), include_str!("extract/rules.txt")),
-    (Some(OperationId::Groups), include_str!("groups/rules.txt")),
-    (Some(OperationId::Search), include_str!("search/rules.txt")),
-];
+fn texts() -> impl Iterator<Item = (Option<OperationId>, &'static str)> {
+    let texts = [
+        (None, include_str!("all/rules.txt")),
+        (Some(OperationId::Extract), include_str!("extract/rules.txt")),
+        (Some(OperationId::Groups), include_str!("groups/rules.txt")),
+        (Some(OperationId::Search), search::rules()),
+    ];
+    texts.into_iter()
+}
 
 /// How the rule with this id is tested, where its rows alone do not say it.
 pub(super) struct Program {
@@ -27,8 +30,7 @@ pub(super) struct Program {
 /// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested, and a program without
 /// rule.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let rules = TEXTS
-        .into_iter()
+    let rules = texts()
         .flat_map(|(operation, text)| blocks(text).filter_map(move |block| check(operation, block)));
     rules.collect()
 });
@@ -105,8 +107,8 @@ fn searches(block: &'static str) -> Option<Vec<Case>> {
 }
 
 fn of_id(id: &str) -> Option<(Option<OperationId>, &'static str)> {
-    let mut texts = TEXTS.iter().flat_map(|(operation, text)| blocks(text).map(|block| (*operation, block)));
-    texts.find(|(_, block)| block.split(' ').next() == Some(id))
+    let mut rules = texts().flat_map(|(operation, text)| blocks(text).map(move |block| (operation, block)));
+    rules.find(|(_, block)| block.split(' ').next() == Some(id))
 }
 
 /// The rows below the rule with this id.
@@ -152,7 +154,7 @@ mod tests {
     #[test]
     fn each_rule_is_tested_and_each_program_has_one() {
         let ids =
-            TEXTS.into_iter().flat_map(|(_, text)| blocks(text)).filter_map(|block| block.split(' ').next());
+            texts().flat_map(|(_, text)| blocks(text)).filter_map(|block| block.split(' ').next());
         let ids: Vec<_> = ids.collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "the rules are not sorted by id");
         let mut known = BTreeSet::new();

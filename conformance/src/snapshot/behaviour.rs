@@ -164,13 +164,8 @@ fn outline(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn response(request_id: &str, body: &str) -> Response {
-        let headers = vec![
-            ("X-Request-Id".to_owned(), request_id.as_bytes().to_vec()),
-            ("Date".to_owned(), b"now".to_vec()),
-            ("Cache-Control".to_owned(), b"no-store".to_vec()),
-        ];
-        Response::new(200, headers, body.to_owned().into())
+    fn response(body: &str) -> Response {
+        Response::new(200, Vec::new(), body.to_owned().into())
     }
 
     const TOKEN: &str = "sally_api_0123456789abcdef";
@@ -180,39 +175,10 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_still_is_shown_and_data_is_not() {
-        let body = |id: &str, port: u16| {
-            format!(
-                r#"{{"code": 200, "requestId": "{id}", "data": {{"items": [{{"port": {port}}}, {{"port": null}}]}}}}"#
-            )
-        };
-        let text = responses(&response("a", &body("a", 1)), &response("b", &body("b", 2)), &redactor());
-        let expected = "status: 200\n\
-            header cache-control: no-store\n\
-            header x-request-id: <changes>\n\
-            request ids of header and body: the same\n\
-            body /: object\n\
-            body /code: 200\n\
-            body /data: object\n\
-            body /data/items: a list\n\
-            body /data/items/*: object\n\
-            body /data/items/*/port: integer or null\n\
-            body /requestId: string\n";
-        assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn a_password_is_not_shown_though_it_holds_still() {
-        let found = response("a", r#"{"password": "pw", "pwd": "***"}"#);
-        let text = responses(&found, &found, &redactor());
-        assert!(text.contains("body /password: \"$PASSWORD\"\nbody /pwd: \"***\"\n"), "{text}");
-    }
-
-    #[test]
     fn no_part_of_a_token_is_left_where_a_value_is_cut() {
         for offset in 150..=200 {
             let padding = "x".repeat(offset);
-            let found = response("a", &format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
+            let found = response(&format!(r#"{{"message": "{padding}{TOKEN}"}}"#));
             let text = responses(&found, &found, &redactor());
             assert!(!text.contains(&TOKEN[..8]), "{offset}: {text}");
         }

@@ -58,6 +58,20 @@ pub(crate) fn excluding(survey: &Survey, kinds: &[FilterKind]) -> Option<(Vec<Fi
     })
 }
 
+/// Filters with the values of one instance, except for one with the value of another instance, and the addresses of both: no instance
+/// passes all of them.
+pub(crate) fn shown_by_all_but(survey: &Survey, odd: FilterKind) -> Option<(Vec<Filter>, [IpAddr; 2])> {
+    /// Minimum number of filters: more than other cases combine.
+    const ENOUGH: usize = 5;
+    survey.pairs().find_map(|(one, other)| {
+        let of = |kind| survey.filter(kind, if kind == odd { other } else { one });
+        let filters: Vec<Filter> = kinds().filter_map(of).collect();
+        let has_odd = of(odd).is_some_and(|filter| !filter.admits(one, &survey.orders));
+        let is_usable = has_odd && filters.len() >= ENOUGH && Filter::are_in_order(&filters);
+        (is_usable && survey.admitted(&filters).is_empty()).then_some((filters, [one.ip, other.ip]))
+    })
+}
+
 impl Survey {
     /// Each two of some instances at different addresses.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&Instance, &Instance)> {

@@ -99,7 +99,8 @@ impl SearchFilter {
         self.property.schema.kind == Kind::String && !self.is_time() && self.property.schema.values.is_empty()
     }
 
-    fn is_time(&self) -> bool {
+    /// Whether its values are times.
+    pub(crate) fn is_time(&self) -> bool {
         self.property.schema.format.as_deref() == Some("date-time")
     }
 

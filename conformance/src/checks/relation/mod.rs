@@ -30,7 +30,7 @@ use crate::wire::{Exchange, Request, Response};
 
 use query::Items;
 
-pub(crate) use combination::{combinations, excluding, meeting};
+pub(crate) use combination::{combinations, excluding, meeting, shown_by_all_but};
 pub(crate) use comparison::{Difference, relate, report};
 pub(crate) use filter::{FieldValue, Filter, FilterKind, kinds, kinds_of, shown_kinds};
 pub(crate) use instance::{Instance, address_of, respell, without_port};

@@ -9,7 +9,7 @@ use super::text::body;
 use crate::check::{Probe, Stop};
 use crate::checks::extraction::{Place, Transport, by_country};
 use crate::checks::requests::padded;
-use crate::checks::search::addresses::items;
+use crate::checks::search::addresses::{OWN, items, unused};
 use crate::checks::token::{WrongToken, is_valid};
 use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
 use crate::contract::{Contract, Input, OperationId};
@@ -301,7 +301,12 @@ impl Value {
             Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
             Self::Of(Fact::EmptyRegion) => facts.empty_region.as_deref().into(),
             Self::Of(_) => Json::Null,
-            Self::Items(text) => items(&contract.search, text).unwrap_or_default().into(),
+            Self::Items(text) => {
+                let mut own = facts.own_addresses.iter().cloned().chain(unused(text.len()));
+                let items = items(&contract.search, text).unwrap_or_default().into_iter();
+                let items = items.map(|item| if item == OWN { own.next().unwrap_or_default() } else { item });
+                items.collect::<Vec<_>>().into()
+            }
         }
     }
 

@@ -137,7 +137,7 @@ impl Reader<'_> {
                     let (name, edits) = self.described(valid)?;
                     changes.push(Box::new(move |row| row.changing(name, edits, 0)));
                 }
-                ("doubtful", _) => changes.push(Box::new(Row::doubtful)),
+                ("doubtful", "") => changes.push(Box::new(Row::doubtful)),
                 ("separated", num) => {
                     let num = self.number(num)?;
                     changes.push(Box::new(move |row| row.separated(num)));

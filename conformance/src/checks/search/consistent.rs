@@ -6,16 +6,17 @@ use crate::checks::relation::{Difference, page, report};
 
 pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", |_| {
     let ways: [(_, _, Way); 3] = [
-        ("alone", SOME, |account| some(account).map(|instance| account.at([instance.ip])).collect()),
+        ("alone", SOME, |account| {
+            some(account).map(|instance| Query::new([account.survey.spelt(instance.ip)])).collect()
+        }),
         ("beside a filter", SOME, |account| {
             let kinds = shown_kinds().filter(|kind| !kind.is_bound());
             let filters = some(account).zip(kinds).map(|(instance, kind)| kind.shown(instance));
             filters.map(|filter| account.survey.query().filtered(filter)).collect()
         }),
         ("on small pages", SOME, |account| {
-            let mut pages = account.pages(account.survey.query(), 3);
-            pages.truncate(SOME as usize);
-            pages
+            let pages = account.survey.pages(account.search, 3).take(SOME as usize);
+            pages.map(|number| account.survey.query().on_page(number, 3)).collect()
         }),
     ];
     surveyed(ways, compare)

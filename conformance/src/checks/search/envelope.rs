@@ -2,28 +2,7 @@
 
 use super::*;
 
-pub(super) static PROGRAMS: &[Program] =
-    &[active("search.envelope.variety", variety_cases), passive("search.instance.watched", judge_instances)];
-
-/// Successful searches of every kind, which passive checks judge.
-fn variety_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let pages = row(Relation::Page, "small pages", 4, |account, ()| {
-        let query = account.survey.query();
-        let largest = Query { size: Some(*account.search.page_sizes.end()), ..query.clone() };
-        let null = Query { writing: Writing::NullFilter, ..query.clone() };
-        let pages = account.pages(query, account.survey.page_size(2));
-        Ok(pages.into_iter().chain([largest, null]).collect())
-    });
-    let filters = kinds().map(|kind| (format!("filtered by {}", kind.label()), 2, kind));
-    let filters = rows(Relation::Page, filters, |account, kind| {
-        let filters = account.survey.candidates(kind).into_iter().take(2);
-        Ok(filters.map(|filter| account.survey.query().filtered([filter])).collect())
-    });
-    let surveyed = [pages, filters].concat().into_iter();
-    let surveyed =
-        surveyed.map(|case| case.needs([Fact::OwnAddresses])).chain(searched("search.envelope.variety"));
-    cases(SearchEnvelope, stated("search.envelope.variety", scope)).into_iter().chain(surveyed).collect()
-}
+pub(super) static PROGRAMS: &[Program] = &[passive("search.instance.watched", judge_instances)];
 
 /// Rules of section 2.3 that a schema can't express.
 fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {

@@ -1,6 +1,5 @@
 //! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
 
-use super::filters::exact_cases;
 use super::rules::{boundary_cases, invalid_members};
 use super::*;
 use crate::grammar::json_integers;
@@ -9,9 +8,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     active("search.status.boundaries", |scope| {
         [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
     }),
-    active("search.status.sum", |_| exact_cases(SearchStatus)),
     active("search.group.boundaries", group_boundaries),
-    active("search.group.sum", |_| exact_cases(SearchGroup)),
     active("search.page.boundaries", |scope| {
         // A service may reject a page past the last one, so the first one is the only valid one.
         let pages = &scope.contract.search.pages;
@@ -24,22 +21,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
         [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
     }),
-    active("search.page-size.default", |_| {
-        let filtered = row(Relation::Default, "the first page beside a filter", 2, |account, ()| {
-            let filters = kinds().flat_map(|kind| account.survey.candidates(kind));
-            let queries = filters.map(|filter| account.survey.query().filtered([filter]));
-            let widest = queries.max_by_key(|query| query.expected(account.survey).len());
-            let lacks = || account.lacks("no searched address passes a filter", "more addresses");
-            let query = Query { page: Some(*account.search.pages.start()), ..widest.ok_or_else(lacks)? };
-            Ok(vec![query.citing(SearchPageSize)])
-        });
-        [searched("search.page-size.default"), filtered].concat()
-    }),
 ];
-
-/// Statuses of other services, and values with other meanings, between spaces.
-const OTHER_STATUSES: &str =
-    "canceled all any * none null suspended pending paused inactive running deleted disabled 0 1 true";
 
 const SINCE: Company = ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]);
 
@@ -57,20 +39,13 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
     let near = near("listed value")
         .map(|near| made(near, usize::MAX))
         .chain(near("folded value").map(|near| made(near, 1)));
-    let others = OTHER_STATUSES.split(' ').filter(|status| !listed.iter().any(|listed| listed == status));
-    let others =
-        others.map(|status| unlisted(status, vec![status.to_owned()]).finding_nothing("nothing found"));
     let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
-    let beside = filters().skip(1).chain([SECOND_PAGE]).map(|company| {
-        let label = format!("unlisted, beside {}", company.0);
-        unlisted(&label, vec![format!("un{}", listed[0])]).beside(company)
-    });
     let bounded = listed.iter().map(|status| {
         (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
     });
     let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows = near.chain(others).chain([unlisted("two of them with a comma", pairs)]);
-    rows.chain(beside).chain([bounded]).collect()
+    let rows = near.chain([unlisted("two of them with a comma", pairs), bounded]);
+    rows.chain(stated("search.status.boundaries", scope)).collect()
 }
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {

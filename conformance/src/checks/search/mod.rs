@@ -13,7 +13,6 @@ mod input;
 mod intersection;
 mod known;
 mod likeness;
-mod matching;
 mod members;
 mod paging;
 mod read_only;
@@ -21,8 +20,10 @@ mod rules;
 pub(super) mod searches;
 mod surveyed;
 mod watched;
+mod words;
 
 pub(super) use read_only::FirstSearches;
+pub(super) use words::rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -48,8 +49,8 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, SECOND_PAGE, each_invalid, filters, invalid, valid, valid_if};
-use surveyed::{Account, BATCHES, row, rows, surveyed};
+use rules::{A_RANGE, Company, each_invalid, invalid, valid, valid_if};
+use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
@@ -62,7 +63,6 @@ pub(super) static PROGRAMS: &[&[Program]] = &[
     input::PROGRAMS,
     intersection::PROGRAMS,
     known::PROGRAMS,
-    matching::PROGRAMS,
     members::PROGRAMS,
     paging::PROGRAMS,
     read_only::PROGRAMS,

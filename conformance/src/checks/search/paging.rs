@@ -8,22 +8,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
         cases
     }),
-    active("search.total.filters", |_| {
-        let sets = [combinations(0), combinations(1), combinations(2), vec![shown_kinds().collect()]];
-        let case = |(kinds, name): (Vec<FilterKind>, &'static str)| {
-            let fields = SearchFilter::names(&kinds);
-            let fields = if fields.is_empty() { "no filter".to_owned() } else { fields };
-            (format!("{fields}, {name}"), 2, (kinds, name))
-        };
-        let cases = sets.concat().into_iter().zip(BATCHES.into_iter().cycle()).map(case);
-        // Pages of the minimum size, so that `total` differs from the number of instances on a page.
-        rows(Relation::Page, cases, |account, (kinds, name)| {
-            let query = account.batch(name)?.filtered(account.meeting(&kinds)?);
-            let count = query.expected(account.survey).len().clamp(1, 2);
-            let numbers = (*account.search.pages.start()..).take(count);
-            Ok(numbers.map(|page| query.clone().on_page(page, *account.search.page_sizes.start())).collect())
-        })
-    }),
 ];
 
 /// Searches for the maximum number of own addresses, whose instances may fill several pages of the maximum size.

@@ -10,27 +10,31 @@ use crate::grammar::LIKELY;
 /// Members of a search beside which other rules are tested: their label, and what they add.
 pub(super) type Company = (&'static str, &'static [Edit]);
 
-/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with
-/// fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
-static FILTERS: LazyLock<Vec<(String, Vec<Edit>)>> = LazyLock::new(|| {
+/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example: their labels, how
+/// rows write them, and what they add. Those with fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
+pub(super) static FILTERS: LazyLock<Vec<(String, String, Vec<Edit>)>> = LazyLock::new(|| {
     let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
     kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
     let filters = kinds.into_iter().flat_map(|kind| {
         let (name, schema) = (kind.property.name.as_str(), &kind.property.schema);
         let values = match (kind.null, &schema.example) {
-            (Some(null), _) => vec![Value::Number(null), Value::Number(null + 1)],
-            _ if kind.field.is_none() => vec![Value::Order("SO-1")],
-            _ if !schema.values.is_empty() => vec![Value::Listed],
-            (None, example) => vec![Value::Json(example.clone().unwrap_or_default())],
+            (Some(null), _) => [null, null + 1].map(|null| (null.to_string(), Value::Number(null))).to_vec(),
+            _ if kind.field.is_none() => vec![("an order".to_owned(), Value::Order("SO-1"))],
+            _ if !schema.values.is_empty() => vec![("listed".to_owned(), Value::Listed)],
+            (None, example) => {
+                let example = example.clone().unwrap_or_default();
+                vec![(example.to_string(), Value::Json(example))]
+            }
         };
         let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
-        labels.into_iter().zip(values).map(|(label, value)| (label, vec![Set(name, value)]))
+        let written = move |(label, (text, value))| (label, format!("{name}={text}"), vec![Set(name, value)]);
+        labels.into_iter().zip(values).map(written)
     });
     filters.collect()
 });
 
 pub(super) fn filters() -> impl Iterator<Item = Company> {
-    FILTERS.iter().map(|(label, edits)| (label.as_str(), edits.as_slice()))
+    FILTERS.iter().map(|(label, _, edits)| (label.as_str(), edits.as_slice()))
 }
 
 /// A service may reject it if it is past the last one.

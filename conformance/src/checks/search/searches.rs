@@ -1,37 +1,80 @@
 //! Searches as rows of text below their rule: a relation, the label of the case and the number of its requests, and behind bars which
-//! searches it judges. Sizes and pages are expressions of MiniJinja.
+//! searches it judges. What these are chosen from are expressions of MiniJinja, whose words stand in `words.rs`.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use minijinja::{Environment, Expression, Value as Known, context};
+use minijinja::{Error, Expression, Value as Known};
 
 use super::surveyed::surveyed;
+use super::words::{self, FUNCTIONS};
 use super::*;
+use crate::checks::relation::{excluding, shown_by_all_but};
 use crate::checks::row::fact;
 
 /// The first words of these rows.
-pub(in crate::checks) const RELATIONS: [(&str, Relation); 5] = [
-    ("finds", Relation::Survey),
-    ("pages", Relation::Pages),
-    ("page", Relation::Page),
-    ("still", Relation::Still),
+pub(in crate::checks) const RELATIONS: [(&str, Relation); 9] = [
+    ("contains", Relation::Contains),
     ("default", Relation::Default),
+    ("finds", Relation::Survey),
+    ("matching", Relation::Matching),
+    ("page", Relation::Page),
+    ("pages", Relation::Pages),
+    ("respelled", Relation::FirstText),
+    ("still", Relation::Still),
+    ("union", Relation::Union),
 ];
-
-static WORDS: LazyLock<Environment<'static>> = LazyLock::new(Environment::new);
 
 /// The searches of a row.
 struct Searches {
     relation: Relation,
-    items: &'static str,
-    /// Filters that some instance passes together.
-    filters: Vec<FilterKind>,
-    writing: Writing,
-    size: Option<Expression<'static, 'static>>,
+    batch: &'static str,
+    /// Whether there is what the searches are made from.
+    given: Option<Code>,
+    /// A list, for each of whose elements there is a search.
+    each: Option<Code>,
+    /// Whether that list may be empty, and then nothing is judged.
+    may_be_none: bool,
+    items: Option<Code>,
+    filters: Filters,
+    /// Further filters with their values.
+    values: Vec<(FilterKind, Code)>,
+    offset: Option<Code>,
+    size: Option<Code>,
     /// A list of pages.
-    page: Option<Expression<'static, 'static>>,
+    page: Option<Code>,
+    /// Whether a filter is null.
+    null: Option<Code>,
+    writing: Writing,
     cites: Option<Clause>,
+    is_open: bool,
+    /// Whether only the first search is sent that must find nothing.
+    finds_nothing: bool,
+    /// Why the case is skipped where no search can be made, and what to add.
+    lacks: (&'static str, &'static str),
 }
+
+enum Filters {
+    /// Those that some instance passes together.
+    Meeting(Vec<FilterKind>),
+    /// Two of which each finds an instance at two addresses, and none passes both.
+    Excluding(Vec<FilterKind>),
+    /// All, with the values of an instance, but for the value of this one, which is that of another instance.
+    AllBut(FilterKind),
+    /// The one that most instances pass.
+    Widest,
+}
+
+/// An expression with the words that it uses.
+struct Code {
+    expression: Expression<'static, 'static>,
+    words: Vec<String>,
+}
+
+/// The words of expressions about one search: the element of the list, its place in it, and the items of the batch.
+const OF_ONE: [&str; 3] = ["it", "at", "items"];
+/// Those that depend on the number of instances that it finds.
+const OF_COUNT: [&str; 7] = ["it", "at", "count", "small", "divisor", "no_divisor", "sizes"];
+const LAST: &str = "last";
 
 /// The case of a row; none when it can't be read.
 pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
@@ -40,37 +83,64 @@ pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
     let (_, relation) = RELATIONS.into_iter().find(|(name, _)| *name == word)?;
     let mut parts = parts.split(" | ");
     let requests = parts.next()?.parse().ok()?;
-    let (items, writing, mut needs) = (EVERYTHING, Writing::Plain, Vec::new());
-    let mut row =
-        Searches { relation, items, filters: Vec::new(), writing, size: None, page: None, cites: None };
-    let expression = |text: &'static str| {
-        let expression = WORDS.compile_expression(text).ok()?;
-        let words = expression.undeclared_variables(false);
-        words.iter().all(|word| KNOWN.contains(&word.as_str())).then_some(expression)
+    let mut needs = Vec::new();
+    let mut row = Searches {
+        relation,
+        batch: EVERYTHING,
+        given: None,
+        each: None,
+        may_be_none: false,
+        items: None,
+        filters: Filters::Meeting(Vec::new()),
+        values: Vec::new(),
+        offset: None,
+        size: None,
+        page: None,
+        null: None,
+        writing: Writing::Plain,
+        cites: None,
+        is_open: false,
+        finds_nothing: false,
+        lacks: ("no suitable one of the searched addresses has an instance", "one"),
     };
+    let one = |name: &str| kinds().find(|kind| kind.property.name == name);
+    let all = |names: &str| names.split(" & ").map(one).collect::<Option<Vec<_>>>();
     for part in parts {
         match part.split_once(' ').unwrap_or((part, "")) {
-            ("batch", name) => row.items = BATCHES.into_iter().find(|batch| *batch == name)?,
-            _ if [SOME_INSTANCES, FULL_BATCH].contains(&part) => row.items = part,
-            ("filter", names) => {
-                let known = |name| kinds().find(|kind| kind.property.name == name);
-                row.filters = names.split(" & ").map(known).collect::<Option<_>>()?;
+            _ if [SOME_INSTANCES, FULL_BATCH].contains(&part) => row.batch = part,
+            ("null", "filters") => row.null = Some(Code::read("true", &[])?),
+            ("null", text) => row.null = Some(Code::read(text.strip_prefix("filters if ")?, &OF_ONE)?),
+            _ if part == "items last" => row.writing = Writing::ItemsLast,
+            _ if part == "the widest filter" => row.filters = Filters::Widest,
+            _ if part == "the first that finds nothing" => row.finds_nothing = true,
+            ("open", "") => row.is_open = true,
+            ("batch", name) => row.batch = BATCHES.into_iter().find(|batch| *batch == name)?,
+            ("given", text) => row.given = Some(Code::read(text, &[])?),
+            ("each", text) => {
+                row.may_be_none = text.ends_with(IF_ANY);
+                row.each = Some(Code::read(text.strip_suffix(IF_ANY).unwrap_or(text), &[])?);
             }
-            ("needs", key) => needs.push(fact(key)?),
-            ("null", "filters") => row.writing = Writing::NullFilter,
-            ("size", text) => row.size = Some(expression(text)?),
-            ("page", text) => row.page = Some(expression(text)?),
+            ("items", text) => row.items = Some(Code::read(text, &OF_ONE)?),
+            ("filter", names) => row.filters = Filters::Meeting(all(names)?),
+            ("excluding", names) => row.filters = Filters::Excluding(all(names)?),
+            ("all", but) => row.filters = Filters::AllBut(one(but.strip_prefix("but ")?)?),
+            ("where", filter) => {
+                let (name, text) = filter.split_once(" = ")?;
+                row.values.push((one(name)?, Code::read(text, &OF_ONE)?));
+            }
+            ("offset", text) => row.offset = Some(Code::read(text, &OF_ONE)?),
+            ("size", text) => row.size = Some(Code::read(text, &OF_COUNT)?),
+            ("page", text) => row.page = Some(Code::read(text, &[&OF_COUNT[..], &[LAST]].concat())?),
             ("of", id) => row.cites = Some(Clause::from_id(id)?),
+            ("needs", key) => needs.push(fact(key)?),
+            ("or", text) => row.lacks = text.strip_prefix("skip ")?.split_once("; ")?,
             _ => return None,
         }
     }
     Some(surveyed([(label, requests, Arc::new(row))], judge).pop()?.needs(needs))
 }
 
-/// What expressions may use.
-const KNOWN: [&str; 9] =
-    ["count", "first", "last", "most", "largest", "small", "divisor", "no_divisor", "range"];
-
+const IF_ANY: &str = ", if any";
 const EVERYTHING: &str = "everything";
 /// The first addresses, with enough instances for a few small pages.
 const SOME_INSTANCES: &str = "some instances";
@@ -82,59 +152,162 @@ async fn judge(probe: &Probe<'_>, row: Arc<Searches>) -> Result<(), Stop> {
     relate(probe, account.survey, row.relation, &row.queries(account)?).await
 }
 
-impl Searches {
-    fn queries(&self, account: Account<'_>) -> Result<Vec<Query>, Stop> {
-        let Account { survey, search, .. } = account;
-        let mut query = match self.items {
-            EVERYTHING | FULL_BATCH => survey.query(),
-            SOME_INSTANCES => some_instances(survey),
-            name => account.batch(name)?,
+impl Code {
+    /// None for a text with an unknown word, which is neither one of the account nor one of `also`.
+    fn read(text: &'static str, also: &[&str]) -> Option<Self> {
+        let expression = FUNCTIONS.compile_expression(text).ok()?;
+        let words: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
+        let is_known = |word: &String| {
+            also.contains(&&**word) || words::KNOWN.split_whitespace().any(|known| known == words::family(word).0)
         };
-        if self.items == FULL_BATCH {
-            query.items.extend(account.fill(&query.items));
+        words.iter().all(is_known).then_some(Self { expression, words })
+    }
+
+    fn value(&self, account: Account<'_>, more: &[(&str, Known)]) -> Result<Known, Stop> {
+        let mut known = BTreeMap::new();
+        for word in &self.words {
+            let value = match more.iter().find(|(name, _)| name == word) {
+                Some((_, value)) => Some(value.clone()),
+                None => account.word(word)?,
+            };
+            known.extend(value.map(|value| (word.as_str(), value)));
         }
-        if !self.filters.is_empty() {
-            query = query.filtered(account.meeting(&self.filters)?);
+        self.expression.eval(known).map_err(wrong)
+    }
+}
+
+fn wrong(error: Error) -> Stop {
+    Stop::Error(format!("a row of searches: {error:#}"))
+}
+
+fn elements(list: &Known) -> Result<Vec<Known>, Stop> {
+    Ok(list.try_iter().map_err(wrong)?.collect())
+}
+
+impl Searches {
+    fn lacks(&self, account: Account<'_>) -> Stop {
+        account.lacks(self.lacks.0, self.lacks.1)
+    }
+
+    fn queries(&self, account: Account<'_>) -> Result<Vec<Query>, Stop> {
+        let given = self.given.as_ref().map(|given| given.value(account, &[])).transpose()?;
+        if given.is_some_and(|given| !given.is_true()) {
+            return Err(self.lacks(account));
         }
-        query = Query { writing: self.writing, cites: self.cites, ..query };
+        let each = self.each.as_ref().map(|each| elements(&each.value(account, &[])?)).transpose()?;
+        let each = each.unwrap_or_else(|| vec![Known::UNDEFINED]);
+        let mut queries = Vec::new();
+        let has_none = each.is_empty();
+        for (at, it) in each.into_iter().enumerate() {
+            queries.extend(self.of_element(account, &[("it", it), ("at", at.into())])?);
+        }
+        if self.finds_nothing {
+            queries.retain(|query| query.expected(account.survey).is_empty());
+            queries.truncate(1);
+        }
+        if (has_none && !self.may_be_none) || (self.finds_nothing && queries.is_empty()) {
+            return Err(self.lacks(account));
+        }
+        Ok(queries)
+    }
+
+    /// The searches for one element of the list: one for each of its pages.
+    fn of_element(&self, account: Account<'_>, element: &[(&str, Known)]) -> Result<Vec<Query>, Stop> {
+        let Account { survey, search, .. } = account;
+        let query = self.of_all_pages(account, element)?;
         let count = i64::try_from(query.expected(survey).len()).unwrap_or(i64::MAX);
-        let ((first, most), (smallest, largest)) =
-            (search.pages.clone().into_inner(), search.page_sizes.clone().into_inner());
+        let (smallest, largest) = search.page_sizes.clone().into_inner();
         let divides = |size: &i64| count % size == 0;
         let quarter = count / 4 + 1;
-        let known = context! {
-            count, first, most, largest,
-            divisor => (2..count).find(divides).unwrap_or(count),
-            no_divisor => (4..count).find(|size| !divides(size)).unwrap_or(count),
+        // Sizes of pages that find it all at once.
+        let mut sizes = vec![largest, 100, largest - 1, largest / 2, 200];
+        sizes.retain(|size| search.page_sizes.contains(size) && *size > count);
+        let sizes = if sizes.is_empty() { vec![largest] } else { sizes };
+        let mut known = element.to_vec();
+        known.extend([
+            ("count", count.into()),
+            ("divisor", (2..count).find(divides).unwrap_or(count).into()),
+            ("no_divisor", (4..count).find(|size| !divides(size)).unwrap_or(count).into()),
             // About three to six pages, the last of which is not full.
-            small => if divides(&quarter) { quarter + 1 } else { quarter },
-        };
-        let wrong = |error: minijinja::Error| Stop::Error(format!("a row of searches: {error:#}"));
-        let value = |text: &Option<Expression<'_, '_>>, known: &Known| {
-            text.as_ref().map(|text| text.eval(known)).transpose().map_err(wrong)
-        };
-        if let Some(size) = value(&self.size, &known)? {
-            let size = i64::try_from(size).map_err(wrong)?;
-            query.size = Some(size.clamp(smallest.max(1), largest));
-        }
-        let pages = count.max(1).saturating_add(query.size.unwrap_or(search.default_page_size) - 1)
-            / query.size.unwrap_or(search.default_page_size);
-        let last = first + pages - 1;
-        let Some(numbers) = value(&self.page, &context! { last, ..known.clone() })? else {
-            return Ok(vec![query]);
-        };
-        let numbers = numbers.try_iter().map_err(wrong)?.map(i64::try_from).collect::<Result<Vec<_>, _>>();
-        let mut numbers = numbers.map_err(wrong)?;
-        numbers.retain(|number| search.pages.contains(number));
+            ("small", if divides(&quarter) { quarter + 1 } else { quarter }.into()),
+            ("sizes", sizes.into()),
+        ]);
+        let size = self.size.as_ref().map(|size| size.value(account, &known)).transpose()?;
+        let size = size.filter(|size| !size.is_undefined());
+        let size = size.map(|size| i64::try_from(size).map_err(wrong)).transpose()?;
+        let query = Query { size: size.map(|size| size.clamp(smallest.max(1), largest)), ..query };
+        let Some(page) = &self.page else { return Ok(vec![query]) };
+        let size = query.size.unwrap_or(search.default_page_size);
+        let last = search.pages.start() + count.max(1).saturating_add(size - 1) / size - 1;
+        known.push((LAST, last.into()));
+        // None is a search without page.
+        let number = |number: Known| (!number.is_none()).then(|| i64::try_from(number).map_err(wrong)).transpose();
+        let numbers = elements(&page.value(account, &known)?)?;
+        let mut numbers = numbers.into_iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
-            Relation::Default => numbers.iter().any(|number| *number > last),
-            Relation::Still => count < 2 && !self.filters.is_empty(),
+            Relation::Default => numbers.iter().flatten().any(|number| *number > last),
+            Relation::Still => count < 2 && !self.has_no_filter(),
             _ => false,
         };
         if is_short {
             return Err(account.lacks("the searched addresses have too few such instances", "more addresses"));
         }
-        Ok(numbers.into_iter().map(|page| Query { page: Some(page), ..query.clone() }).collect())
+        Ok(numbers.into_iter().map(|page| Query { page, ..query.clone() }).collect())
+    }
+
+    fn has_no_filter(&self) -> bool {
+        matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
+    }
+
+    fn of_all_pages(&self, account: Account<'_>, element: &[(&str, Known)]) -> Result<Query, Stop> {
+        let survey = account.survey;
+        let mut query = match self.batch {
+            EVERYTHING | FULL_BATCH => survey.query(),
+            SOME_INSTANCES => some_instances(survey),
+            name => account.batch(name)?,
+        };
+        if self.batch == FULL_BATCH {
+            query.items.extend(words::others(account.search.distinct_items, &query.items));
+        }
+        let known = [element, &[("items", query.items.clone().into())]].concat();
+        if let Some(items) = &self.items {
+            let items = elements(&items.value(account, &known)?)?;
+            let items: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+            query.items = items.filter(|items| !items.is_empty()).ok_or_else(|| self.lacks(account))?;
+            query.name = query.name.filter(|_| self.batch != EVERYTHING);
+        }
+        let at = |addresses: [IpAddr; 2]| addresses.map(|ip| survey.spelt(ip)).to_vec();
+        match &self.filters {
+            Filters::Meeting(kinds) if kinds.is_empty() => {}
+            Filters::Meeting(kinds) => query.filters = account.meeting(kinds)?,
+            Filters::Excluding(kinds) => {
+                let (filters, addresses) = excluding(survey, kinds).ok_or_else(|| self.lacks(account))?;
+                query = Query::new(at(addresses)).filtered(filters);
+            }
+            Filters::AllBut(odd) => {
+                let (filters, addresses) = shown_by_all_but(survey, odd).ok_or_else(|| self.lacks(account))?;
+                query = Query::new(at(addresses)).filtered(filters);
+            }
+            Filters::Widest => {
+                let filters = kinds().flat_map(|kind| survey.candidates(kind));
+                let widest = filters.max_by_key(|filter| survey.count(std::slice::from_ref(filter)));
+                query.filters.push(widest.ok_or_else(|| self.lacks(account))?);
+            }
+        }
+        for (kind, value) in &self.values {
+            query.filters.extend(words::filter(kind, value.value(account, &known)?)?);
+        }
+        if let Some(offset) = &self.offset {
+            query.offset = Some(i32::try_from(offset.value(account, &known)?).map_err(wrong)?);
+        }
+        // A batch of items with ports has none if no instance has a port that an item can have.
+        let has_port = query.items.iter().any(|item| item.parse::<IpAddr>().is_err());
+        let cites = self.cites.filter(|clause| *clause != SearchMatchPort || has_port);
+        let is_null = self.null.as_ref().map(|null| null.value(account, &known)).transpose()?;
+        let is_null = is_null.is_some_and(|null| null.is_true());
+        let (writing, is_open) = (if is_null { Writing::NullFilter } else { self.writing }, self.is_open);
+        Ok(Query { writing, cites, is_open, ..query })
     }
 }
 

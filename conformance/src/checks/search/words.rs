@@ -1,0 +1,311 @@
+//! What rows of searches are made from: the words of the text of the rules, and those of its expressions, which stand for what the
+//! addresses of an account have.
+
+use std::sync::LazyLock;
+
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use minijinja::{Environment, Value as Known, context};
+
+use super::*;
+use crate::contract::Contract;
+
+/// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
+pub(in crate::checks) fn rules() -> &'static str {
+    static RULES: LazyLock<String> = LazyLock::new(|| {
+        let written = written().unwrap_or_else(|error| format!("{error:#}"));
+        let mut rules = String::new();
+        for line in written.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            let is_rule = !line.starts_with(' ') && !rules.is_empty();
+            rules.push_str(&format!("{}{line}\n", if is_rule { "\n" } else { "" }));
+        }
+        rules
+    });
+    &RULES
+}
+
+fn written() -> Result<String, minijinja::Error> {
+    let name = |kind: FilterKind| kind.property.name.as_str();
+    let of_document = kinds().map(|kind| {
+        context! {
+            name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
+            is_shown => kind.field.is_some(), has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
+        }
+    });
+    let of_document: Vec<Known> = of_document.collect();
+    let filters = rules::FILTERS.iter().map(|(label, parts, _)| context! { label, parts });
+    let (filters, bounds): (Vec<Known>, Vec<_>) =
+        (filters.collect(), kinds().filter(|kind| kind.is_bound()).map(name).collect());
+    let statuses = Contract::embedded().map(|contract| contract.search.statuses.clone()).unwrap_or_default();
+    let shown = SearchFilter::names(&shown_kinds().collect::<Vec<_>>());
+    let mut words = Environment::new();
+    words.add_function("near", |list: &str| near(list).map(|near| near.label).collect::<Vec<_>>());
+    words.add_function("combinations", |size: usize| {
+        combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
+    });
+    let batches = BATCHES.to_vec();
+    let known = context! { kinds => of_document, filters, bounds, statuses, shown, batches };
+    words.render_str(include_str!("rules.txt"), known)
+}
+
+/// The functions of expressions. Other words stand for what the account has.
+pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut words = Environment::new();
+    words.add_function("near", |values: Vec<String>, label: &str| {
+        let mut lists = near("value").chain(near("one value"));
+        let near = lists.find(|near| near.label == label);
+        let near = values.iter().filter_map(|value| Some(near?.of(value)).filter(|near| near != value));
+        // An empty filter is unspecified.
+        near.filter(|near| !near.is_empty()).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    });
+    // The largest batch, with an item at a place; the last one is -1.
+    words.add_function("placed", |item: String, place: i64| {
+        let max = Contract::embedded().map_or(1, |contract| contract.search.distinct_items);
+        let mut items = others(max, std::slice::from_ref(&item));
+        items.insert(usize::try_from(place).unwrap_or(usize::MAX).min(items.len()), item);
+        items
+    });
+    words.add_function("product", |firsts: Vec<Known>, seconds: Vec<Known>| {
+        let pairs = |first: Known| seconds.iter().map(move |second| Known::from(vec![first.clone(), second.clone()]));
+        firsts.into_iter().flat_map(pairs).collect::<Vec<_>>()
+    });
+    words.add_function("respelled", |items: Vec<String>| {
+        let pairs = items.into_iter().filter_map(|item| Some((respell(&item)?, item)));
+        pairs.filter(|(other, item)| other != item).map(|(other, _)| other).collect::<Vec<_>>()
+    });
+    // At most so many elements, from the first to nearly the last.
+    words.add_function("spread", |list: Vec<Known>, most: usize| {
+        let step = list.len().div_ceil(most.max(1)).max(1);
+        list.into_iter().step_by(step).collect::<Vec<_>>()
+    });
+    words.add_function("unused", |count: usize| addresses::unused(count).collect::<Vec<_>>());
+    words
+});
+
+/// Unused addresses that fill a batch of so many items.
+pub(super) fn others(max: usize, taken: &[String]) -> Vec<String> {
+    let free = addresses::distinct(max).into_iter().filter(|item| !taken.contains(item));
+    free.take(max.saturating_sub(taken.len())).collect()
+}
+
+/// Maximum number of values of a filter that are searched for one by one.
+const MAX_VALUES: usize = 8;
+
+const DAY_IN_NANOSECONDS: i128 = 24 * 60 * 60 * 1_000_000_000;
+
+/// The words that [`Account::word`] knows. `_IPv4` or `_IPv6` behind some of them leaves only those addresses.
+pub(super) const KNOWN: &str = "batches candidates chosen day elsewhere first held instances largest limit midnights most near new_year orders own ported \
+                                ports product placed range raw respelled similar spread step times unknown unused values wrapped";
+
+impl Account<'_> {
+    /// What a word of an expression stands for. None for a function.
+    pub(super) fn word(self, word: &str) -> Result<Option<Known>, Stop> {
+        let Account { probe, survey, search } = self;
+        let (name, is_v6) = family(word);
+        let is_of = |ip: &IpAddr| is_v6.is_none_or(|is_v6| ip.is_ipv6() == is_v6);
+        let of_each = |filters: &dyn Fn(FilterKind) -> Vec<Filter>| {
+            Known::from_pairs(kinds().map(|kind| {
+                let values = filters(kind).into_iter().map(|filter| known(&filter.value));
+                (kind.property.name.as_str(), Known::from(values.collect::<Vec<_>>()))
+            }))
+        };
+        let held = || survey.values(|instance| Some(instance.ip).filter(is_of));
+        let ported = || {
+            survey.values(|instance| {
+                let item = survey.item(search, instance).filter(|_| is_of(&instance.ip))?;
+                Some((instance.ip, item))
+            })
+        };
+        let codes = |kind: FilterKind| survey.values(|instance| kind.shown(instance));
+        Ok(Some(match name {
+            // The items of each batch.
+            "batches" => {
+                let batches = survey.batches(search).iter().map(|batch| Known::from(batch.items.clone()));
+                batches.collect::<Vec<_>>().into()
+            }
+            // The values of each filter that some instance passes.
+            "candidates" => of_each(&|kind| survey.candidates(kind)),
+            "chosen" => self.chosen()?.into(),
+            "day" => DAY_IN_NANOSECONDS.into(),
+            // The values of other filters that this one does not have.
+            "elsewhere" => of_each(&|kind| {
+                let own = codes(kind);
+                let others = kinds().filter(|other| other.is_free_text() && *other != kind).flat_map(codes);
+                let others = others.filter_map(|code| Some(kind.text(code.as_text()?)));
+                others.filter(|code| !own.contains(code)).collect()
+            }),
+            "first" => (*search.pages.start()).into(),
+            // The addresses that have instances, those with the most first.
+            "held" => held().into_iter().map(|ip| survey.spelt(ip)).collect::<Vec<_>>().into(),
+            "instances" => survey.instances.len().into(),
+            "largest" => (*search.page_sizes.end()).into(),
+            "limit" => search.distinct_items.into(),
+            "midnights" => self.midnights()?.into(),
+            "most" => (*search.pages.end()).into(),
+            // The beginning of the year of an activation, since offsets move it into another year. In a list, as there may be none.
+            "new_year" => {
+                let chosen = self.chosen()?;
+                let middle = chosen.get(chosen.len() / 2).and_then(|time| new_year(*time));
+                middle.into_iter().collect::<Vec<_>>().into()
+            }
+            "orders" => {
+                let orders = probe.facts().orders.iter().map(|order| order.number.clone());
+                orders.collect::<Vec<_>>().into()
+            }
+            // As many of the account's addresses as one search takes.
+            "own" => {
+                let own: BTreeSet<&str> = probe.own_addresses(search.distinct_items).into_iter().collect();
+                own.into_iter().map(Known::from).collect::<Vec<_>>().into()
+            }
+            // The items with port that find instances, those with the most first.
+            "ported" => ported().into_iter().map(|(_, item)| item).collect::<Vec<_>>().into(),
+            // An address, and the items of all of its ports. A search for these also contains the address itself.
+            "ports" => {
+                let held = survey.values(|instance| {
+                    let item = survey.item(search, instance).filter(|_| is_of(&instance.ip));
+                    item.map(|_| instance.ip)
+                });
+                let ports = |ip: IpAddr| (ip, survey.with_ports(search, |instance| instance.ip == ip));
+                let mut fitting = self.some(held)?.into_iter().map(ports);
+                let skip = || probe.skip("each searched address has more ports than one search takes items");
+                let (ip, all) = fitting.find(|(_, all)| all.len() < search.distinct_items).ok_or_else(skip)?;
+                context! { bare => survey.spelt(ip), all }
+            }
+            "raw" => (*search.raw_items.end()).into(),
+            // Other addresses that share a half with one of the searched ones.
+            "similar" => {
+                const MAX_ADDRESSES: usize = 20;
+                let some = survey.addresses.iter().take(MAX_ADDRESSES);
+                let similar: BTreeSet<IpAddr> = some.flat_map(with_same_half).collect();
+                similar.iter().map(ToString::to_string).collect::<Vec<_>>().into()
+            }
+            "step" => survey.step().as_nanos().into(),
+            // Every activation time that a bound can have, ascending.
+            "times" => self.times()?.into(),
+            "unknown" => match held().first() {
+                Some(own) => addresses::unknown(probe.facts(), *own).to_string().into(),
+                None => Known::UNDEFINED,
+            },
+            // What each filter is tried with: the values that the document lists, or those of the instances.
+            "values" => of_each(&|kind| {
+                let mut values = kind.listed();
+                if kind.null.is_some() {
+                    // The groups of the instances and of the account, and no group.
+                    let own = probe.facts().own_groups.iter().copied().take(MAX_VALUES);
+                    let seen = survey.instances.values().map(|instance| instance.value(kind).clone());
+                    let own = seen.chain(own.map(FieldValue::Number)).chain([FieldValue::Null]);
+                    values = own.collect::<BTreeSet<_>>().into_iter().map(|value| kind.with(value)).collect();
+                } else if values.is_empty() {
+                    values = survey.filters(kind);
+                    values.truncate(MAX_VALUES);
+                }
+                values
+            }),
+            "wrapped" => of_each(&|kind| self.wrapped(kind)),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Numbers that are equal to a known one only if their upper bits or their precision are lost.
+    fn wrapped(self, kind: FilterKind) -> Vec<Filter> {
+        let held = self.survey.numbers(&kind.property.name);
+        // Above 2^53, a 64-bit float stands for several integers.
+        let large = held.iter().filter(|number| **number > 1 << 53).take(1);
+        let neighbours = large.flat_map(|number| [number.saturating_sub(1), number.saturating_add(1)]);
+        let neighbours = neighbours.filter(|other| !held.contains(other));
+        let wrapped = held.iter().take(2).filter_map(|number| number.checked_add(1 << 32));
+        wrapped.chain(neighbours).map(|number| kind.with(FieldValue::Number(number))).collect()
+    }
+
+    fn times(self) -> Result<Vec<i128>, Stop> {
+        let times: BTreeSet<_> = self.survey.instances.values().filter_map(activation).collect();
+        let lacks = "no instance at the searched addresses was activated at a time that a bound can have";
+        if times.is_empty() {
+            return Err(self.lacks(lacks, "addresses of activated instances"));
+        }
+        Ok(times.into_iter().collect())
+    }
+
+    /// Some activation times: the first, the last, the one with the most fractional digits, one at midnight, with which a range of whole
+    /// days begins or ends, and some in between.
+    pub(super) fn chosen(self) -> Result<Vec<i128>, Stop> {
+        const BETWEEN: usize = 6;
+        let times = self.times()?;
+        let exact = self.survey.instances.values();
+        let exact = exact.filter_map(|instance| Some((instance.digits, activation(instance)?)));
+        let finest = exact.max_by_key(|(digits, _)| *digits).map(|(_, time)| time);
+        let between = (0..=BETWEEN).filter_map(|part| times.get((times.len() - 1) * part / BETWEEN).copied());
+        let midnight = times.iter().copied().find(|time| time % DAY_IN_NANOSECONDS == 0);
+        let chosen: BTreeSet<_> = between.chain(finest).chain(midnight).collect();
+        Ok(chosen.into_iter().collect())
+    }
+
+    /// Midnights before activations. A bound at midnight is an instant, and does not stand for the day that begins or ends with it.
+    fn midnights(self) -> Result<Vec<i128>, Stop> {
+        let before = |time: i128| time - time.rem_euclid(DAY_IN_NANOSECONDS);
+        let times = self.times()?.into_iter().filter(|time| before(*time) != *time);
+        let midnights: Vec<_> = times.map(before).collect::<BTreeSet<_>>().into_iter().collect();
+        let Some(last) = midnights.len().checked_sub(1) else {
+            return Err(self.probe.skip("all instances at the searched addresses were activated at midnight"));
+        };
+        let some = BTreeSet::from([midnights[0], midnights[last / 2], midnights[last]]);
+        Ok(some.into_iter().collect())
+    }
+}
+
+/// A word without the address family behind it, and whether that is IPv6.
+pub(super) fn family(word: &str) -> (&str, Option<bool>) {
+    match word.rsplit_once('_') {
+        Some((name, "IPv4")) => (name, Some(false)),
+        Some((name, "IPv6")) => (name, Some(true)),
+        _ => (word, None),
+    }
+}
+
+/// The activation of an instance, in nanoseconds, if a bound can have it.
+fn activation(instance: &Instance) -> Option<i128> {
+    let bound = kinds().find(|kind| kind.is_bound())?.shown(instance)?;
+    if let FieldValue::Time(time) = bound.value { Some(time.as_nanosecond()) } else { None }
+}
+
+fn new_year(near: i128) -> Option<i128> {
+    let year = Offset::UTC.to_datetime(Timestamp::from_nanosecond(near).ok()?).year();
+    let begin = jiff::civil::DateTime::new(year, 1, 1, 0, 0, 0, 0).ok()?;
+    Some(Offset::UTC.to_timestamp(begin).ok()?.as_nanosecond())
+}
+
+/// Addresses that share a half with this one.
+fn with_same_half(ip: &IpAddr) -> [IpAddr; 2] {
+    match ip {
+        IpAddr::V4(ip) => [0x0001_0000_u32, 0x1].map(|bit| Ipv4Addr::from_bits(ip.to_bits() ^ bit).into()),
+        IpAddr::V6(ip) => [1_u128 << 96, 1 << 32].map(|bit| Ipv6Addr::from_bits(ip.to_bits() ^ bit).into()),
+    }
+}
+
+/// The value of a filter in expressions, where times are nanoseconds.
+fn known(value: &FieldValue) -> Known {
+    match value {
+        FieldValue::Null | FieldValue::List(_) => ().into(),
+        FieldValue::Number(number) => (*number).into(),
+        FieldValue::Text(text) => text.as_str().into(),
+        FieldValue::Time(time) => time.as_nanosecond().into(),
+    }
+}
+
+/// The filter with the value of an expression; none for an undefined one.
+pub(super) fn filter(kind: FilterKind, value: Known) -> Result<Option<Filter>, Stop> {
+    if value.is_undefined() {
+        return Ok(None);
+    }
+    let wrong = || Stop::Error(format!("a row of searches: {} can't be {value}", kind.property.name));
+    let value = match value.as_str() {
+        _ if value.is_none() => FieldValue::Null,
+        Some(text) => FieldValue::Text(text.to_owned()),
+        None if kind.is_time() => {
+            let nanoseconds = i128::try_from(value.clone()).map_err(|_| wrong())?;
+            FieldValue::Time(Timestamp::from_nanosecond(nanoseconds).map_err(|_| wrong())?)
+        }
+        None => FieldValue::Number(i64::try_from(value.clone()).map_err(|_| wrong())?),
+    };
+    Ok(Some(kind.with(value)))
+}
