@@ -30,8 +30,8 @@ pub(super) struct Program {
 /// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested, and a program without
 /// rule.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
-    let rules = texts()
-        .flat_map(|(operation, text)| blocks(text).filter_map(move |block| check(operation, block)));
+    let rules =
+        texts().flat_map(|(operation, text)| blocks(text).filter_map(move |block| check(operation, block)));
     rules.collect()
 });
 
@@ -153,8 +153,7 @@ mod tests {
 
     #[test]
     fn each_rule_is_tested_and_each_program_has_one() {
-        let ids =
-            texts().flat_map(|(_, text)| blocks(text)).filter_map(|block| block.split(' ').next());
+        let ids = texts().flat_map(|(_, text)| blocks(text)).filter_map(|block| block.split(' ').next());
         let ids: Vec<_> = ids.collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "the rules are not sorted by id");
         let mut known = BTreeSet::new();
@@ -166,9 +165,7 @@ mod tests {
             );
         }
         let scope = Scope { contract: Contract::embedded().expect("contract"), facts: &Facts::default() };
-        for (operation, block) in
-            TEXTS.into_iter().flat_map(|(of, text)| blocks(text).map(move |block| (of, block)))
-        {
+        for (operation, block) in texts().flat_map(|(of, text)| blocks(text).map(move |block| (of, block))) {
             let rows =
                 template::filled(below(block), &scope).unwrap_or_else(|error| panic!("{block}: {error:#}"));
             let mut common = "";

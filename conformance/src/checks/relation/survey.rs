@@ -264,11 +264,6 @@ impl Survey {
         filters
     }
 
-    /// The page size with which `pages` pages contain all instances.
-    pub(crate) fn page_size(&self, pages: usize) -> i64 {
-        i64::try_from(self.instances.len().div_ceil(pages)).unwrap_or(i64::MAX)
-    }
-
     /// The numbers of the pages of this size that contain all instances.
     pub(crate) fn pages(&self, search: &Search, size: i64) -> impl Iterator<Item = i64> + use<> {
         let size = usize::try_from(size).unwrap_or(1).max(1);

@@ -2,13 +2,10 @@
 
 use super::*;
 
-pub(super) static PROGRAMS: &[Program] = &[
-    active("search.intersection.second-account", |_| {
-        let case =
-            |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
-        shown_kinds().map(case).collect()
-    }),
-];
+pub(super) static PROGRAMS: &[Program] = &[active("search.intersection.second-account", |_| {
+    let case = |kind: FilterKind| Case::for_data(kind.phrase(), Cost::requests(3), kind, of_second_account);
+    shown_kinds().map(case).collect()
+})];
 
 async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), Stop> {
     const MAX: usize = 100;

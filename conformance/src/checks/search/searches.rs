@@ -158,7 +158,8 @@ impl Code {
         let expression = FUNCTIONS.compile_expression(text).ok()?;
         let words: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
         let is_known = |word: &String| {
-            also.contains(&&**word) || words::KNOWN.split_whitespace().any(|known| known == words::family(word).0)
+            also.contains(&&**word)
+                || words::KNOWN.split_whitespace().any(|known| known == words::family(word).0)
         };
         words.iter().all(is_known).then_some(Self { expression, words })
     }
@@ -241,7 +242,8 @@ impl Searches {
         let last = search.pages.start() + count.max(1).saturating_add(size - 1) / size - 1;
         known.push((LAST, last.into()));
         // None is a search without page.
-        let number = |number: Known| (!number.is_none()).then(|| i64::try_from(number).map_err(wrong)).transpose();
+        let number =
+            |number: Known| (!number.is_none()).then(|| i64::try_from(number).map_err(wrong)).transpose();
         let numbers = elements(&page.value(account, &known)?)?;
         let mut numbers = numbers.into_iter().map(number).collect::<Result<Vec<_>, _>>()?;
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
@@ -273,7 +275,8 @@ impl Searches {
         let known = [element, &[("items", query.items.clone().into())]].concat();
         if let Some(items) = &self.items {
             let items = elements(&items.value(account, &known)?)?;
-            let items: Option<Vec<String>> = items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+            let items: Option<Vec<String>> =
+                items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
             query.items = items.filter(|items| !items.is_empty()).ok_or_else(|| self.lacks(account))?;
             query.name = query.name.filter(|_| self.batch != EVERYTHING);
         }
@@ -286,7 +289,8 @@ impl Searches {
                 query = Query::new(at(addresses)).filtered(filters);
             }
             Filters::AllBut(odd) => {
-                let (filters, addresses) = shown_by_all_but(survey, odd).ok_or_else(|| self.lacks(account))?;
+                let (filters, addresses) =
+                    shown_by_all_but(survey, odd).ok_or_else(|| self.lacks(account))?;
                 query = Query::new(at(addresses)).filtered(filters);
             }
             Filters::Widest => {

@@ -66,7 +66,8 @@ pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
         items
     });
     words.add_function("product", |firsts: Vec<Known>, seconds: Vec<Known>| {
-        let pairs = |first: Known| seconds.iter().map(move |second| Known::from(vec![first.clone(), second.clone()]));
+        let pairs =
+            |first: Known| seconds.iter().map(move |second| Known::from(vec![first.clone(), second.clone()]));
         firsts.into_iter().flat_map(pairs).collect::<Vec<_>>()
     });
     words.add_function("respelled", |items: Vec<String>| {
@@ -168,7 +169,8 @@ impl Account<'_> {
                 let ports = |ip: IpAddr| (ip, survey.with_ports(search, |instance| instance.ip == ip));
                 let mut fitting = self.some(held)?.into_iter().map(ports);
                 let skip = || probe.skip("each searched address has more ports than one search takes items");
-                let (ip, all) = fitting.find(|(_, all)| all.len() < search.distinct_items).ok_or_else(skip)?;
+                let (ip, all) =
+                    fitting.find(|(_, all)| all.len() < search.distinct_items).ok_or_else(skip)?;
                 context! { bare => survey.spelt(ip), all }
             }
             "raw" => (*search.raw_items.end()).into(),
@@ -246,7 +248,9 @@ impl Account<'_> {
         let times = self.times()?.into_iter().filter(|time| before(*time) != *time);
         let midnights: Vec<_> = times.map(before).collect::<BTreeSet<_>>().into_iter().collect();
         let Some(last) = midnights.len().checked_sub(1) else {
-            return Err(self.probe.skip("all instances at the searched addresses were activated at midnight"));
+            return Err(self
+                .probe
+                .skip("all instances at the searched addresses were activated at midnight"));
         };
         let some = BTreeSet::from([midnights[0], midnights[last / 2], midnights[last]]);
         Ok(some.into_iter().collect())
