@@ -67,7 +67,7 @@ enum Filters {
 /// An expression with the words that it uses.
 struct Code {
     expression: Expression<'static, 'static>,
-    words: Vec<String>,
+    words: BTreeSet<String>,
 }
 
 /// The words of expressions about one search: the element of the list, its place in it, and the items of the batch.
@@ -75,6 +75,8 @@ const OF_ONE: [&str; 3] = ["it", "at", "items"];
 /// Those that depend on the number of instances that it finds.
 const OF_COUNT: [&str; 7] = ["it", "at", "count", "small", "divisor", "no_divisor", "sizes"];
 const LAST: &str = "last";
+/// What is no word of an account.
+const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
 
 /// The case of a row; none when it can't be read.
 pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
@@ -156,7 +158,13 @@ impl Code {
     /// None for a text with an unknown word, which is neither one of the account nor one of `also`.
     fn read(text: &'static str, also: &[&str]) -> Option<Self> {
         let expression = FUNCTIONS.compile_expression(text).ok()?;
-        let words: Vec<String> = expression.undeclared_variables(false).into_iter().collect();
+        // MiniJinja 3.0.5 does not name the words of a list that is cut (`list[:2]`), so that all words outside of texts are looked at,
+        // but for names of members and filters.
+        let outside = text.split('"').step_by(2);
+        let words = outside.flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && !"_.|".contains(c)));
+        let words = words.filter_map(|word| word.split(['.', '|']).next());
+        let is_word = |word: &&str| word.starts_with(char::is_alphabetic) && !OPERATORS.contains(word);
+        let words: BTreeSet<String> = words.filter(is_word).map(str::to_owned).collect();
         let is_known = |word: &String| {
             also.contains(&&**word)
                 || words::KNOWN.split_whitespace().any(|known| known == words::family(word).0)
