@@ -1,14 +1,13 @@
 //! The reference server with sample data, for runs without a base URL. Nothing else in this crate knows the server.
 
 use std::net::Ipv4Addr;
-use std::sync::Arc;
 use std::time::Duration;
 
 pub use sallyport_server::contract_page;
-use sallyport_server::data::seed::{Sample, SampleTokens, SeedError, seed};
+use sallyport_server::data::seed::{Pool, Sample, SeedError, seed};
+use sallyport_server::domain::address::Address;
 use sallyport_server::domain::instance::Id;
 use sallyport_server::sandbox::{Sandbox, SandboxError, SandboxTokens};
-use sallyport_server::store::Store;
 use sallyport_server::{Config, RunningServer, StartError, start};
 
 use crate::contract::Contract;
@@ -71,14 +70,6 @@ impl Reference {
         Ok(Self { server: Server::Sandbox(Box::new(sandbox)), target })
     }
 
-    /// Starts a server on a free port of the loopback interface, with sample data in `store`, which has none yet.
-    ///
-    /// # Errors
-    /// When the data or the port can't be had.
-    pub async fn on(store: Arc<Store>) -> Result<Self, ReferenceError> {
-        Self::reached_by(Config::loopback(store), RunningServer::base_url).await
-    }
-
     /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
     /// the suite reaches it, which may be by way of a proxy.
     ///
@@ -123,83 +114,56 @@ fn target(url: &str, sample: Sample) -> Result<Target, TargetError> {
     Target::new(url, token, facts(sample), false)
 }
 
+fn texts(addresses: &[Address]) -> Vec<String> {
+    addresses.iter().map(ToString::to_string).collect()
+}
+
 fn facts(sample: Sample) -> Facts {
-    let Sample {
-        loaded: _,
-        tokens,
-        addresses,
-        orders,
-        groups,
-        instances,
-        foreign_addresses,
-        foreign_order,
-        foreign_group,
-        shared_addresses,
-        plentiful_region,
-        scarce_region,
-        scarce_count: _,
-        empty_region,
-        gateways,
-        canaries,
-        several_ports: _,
-        ipv6: _,
-    } = sample;
-    let SampleTokens {
-        main: _,
-        link,
-        revoked,
-        expired,
-        second,
-        empty,
-        not_whitelisted,
-        not_verified,
-        not_entitled,
-        http_only,
-    } = tokens;
-    let secret = |fact: Fact, value: &str| Some(Secret::new(fact.variable(), value));
-    let held = |order: sallyport_server::data::seed::Order| KnownOrder {
-        number: order.number,
-        addresses: order.addresses.iter().map(ToString::to_string).collect(),
-    };
-    let pool = |pool: sallyport_server::data::seed::Pool| GatewayPool {
+    let tokens = sample.tokens;
+    let secret = |fact: Fact, value: &str| Secret::new(fact.variable(), value);
+    // The main account is entitled to each.
+    let protocols = Contract::embedded().map(|contract| contract.extract.protocols.clone());
+    let pool = |pool: Pool| GatewayPool {
         region: pool.region,
         protocol: pool.protocol,
         gateways: pool.gateways.into_iter().map(|(host, port)| KnownGateway { host, port }).collect(),
     };
-    // The main account is entitled to each.
-    let protocols =
-        Contract::embedded().map(|contract| contract.extract.protocols.clone()).unwrap_or_default();
     Facts {
-        own_addresses: addresses.iter().map(ToString::to_string).collect(),
-        orders: orders.into_iter().map(held).collect(),
-        foreign_addresses: foreign_addresses.iter().map(ToString::to_string).collect(),
-        foreign_order: Some(foreign_order),
-        foreign_group: Some(foreign_group.get()),
-        shared_address: shared_addresses.first().map(ToString::to_string),
-        second_token: secret(Fact::SecondToken, second.expose()),
-        empty_token: secret(Fact::EmptyToken, empty.expose()),
-        link_credential: secret(Fact::LinkCredential, link.expose()),
-        revoked_token: secret(Fact::RevokedToken, revoked.expose()),
-        token_not_whitelisted: secret(Fact::TokenNotWhitelisted, not_whitelisted.expose()),
-        token_not_verified: secret(Fact::TokenNotVerified, not_verified.expose()),
-        token_not_entitled: secret(Fact::TokenNotEntitled, not_entitled.expose()),
-        token_partly_entitled: secret(Fact::TokenPartlyEntitled, http_only.expose()),
-        plentiful_region: Some(plentiful_region),
-        scarce_region: Some(scarce_region),
-        empty_region: Some(empty_region),
-        known_gateways: gateways.into_iter().map(pool).collect(),
-        entitled_protocols: protocols,
-        own_groups: groups.into_iter().map(Id::get).collect(),
-        known_instances: instances
+        own_addresses: texts(&sample.addresses),
+        orders: sample
+            .orders
+            .into_iter()
+            .map(|order| KnownOrder { addresses: texts(&order.addresses), number: order.number })
+            .collect(),
+        foreign_addresses: texts(&sample.foreign_addresses),
+        foreign_order: Some(sample.foreign_order),
+        foreign_group: Some(sample.foreign_group.get()),
+        shared_address: sample.shared_addresses.first().map(ToString::to_string),
+        second_token: Some(secret(Fact::SecondToken, tokens.second.expose())),
+        empty_token: Some(secret(Fact::EmptyToken, tokens.empty.expose())),
+        link_credential: Some(secret(Fact::LinkCredential, tokens.link.expose())),
+        revoked_token: Some(secret(Fact::RevokedToken, tokens.revoked.expose())),
+        token_not_whitelisted: Some(secret(Fact::TokenNotWhitelisted, tokens.not_whitelisted.expose())),
+        token_not_verified: Some(secret(Fact::TokenNotVerified, tokens.not_verified.expose())),
+        token_not_entitled: Some(secret(Fact::TokenNotEntitled, tokens.not_entitled.expose())),
+        token_partly_entitled: Some(secret(Fact::TokenPartlyEntitled, tokens.http_only.expose())),
+        plentiful_region: Some(sample.plentiful_region),
+        scarce_region: Some(sample.scarce_region),
+        empty_region: Some(sample.empty_region),
+        known_gateways: sample.gateways.into_iter().map(pool).collect(),
+        entitled_protocols: protocols.unwrap_or_default(),
+        own_groups: sample.groups.into_iter().map(Id::get).collect(),
+        known_instances: sample
+            .instances
             .into_iter()
             .filter_map(|instance| KnownInstance::from_fields(instance).ok())
             .collect(),
         rejected_tokens: vec![RejectedToken {
-            token: Secret::new(Fact::RejectedTokens.variable(), expired.expose()),
+            token: secret(Fact::RejectedTokens, tokens.expired.expose()),
             reason: RejectionReason::Revoked,
             note: "it has expired".into(),
         }],
         egress_ip: Some(Ipv4Addr::LOCALHOST),
-        canaries: canaries.into_iter().map(|canary| Secret::new(Fact::Canaries.variable(), canary)).collect(),
+        canaries: sample.canaries.iter().map(|canary| secret(Fact::Canaries, canary)).collect(),
     }
 }

@@ -37,7 +37,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Run(arguments) => run::run(*arguments).await,
         Command::Plan(arguments) => run::plan(*arguments).await,
         Command::List { format } => describe::list(format),
-        Command::Explain { clause } => describe::explain(&clause),
+        Command::Explain { clause } => describe::explained(&clause),
         Command::Replay { report, check, allow_other_target, target } => {
             replay::replay(&report, check.as_deref(), allow_other_target, &target).await
         }

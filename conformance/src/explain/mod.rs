@@ -1,34 +1,104 @@
-//! Explains a clause: its text, a sample request, and the checks that cite it.
+//! Explains a clause, an unspecified behaviour, a check, or a duty of callers and its cases.
 
-use serde_json::Value;
+use minijinja::{Error, Value, context};
 
 use crate::check::Check;
 use crate::checks::{UNKNOWN_ADDRESS, plain, registry, with_input};
-use crate::contract::{Clause, ClauseEntry, Contract, Input, OperationId, Schema};
-use crate::report::curl;
+#[cfg(feature = "embedded")]
+use crate::client::{self, ClientCase, Duty, Expectation};
+use crate::contract::{Clause, Contract, Input, OperationId, Schema, Unspecified};
+use crate::report::{Template, curl, render, template};
 use crate::target::Secret;
 use crate::wire::{Exchange, FailureKind, RecordedExchange, Redactor, Request, WireFailure};
 
-/// A clause, explained.
-#[derive(Debug)]
-pub struct Explanation {
-    /// The clause.
-    pub clause: &'static ClauseEntry,
-    /// A command that sends a request to the operation, which a conforming service accepts.
-    pub sample: String,
-    /// The checks that cite it.
-    pub checks: Vec<&'static Check>,
+/// The ids that can be explained, each with a sentence.
+#[must_use]
+pub fn known(contract: &'static Contract) -> Vec<(String, String)> {
+    let Contract { catalogue, .. } = contract;
+    let clauses = Clause::ALL.iter().map(|id| (id.id(), catalogue.clause(*id).text.as_str()));
+    let open = Unspecified::ALL.iter().map(|id| (id.id(), catalogue.unspecified(*id).text.as_str()));
+    let checks = registry().into_iter().map(|check| (check.id, check.title));
+    let known = clauses.chain(open).chain(checks);
+    #[cfg(feature = "embedded")]
+    let known = known.chain(Duty::ALL.into_iter().map(|duty| (duty.id(), duty.text())));
+    let known = known.map(|(id, text)| (id.to_owned(), text.to_owned()));
+    #[cfg(feature = "embedded")]
+    let known = known.chain(cases(contract).into_iter().map(|case| (case.id, case.title)));
+    known.collect()
 }
 
-impl Explanation {
-    /// Explains a clause.
-    #[must_use]
-    pub fn new(contract: &'static Contract, clause: Clause) -> Self {
-        let mut checks = registry();
-        checks.retain(|check| check.clauses.contains(&clause));
-        let entry = contract.catalogue.clause(clause);
-        Self { clause: entry, sample: sample(contract, clause), checks }
+/// What there is to say of an id; none for an unknown one.
+///
+/// # Errors
+/// A mistake in a template, which is a bug of the suite.
+pub fn explain(contract: &'static Contract, id: &str) -> Result<Option<String>, Error> {
+    let check = registry().into_iter().find(|check| check.id == id);
+    let (template, view) = if let Some(clause) = Clause::from_id(id) {
+        (template!("clause.text"), of_clause(contract, clause))
+    } else if let Some(open) = Unspecified::from_id(id) {
+        (template!("open.text"), context! { id, text => contract.catalogue.unspecified(open).text.as_str() })
+    } else if let Some(check) = check {
+        let clause = |clause: &Clause| context! { id => clause.id(), text => contract.catalogue.clause(*clause).text.as_str() };
+        let clauses: Vec<Value> = check.clauses.iter().map(clause).collect();
+        (template!("check.text"), context! { clauses, ..of_check(check) })
+    } else if let Some((template, view)) = of_clients(contract, id) {
+        (template, view)
+    } else {
+        return Ok(None);
+    };
+    render(template, view).map(Some)
+}
+
+fn of_clause(contract: &'static Contract, id: Clause) -> Value {
+    let clause = contract.catalogue.clause(id);
+    let checks = registry().into_iter().filter(|check| check.clauses.contains(&id));
+    context! {
+        id => id.id(), section => clause.section.as_str(), line => clause.line, text => clause.text.as_str(), inferred => clause.inferred.clone(),
+        inferred_null => clause.inferred_null.clone(), reason => clause.reason.clone(), sample => sample(contract, id),
+        checks => checks.map(of_check).collect::<Vec<_>>(),
     }
+}
+
+fn of_check(check: &Check) -> Value {
+    let needs: Vec<String> = check.needs.iter().map(ToString::to_string).collect();
+    context! { id => check.id, title => check.title, why => check.why, needs }
+}
+
+#[cfg(not(feature = "embedded"))]
+fn of_clients(_: &Contract, _: &str) -> Option<(Template, Value)> {
+    None
+}
+
+/// A duty of callers, or a case of it.
+#[cfg(feature = "embedded")]
+fn of_clients(contract: &'static Contract, id: &str) -> Option<(Template, Value)> {
+    let mut cases = cases(contract);
+    if let Some(case) = cases.iter().find(|case| case.id == id) {
+        let passes = match case.expectation {
+            Expectation::Result => "the result that the service sends",
+            Expectation::Error => "an error",
+            Expectation::Either => "the result that the service sends, or an error where the client gives up",
+        };
+        let view = context! {
+            id, title => case.title.as_str(), told => case.call.operation.name(), stage => case.stage_text(), passes,
+            duty => case.duty.id(), duty_text => case.duty.text(),
+        };
+        return Some((template!("case.text"), view));
+    }
+    let duty = Duty::from_id(id)?;
+    cases.retain(|case| case.duty == duty);
+    let cases: Vec<Value> =
+        cases.iter().map(|case| context! { id => case.id.as_str(), title => case.title.as_str() }).collect();
+    let view = context! {
+        id, section => duty.section(), text => duty.text(), inferred => duty.inferred_from(), why => duty.why(), cases,
+    };
+    Some((template!("duty.text"), view))
+}
+
+/// Without the embedded server a search has no addresses, which no text shows.
+#[cfg(feature = "embedded")]
+fn cases(contract: &Contract) -> Vec<ClientCase> {
+    client::cases(contract, &[])
 }
 
 /// A request with the parameters that the clause is about, and the document's own examples. Clauses of all operations are
@@ -72,9 +142,9 @@ fn sample(contract: &Contract, clause: Clause) -> String {
 }
 
 /// A value that the document shows, lists or allows.
-fn shown(schema: &Schema) -> Option<Value> {
+fn shown(schema: &Schema) -> Option<serde_json::Value> {
     let listed = schema.values.first().cloned();
-    schema.example.clone().or(listed).or_else(|| schema.minimum.map(Value::from))
+    schema.example.clone().or(listed).or_else(|| schema.minimum.map(serde_json::Value::from))
 }
 
 #[cfg(test)]
@@ -85,14 +155,12 @@ mod tests {
     fn every_clause_is_explained_with_a_sample() {
         let contract = Contract::embedded().expect("contract");
         for clause in contract.catalogue.clauses() {
-            let explanation = Explanation::new(contract, clause.id);
-            assert!(
-                explanation.sample.starts_with("curl ") && explanation.sample.contains("$SALLYPORT_API_KEY")
-            );
-            assert!(explanation.checks.iter().all(|check| check.why.ends_with('.')), "{}", clause.id);
-            assert!(!explanation.sample.contains("the-token"), "{}", explanation.sample);
+            let sample = sample(contract, clause.id);
+            assert!(sample.starts_with("curl ") && sample.contains("$SALLYPORT_API_KEY"), "{sample}");
+            assert!(!sample.contains("the-token"), "{sample}");
         }
-        let sample = |clause| Explanation::new(contract, clause).sample;
+        assert!(registry().iter().all(|check| check.why.ends_with('.')));
+        let sample = |clause| sample(contract, clause);
         for property in contract.search.operation.body.iter() {
             let clause = property.citations.clause("any").expect("each property cites a clause");
             assert!(sample(clause).contains(&property.name), "{}", sample(clause));

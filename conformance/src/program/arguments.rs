@@ -1,9 +1,5 @@
 mod client;
-mod judge;
-mod lab;
-mod observe;
 mod target;
-mod watch;
 
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroU64};
@@ -17,12 +13,12 @@ use sallyport_conformance::config::integer;
 use sallyport_conformance::run::{Gates, Glob};
 
 pub(crate) use self::client::ClientArguments;
-pub(crate) use self::judge::JudgeArguments;
-pub(crate) use self::lab::{ProxyArguments, SandboxTokens};
-pub(crate) use self::observe::ObserveArguments;
 pub(crate) use self::target::TargetArguments;
-pub(crate) use self::watch::WatchArguments;
+use super::judge::JudgeArguments;
+use super::lab::ProxyArguments;
+use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
+use super::watch::WatchArguments;
 
 /// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
 /// tokens are sent.
@@ -285,7 +281,7 @@ pub(super) fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// How findings on inferred clauses count.
-fn inferred() -> impl TypedValueParser<Value = InferredClauses> {
+pub(super) fn inferred() -> impl TypedValueParser<Value = InferredClauses> {
     PossibleValuesParser::new(InferredClauses::ALL.map(InferredClauses::name))
         .try_map(|name| InferredClauses::named(&name).ok_or("unknown level"))
 }

@@ -9,7 +9,8 @@ use sallyport_conformance::target::Fact;
 use sallyport_conformance::{Contract, Options, Report, Suite, Target, Verdict};
 
 use super::UsageError;
-use super::arguments::{RunArguments, SandboxTokens};
+use super::arguments::RunArguments;
+use super::lab::SandboxTokens;
 use super::output::{Output, print};
 use super::replay::read_report;
 use super::reports::{self, CommandGuard};

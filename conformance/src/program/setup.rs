@@ -9,8 +9,9 @@ use sallyport_conformance::target::{Fact, facts_from};
 use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, TokenRenewal, WireOptions};
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
-use super::arguments::{CONFIG, ProxyArguments, TargetArguments};
+use super::arguments::{CONFIG, TargetArguments};
 use super::environment::{self, variable};
+use super::lab::ProxyArguments;
 use super::{UsageError, warn};
 
 /// A forgotten base URL must not lead to a good verdict about another service.

@@ -35,7 +35,8 @@ pub use plain::{plain, plain_lines};
 pub use progress::Progress;
 pub use screen::{Detail, Screen, Style};
 #[cfg(feature = "embedded")]
-pub(crate) use template::{render_lines, template};
+pub(crate) use template::render_lines;
+pub(crate) use template::{Template, render, template};
 pub use terminal::{check_text, failures, summary};
 #[cfg(feature = "embedded")]
 pub(crate) use words::counted;

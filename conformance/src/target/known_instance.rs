@@ -96,12 +96,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_that_no_address_can_have_is_a_mistake() {
-        let found = KnownInstance::from_csv("ip,port\n203.0.113.7,99999\n").unwrap_err();
-        assert_eq!(found, "a port from 0 to 65535 in `port`, found `99999` in line 2");
-    }
-
-    #[test]
     fn csv_and_json_are_equivalent() {
         let csv = "ip,port,orderNo,countryCode,groupId\n203.0.113.7,80,SO-1,USA,\n2001:db8::1,0,,DEU,7\n";
         let json = r#"[{"ip":"203.0.113.7","port":80,"orderNo":"SO-1","countryCode":"USA","groupId":""},
@@ -112,21 +106,5 @@ mod tests {
         assert_eq!(from_csv[1].order, None);
         let response = format!(r#"{{"code":200,"data":{{"items":{json}}}}}"#);
         assert_eq!(from_csv, KnownInstance::from_json(&response).unwrap());
-    }
-
-    #[test]
-    fn errors_name_the_place() {
-        for (csv, words) in [
-            ("port\n80\n", ["`ip`", "line 2"]),
-            ("ip,port\n203.0.113.7,80\n203.0.113.300,80\n", ["203.0.113.300", "line 3"]),
-            ("ip,port\n203.0.113.7,http\n", ["`http`", "line 2"]),
-            ("ip,port\n203.0.113.7\n", ["header", "line: 2"]),
-        ] {
-            let error = KnownInstance::from_csv(csv).unwrap_err();
-            assert!(words.iter().all(|word| error.contains(word)), "{error}");
-        }
-        for json in ["{}", "[1]", "[{\"ip\":\"::1\"}]", "["] {
-            assert!(KnownInstance::from_json(json).is_err(), "{json}");
-        }
     }
 }

@@ -10,6 +10,7 @@ use sallyport_conformance::snapshot;
 use sallyport_conformance::wire::{Usage, WireOptions};
 use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
 use sallyport_server::store::{Location, OpenMode};
+use sallyport_server::{Config, RunningServer};
 use serde_json::json;
 
 use super::canned::{judge, only};
@@ -26,7 +27,8 @@ async fn it_conforms_on_postgresql() {
     };
     let location: Location = cluster.url("postgres").parse().expect("a URL");
     let store = eventually(async || location.open(OpenMode::Create).await).await;
-    let reference = Reference::on(store).await.expect("started");
+    let reference =
+        Reference::reached_by(Config::loopback(store), RunningServer::base_url).await.expect("started");
     let report = judge(reference.target(), Options::default()).await;
     reference.close().await;
     let unclean: Vec<_> = report.checks.iter().filter(|check| !check.findings.is_empty()).collect();
