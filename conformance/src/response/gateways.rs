@@ -187,7 +187,9 @@ mod tests {
         let beyond = format!("num={}", max + 1);
         let of = |path: &str, query: &str| cost(contract(), &Request::recorded("GET", path, query));
         assert_eq!(of(&extract.operation.path, "num=3"), GatewayCost::Exactly(3));
-        for query in ["", &beyond, "num=0", "num=-1", "num=1e3", "num=3&num=5", "num=3&num=%35", "num=3&num=%ff"] {
+        for query in
+            ["", &beyond, "num=0", "num=-1", "num=1e3", "num=3&num=5", "num=3&num=%35", "num=3&num=%ff"]
+        {
             assert_eq!(of(&extract.operation.path, query), GatewayCost::UpTo(max), "{query}");
         }
         let invalid = extraction().query(&extract.num.name, 3).giving_nothing();

@@ -73,11 +73,7 @@ fn is_told(exchange: &Exchange) -> bool {
 }
 
 /// Whether the response to a request may be the shortage of a region that it names; the empty one comes first.
-pub(super) async fn explains(
-    probe: &Probe<'_>,
-    regions: &[&str],
-    exchange: &Exchange,
-) -> Result<bool, Stop> {
+pub(super) async fn explains(probe: &Probe<'_>, regions: &[&str], exchange: &Exchange) -> Result<bool, Stop> {
     let empty = probe.facts().empty_region.as_deref();
     if has_retry_after(exchange) && regions.first().copied().is_some_and(|first| Some(first) == empty) {
         return Ok(true);
