@@ -20,6 +20,8 @@ pub(crate) struct State {
     pub(super) link: [OnceCell<Option<Transport>>; 2],
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
     pub(super) is_short: OnceCell<bool>,
+    /// The same for regions of which no fact says whether they have gateways. Locked while one is asked.
+    pub(super) short_regions: Mutex<BTreeMap<String, bool>>,
     /// Whether the empty region returned a gateway: a discovered one once, a supplied one to repeated plain extractions.
     pub(super) is_withdrawn: AtomicBool,
 }

@@ -31,10 +31,13 @@ const SHARED: [(&str, &str); 3] = [
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.add_filter("json", |text: &str| Json::from(text).to_string());
-    // In a label, where a line break would end the row.
+    // With escapes for what divides a row and its values.
+    templates.add_filter("json", |text: &str| {
+        Json::from(text).to_string().replace('|', "\\u007c").replace('×', "\\u00d7")
+    });
+    // In a label or in words, where a line break would end the row, and a bar between spaces a part of it.
     templates.add_filter("shown", |text: &str| {
-        text.replace('\n', "␤").replace('\r', "␍").replace('\t', "␉").replace('\0', "␀")
+        text.replace('\n', "␤").replace('\r', "␍").replace('\t', "␉").replace('\0', "␀").replace(" |", "␠|")
     });
     templates.add_function("forms", |name: &str| {
         let forms = Extraction::named(extract()?, name);

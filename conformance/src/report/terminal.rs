@@ -45,8 +45,9 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     let is_of_check = |one: &Group<'_>, other: &Group<'_>| {
         one.diagnosis.or(other.diagnosis).is_none() && one.example.0.id == other.example.0.id
     };
-    let (mut items, mut last) = (Vec::new(), "");
+    let mut items = Vec::new();
     for groups in groups(report, !is_verbose).chunk_by(is_of_check) {
+        let mut last = "";
         for Group { diagnosis, example, others } in groups.iter().take(shown) {
             items.extend(diagnosis.map(|diagnosis| context! { headlines => headlines(diagnosis) }));
             let beneath = if is_verbose { others.as_slice() } else { &[] };

@@ -77,7 +77,7 @@ pub(super) fn finding_view(
     let cited = check.exchanges.iter().filter(|exchange| finding.exchanges.contains(&exchange.index));
     let exchange = |exchange: &RecordedExchange| {
         let curl = curl::command(&report.target, &report.curl_options, exchange);
-        context! { exchange => Value::from(Serde(exchange)), size => quantity(curl.len(), "byte"), curl }
+        context! { exchange => Value::from(Serde(exchange)), size => quantity(curl.len(), "byte"), bytes => curl.len(), curl }
     };
     let is_failure = finding.severity == Severity::Fail;
     let is_error = is_failure && check.outcome == Outcome::Failed;

@@ -187,12 +187,16 @@ mod tests {
         let beyond = format!("num={}", max + 1);
         let of = |path: &str, query: &str| cost(contract(), &Request::recorded("GET", path, query));
         assert_eq!(of(&extract.operation.path, "num=3"), GatewayCost::Exactly(3));
-        for query in ["", &beyond, "num=0", "num=-1", "num=1e3", "num=3&num=5", "num=3&num=%ff"] {
+        for query in
+            ["", &beyond, "num=0", "num=-1", "num=1e3", "num=3&num=5", "num=3&num=%35", "num=3&num=%ff"]
+        {
             assert_eq!(of(&extract.operation.path, query), GatewayCost::UpTo(max), "{query}");
         }
         let invalid = extraction().query(&extract.num.name, 3).giving_nothing();
         assert_eq!(cost(contract(), &invalid), GatewayCost::UpTo(3));
-        assert_eq!(of(&groups.path, "num=3"), GatewayCost::Nothing);
+        for other in [&groups.path, &contract().search.operation.path] {
+            assert_eq!(of(other, "num=3"), GatewayCost::Nothing);
+        }
     }
 
     #[test]

@@ -143,6 +143,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_missing_fact_is_named_with_the_way_to_supply_it() {
+        let plan = plan(&registry(), 1_000);
+        for planned in plan.planned() {
+            for fact in planned.check.needs {
+                let reason = planned.skipped().unwrap_or_default();
+                assert!(reason.contains(fact.variable()), "{}: {reason}", planned.check.id);
+            }
+        }
+    }
+
     fn nothing(cost: Cost, labels: &[&'static str]) -> Vec<Case> {
         labels.iter().map(|label| Case::from_closure(*label, cost, |_| Box::pin(async { Ok(()) }))).collect()
     }

@@ -21,7 +21,8 @@ pub(crate) struct ReceivedResponse {
     pub(crate) body: Bytes,
 }
 
-/// Reads a response whose body may have up to `limit` bytes. `take` counts the bytes of the body, and may end the reading.
+/// Reads a response whose body may have up to `limit` bytes. `take` counts the bytes as they are received, and what
+/// decompression adds to them, and may end the reading.
 pub(crate) async fn receive<E>(
     mut response: reqwest::Response,
     limit: usize,
@@ -36,9 +37,7 @@ pub(crate) async fn receive<E>(
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
-                if !is_compressed {
-                    take(chunk.len())?;
-                }
+                take(chunk.len())?;
                 body.extend_from_slice(&chunk);
             }
             Ok(None) => break,
@@ -60,7 +59,7 @@ pub(crate) async fn receive<E>(
             let detail = format!("the response cannot be decompressed with gzip: {error}");
             return Ok(Err(WireFailure { kind: FailureKind::Broken, detail }));
         }
-        take(content.len())?;
+        take(content.len().saturating_sub(body.len()))?;
         if content.len() > limit {
             return Ok(Err(is_too_long()));
         }

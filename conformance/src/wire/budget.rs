@@ -259,6 +259,8 @@ impl Meter {
                 connectivity.unreachable_since =
                     connectivity.unreachable_since.or(connectivity.unreachable_at);
             }
+            // Somebody listened, so that another wait may begin.
+            Err(failure) if failure.kind == FailureKind::Broken => connectivity.unreachable_since = None,
             Err(_) => {}
         }
     }

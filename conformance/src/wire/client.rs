@@ -191,6 +191,8 @@ impl Wire {
         let mut reuses = !self.closes_kept_connections.load(Ordering::Relaxed);
         let mut was_throttled = false;
         let mut waiting_since = None;
+        // A connection that was broken off again: nobody listening after it is no better answer.
+        let mut broken_off = None;
         let first = Instant::now();
         loop {
             let reservation = self.meter.reserve(cost).await?;
@@ -246,6 +248,9 @@ impl Wire {
                         repeats = repeats.saturating_add(1);
                         resets = resets.saturating_add(failure.is_of_connection().into());
                         reuses &= !failure.is_of_connection();
+                        if repeats > 1 && matches!(failure, TransientFailure::Disconnected) {
+                            broken_off = Some(exchange);
+                        }
                         continue;
                     }
                 }
@@ -264,7 +269,8 @@ impl Wire {
             } else if let Some(since) = waited_since.filter(|_| !is_busy && exchange.result.is_ok()) {
                 pace.note_wait(true, since, Instant::now());
             }
-            return Ok(exchange);
+            let broken_off = broken_off.filter(|_| matches!(failure, Some(TransientFailure::Unreachable)));
+            return Ok(broken_off.unwrap_or(exchange));
         }
     }
 

@@ -1,7 +1,5 @@
 //! Masks credentials in response headers, for reports.
 
-use heck::ToSnakeCase as _;
-
 use super::password;
 
 /// Replaces a value that may be a credential.
@@ -68,9 +66,24 @@ fn is_ending(word: &str) -> bool {
     is_one(word) || word.strip_suffix('s').is_some_and(is_one)
 }
 
-/// The words of a name in lower case, divided by what is no letter or digit and by capitals: `access`, `token`.
+/// The words of a name in lower case, divided by what is no letter or digit and by capitals.
 fn words(name: &str) -> Vec<String> {
-    name.to_snake_case().split('_').map(str::to_owned).collect()
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    let mut characters = name.chars().peekable();
+    while let Some(c) = characters.next() {
+        let is_next_lowercase = characters.peek().is_some_and(char::is_ascii_lowercase);
+        // `accessToken`, and the last capital of `CSRFToken`.
+        let is_capital = c.is_ascii_uppercase() && (!before.is_ascii_uppercase() || is_next_lowercase);
+        if c.is_ascii_alphanumeric() {
+            if is_capital || !before.is_ascii_alphanumeric() {
+                words.push(String::new());
+            }
+            words.last_mut().into_iter().for_each(|word| word.push(c.to_ascii_lowercase()));
+        }
+        before = c;
+    }
+    words
 }
 
 fn set_cookie((index, part): (usize, &str)) -> String {
@@ -141,7 +154,8 @@ mod tests {
     #[test]
     fn names_of_credentials_are_recognised_however_their_words_are_joined() {
         let credentials = "api_key apikey API-KEY appkey accessToken access_token X-CSRFToken csrftoken XSRF tokenId clientSecret \
-            PHPSESSID JSESSIONID sid x-amz-signature oauth secrets userKeys authTokens key1 Cookie2 credentials";
+            PHPSESSID JSESSIONID sid x-amz-signature oauth secrets userKeys authTokens key1 Cookie2 credentials TOKEN2VALUE KEY2X A2SID \
+            X-1Sid";
         for name in credentials.split(' ') {
             assert!(is_credential(name), "{name}");
         }
@@ -151,6 +165,8 @@ mod tests {
             assert!(!is_credential(name), "{name}");
         }
         assert!(is_credential_member("refresh_token") && is_credential_member("appkey"));
+        // Letters outside ASCII divide words.
+        assert!(is_credential("token\u{5024}") && is_credential_member("token\u{5024}"));
         for name in
             ["tokenType", "passwordUpdatedAt", "tokenExpiresAt", "sessionRegion", "customCredentialsAllowed"]
         {

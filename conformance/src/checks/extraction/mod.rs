@@ -7,8 +7,6 @@ pub(in crate::checks) mod link;
 mod scarce;
 pub(in crate::checks) mod shortage;
 
-use content::has_retry_after;
-
 use crate::check::{
     AcceptedResponse, Case, Cost, Decision, Form, Probe, ResponseClass, Stop, accepted, undecided,
 };
@@ -431,15 +429,11 @@ pub(in crate::checks) async fn rejects(
     invalid: &Request,
 ) -> Result<(), Stop> {
     let invalid = invalid.clone().as_invalid();
-    let (exchange, class) = match doubtful_region(probe, &invalid) {
-        None => probe.send(&invalid).await?,
-        Some(region) => {
+    let (exchange, class) = match doubtful_regions(probe, &invalid).as_slice() {
+        [] => probe.send(&invalid).await?,
+        regions => {
             let sent = probe.send_once(&invalid).await?;
-            let is_short = match probe.facts().empty_region.as_deref() == Some(region) {
-                true => has_retry_after(&sent.0),
-                false => shortage::is_told(&sent.0) && shortage::is_of_region(probe, region).await?,
-            };
-            if is_short {
+            if shortage::explains(probe, regions, &sent.0).await? {
                 return Err(probe.skip("the service notices first that the region has no gateways"));
             }
             if matches!(sent.1, ResponseClass::Throttled(_)) { probe.send(&invalid).await? } else { sent }
@@ -453,14 +447,18 @@ pub(in crate::checks) async fn rejects(
     probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
-/// A region that a request asks for, under either name, and of which nobody says that it has gateways. The order in which a service
-/// notices mistakes is unspecified, and a region that it does not know may get the response of one without gateways.
-fn doubtful_region<'a>(probe: &Probe<'_>, request: &'a Request) -> Option<&'a str> {
+/// The regions that a request asks for, under either name, and of which nobody says that they have gateways; the empty one first. The
+/// order in which a service notices mistakes is unspecified, and a region that it does not know may get the response of one without
+/// gateways.
+fn doubtful_regions<'a>(probe: &Probe<'_>, request: &'a Request) -> Vec<&'a str> {
     let facts = probe.facts();
     let default = probe.contract().extract.regions.default_text();
     let known = [Some(&default), facts.plentiful_region.as_ref(), facts.scarce_region.as_ref()];
-    let mut named = [REGIONS, COUNTRY].into_iter().filter_map(|name| request.query_value(name));
-    named.find(|region| known.into_iter().flatten().all(|known| known != region))
+    let named = [REGIONS, COUNTRY].into_iter().filter_map(|name| request.query_value(name));
+    let is_doubtful = |region: &&str| known.into_iter().flatten().all(|known| known != region);
+    let mut regions: Vec<_> = named.filter(is_doubtful).collect();
+    regions.sort_by_key(|region| facts.empty_region.as_deref() != Some(region));
+    regions
 }
 
 /// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text

@@ -68,14 +68,41 @@ fn is_throttled(exchange: &Exchange) -> bool {
 }
 
 /// Whether a response says when there are gateways again.
-pub(super) fn is_told(exchange: &Exchange) -> bool {
+fn is_told(exchange: &Exchange) -> bool {
     has_retry_after(exchange) && !is_throttled(exchange)
 }
 
-/// Whether a valid extraction from a region gets a shortage, too.
-pub(super) async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
+/// Whether the response to a request may be the shortage of a region that it names; the empty one comes first.
+pub(super) async fn explains(probe: &Probe<'_>, regions: &[&str], exchange: &Exchange) -> Result<bool, Stop> {
+    let empty = probe.facts().empty_region.as_deref();
+    if has_retry_after(exchange) && regions.first().copied().is_some_and(|first| Some(first) == empty) {
+        return Ok(true);
+    }
+    for region in regions.iter().filter(|_| is_told(exchange)) {
+        if is_of_region(probe, region).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a valid extraction from a region gets a shortage, too, and not because the service is busy: a plain one just after it is
+/// served. Found out once in a run.
+async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
+    let mut known = State::from_probe(probe)?.short_regions.lock().await;
+    if let Some(is_short) = known.get(region) {
+        return Ok(*is_short);
+    }
     let request = probe.extract().query(REGIONS, region).giving_nothing();
-    Ok(is_told(&send_until_served(probe, &request).await?.0))
+    let (exchange, _) = send_until_served(probe, &request).await?;
+    let is_short = is_told(&exchange);
+    let is_busy = is_throttled(&exchange)
+        || is_short && probe.send_once(&probe.extract()).await?.1 != ResponseClass::Accepted;
+    if is_busy {
+        return Ok(false);
+    }
+    known.insert(region.to_owned(), is_short);
+    Ok(is_short)
 }
 
 /// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.

@@ -121,6 +121,7 @@ impl Reader<'_> {
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
+        let mut are_forms_changed = false;
         let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
@@ -154,12 +155,18 @@ impl Reader<'_> {
                 }
                 ("and", request) => requests.push(self.described(request)?),
                 ("then", what) => then.push(self.then(what)?),
+                // The list would replace the change.
+                ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
                 ("like", label) => like = Some(self.form(label)?),
-                ("asked", "as JSON") => forms = forms.changed(|form| form.form = Asked::Json),
+                ("asked", "as JSON") => {
+                    forms = forms.changed(|form| form.form = Asked::Json);
+                    are_forms_changed = true;
+                }
                 ("tokens", places) => {
                     let tokens = Transport::several(places)?;
                     forms = forms.changed(|form| form.tokens = tokens);
+                    are_forms_changed = true;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
@@ -172,6 +179,10 @@ impl Reader<'_> {
                     sent.push(part);
                 }
             }
+        }
+        // Only what is accepted has something behind it.
+        if must != "accept" && !then.is_empty() {
+            return None;
         }
         let last = edits.last().and_then(|edit| match edit {
             Edit::Set(part, value) => Some(value.text(self.contract, &Facts::default(), part)),
@@ -428,8 +439,11 @@ mod tests {
             "reject a | page=a×max",
             "refuse a | page=1",
             "reject a | items: 3 houses",
+            "reject a | page=1 | then alike",
         ] {
             assert!(!can_read(line), "{line}");
         }
+        let form = |line| read(OperationId::Extract, std::iter::once(line), contract).is_some();
+        assert!(form("accept a | in text | tokens header") && !form("accept a | tokens header | in text"));
     }
 }
