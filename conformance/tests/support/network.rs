@@ -193,9 +193,9 @@ impl Network {
         }
     }
 
-    /// What a tunnel was asked for, each on a line.
+    /// What a tunnel was asked for since the last call, each on a line.
     pub(crate) fn asked(&self, tunnel: &str) -> String {
-        let heads = self.tunnels[tunnel].heads.lock().expect("whole");
+        let heads = std::mem::take(&mut *self.tunnels[tunnel].heads.lock().expect("whole"));
         heads.iter().map(|head| format!("{}\n", head.split(" HTTP/").next().unwrap_or_default())).collect()
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn program(arguments: &[&str]) -> Command {
     command
 }
 
-/// A command without variables of ours.
+/// A command without variables of ours, and without a proxy.
 pub(crate) fn command(program: &str) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -27,6 +27,9 @@ pub(crate) fn command(program: &str) -> Command {
         if ours {
             command.env_remove(name);
         }
+    }
+    for name in ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"] {
+        command.env_remove(name).env_remove(name.to_lowercase());
     }
     command.stdin(Stdio::null());
     command

@@ -6,7 +6,7 @@ use sallyport_conformance::check::{Case, Cost, Probe, Run, Stop};
 use sallyport_conformance::config::Config;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{Format, hush_panics};
-use sallyport_conformance::wire::{Request, WireOptions};
+use sallyport_conformance::wire::{ClientIdentity, Request, WireOptions};
 use sallyport_conformance::{
     Check, Contract, Facts, Options, Outcome, Secret, SilentObserver, Suite, Target, Verdict,
 };
@@ -14,6 +14,7 @@ use sallyport_conformance::{
 use super::clean::{self, assert_clean};
 use super::program::{TOKEN, text};
 use super::rules::RuledServer;
+use crate::support::network::{Authority, assert_private};
 
 /// A service that repeats the token in every form, in headers and body, with a name that reports quote.
 fn echo() -> RuledServer {
@@ -90,8 +91,13 @@ fn what_public_types_say_of_themselves_shows_no_token() {
     let config = Config::parse(Path::new("c.toml"), text, &variable).expect("a config");
     assert_clean("Debug of Target", &format!("{target:?}"));
     let proxy = format!("http://clerk:{}@127.0.0.1:1", clean::forms()[1]);
-    let options = WireOptions { proxy: Some(Secret::new("PROXY", proxy)), ..WireOptions::default() };
+    let caller = Authority::new("Company").issue("a-caller", 4096);
+    let identity = ClientIdentity::new(caller.certificate.as_bytes(), caller.key.as_bytes());
+    let identity = Some(identity.expect("an identity"));
+    let options =
+        WireOptions { proxy: Some(Secret::new("PROXY", proxy)), identity, ..WireOptions::default() };
     assert_clean("Debug of WireOptions", &format!("{options:?}"));
+    assert_private("Debug of WireOptions", &format!("{options:?}"));
     assert_clean("Debug of Request", &format!("{request:?}"));
     assert_clean("Debug of Config", &format!("{config:?}"));
 }

@@ -110,7 +110,10 @@ impl Call {
         };
         let json: Value = match serde_json::from_str(&text) {
             Ok(json) if !is_known_as_text => json,
-            Err(error) if !is_text && self.is("dies of pages") => panic!("{error}"),
+            Err(error) if !is_text && self.is("dies of pages") => {
+                eprintln!("{error}");
+                std::process::exit(101)
+            }
             _ => Value::Null,
         };
         if self.is("reads nothing as an empty list") && !is_text && text.is_empty() {

@@ -158,11 +158,11 @@ fn act(id: &str) -> Option<&'static str> {
 
 /// A fault or a decision without a row, or with one for a name or a circumstance that the server does not have, would be one in name only.
 pub fn every_fault_has_a_place() {
-    let has_places = |row| Rule::parse_all(row).iter().all(|rule| has_row(rule.name));
+    let has_places = |row| Rule::parse_all(row).iter().all(|rule| has_row(rule.operation, rule.name));
     let has_place = |fault: &KnownFault| {
         let id = fault.id.trim_start_matches(PREFIX);
         let circumstance = id.split_once('@').map(|(_, name)| format!("@{name}"));
-        act(id).is_some_and(has_places) && circumstance.is_none_or(|name| has_row(&name))
+        act(id).is_some_and(has_places) && circumstance.is_none_or(|name| has_row("", &name))
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");

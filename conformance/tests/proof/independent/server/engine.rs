@@ -13,7 +13,7 @@ use super::words::{End, Gone, WORDS};
 #[derive(Debug)]
 pub(crate) struct Rule {
     /// The operation that it is for; `*` or nothing for each.
-    operation: &'static str,
+    pub(crate) operation: &'static str,
     /// The name.
     pub(crate) name: &'static str,
     /// The path of a member, as a JSON pointer.
@@ -44,9 +44,23 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<Row>>> = LazyLock::new(|| {
     sections
 });
 
-/// Whether the server has a row of that name.
-pub(crate) fn has_row(wanted: &str) -> bool {
-    SECTIONS.values().flatten().any(|row| matches!(row, Row::Rule(rule) if rule.name == wanted))
+/// Whether an operation has a row of that name; `*` or nothing stands for any.
+pub(crate) fn has_row(operation: &str, wanted: &str) -> bool {
+    let error = if operation == "extract" { "extract_error" } else { "static_error" };
+    let mut sections: Vec<&str> = match operation {
+        "" | "*" => SECTIONS.keys().copied().collect(),
+        _ => vec![operation, error],
+    };
+    while let Some(section) = sections.pop() {
+        for row in &SECTIONS[section] {
+            match row {
+                Row::Use(other) => sections.push(other),
+                Row::Rule(rule) if rule.name == wanted => return true,
+                Row::Rule(rule) => sections.extend(rule.each),
+            }
+        }
+    }
+    false
 }
 
 impl Rule {

@@ -8,7 +8,7 @@ mod words;
 pub(crate) mod world;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::header::{HeaderName, HeaderValue};
 use minijinja::Value;
@@ -51,7 +51,7 @@ impl Server {
 
     /// The response to a request.
     pub(crate) fn response(&self, request: &ProxiedRequest) -> Reply {
-        let _alone = self.alone.lock().expect("a call that fails is an error of the rows");
+        let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let scope = Scope::inside(&self.root, parts(request));
         let of = |operation: &str| Call { changes: &self.changes, operation: operation.to_owned() };
         let begun = of("call").run("call", &scope);
