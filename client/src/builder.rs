@@ -373,6 +373,37 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_valid_base_url_has_no_slash_at_its_end_and_no_usual_port() {
+        let longer = format!("https://api.invalid{PATH_PREFIX}x");
+        for (given, expected) in [
+            ("https://api.invalid", "https://api.invalid"),
+            ("https://api.invalid/prefix/", "https://api.invalid/prefix"),
+            ("http://127.0.0.1:80", "http://127.0.0.1"),
+            ("http://[::1]:8080", "http://[::1]:8080"),
+            ("http://localhost/x/", "http://localhost/x"),
+            (longer.as_str(), longer.as_str()),
+        ] {
+            assert_eq!(base_url(Some(given), false).unwrap().1, expected);
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_secret_of_a_base_url() {
+        for (given, shown) in [
+            (
+                "https://canary:canary@api.invalid:444/path?api_key=canary#canary",
+                "\"https://api.invalid:444/path\"",
+            ),
+            ("canary", "<invalid URL>"),
+            ("canary://canary@api.invalid", "<invalid URL>"),
+            ("https://canary:canary@", "<invalid URL>"),
+        ] {
+            let shown_by = format!("{:?}", Client::builder().base_url(given));
+            assert!(shown_by.contains(shown) && !shown_by.contains("canary"), "{shown_by}");
+        }
+    }
+
+    #[test]
     fn a_base_url_comes_from_the_environment_or_is_missing() {
         // Tests run at the same time, so none sets a variable.
         let built = Client::builder().base_url_from_env().token("token").build();

@@ -265,4 +265,14 @@ mod tests {
         // Of two requests at the same time, the one that asks later may have been sent earlier.
         assert_eq!(file.after(age), "third-token");
     }
+
+    #[test]
+    fn a_rejected_token_is_read_again_at_once() {
+        let file = Rotation::new("first");
+        file.replace(b"second");
+        file.source.invalidate();
+        assert_eq!(file.after(Duration::ZERO), "second");
+        file.replace(b"third");
+        assert_eq!(file.after(Duration::ZERO), "second", "once");
+    }
 }

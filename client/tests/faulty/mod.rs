@@ -89,7 +89,7 @@ async fn serve(
             reply
         };
         // A client that has had enough closes the connection; that is no failure of the script.
-        if send(&mut stream, &reply).await.is_err() || !reply.contains("kept ") {
+        if !send(&mut stream, &reply).await.unwrap_or(false) {
             return;
         }
     }
@@ -115,14 +115,14 @@ async fn read(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-/// Sends a reply.
-async fn send(stream: &mut TcpStream, reply: &str) -> io::Result<()> {
+/// Sends a reply. Returns whether the connection is kept.
+async fn send(stream: &mut TcpStream, reply: &str) -> io::Result<bool> {
     let (word, rest) = reply.split_once(' ').unwrap_or((reply, ""));
     let milliseconds = |text: &str| Duration::from_millis(number(text).try_into().unwrap());
     let length = |length| format!("content-length: {length}\r\n");
     let bytes = match word {
-        "hang" => return stream.read(&mut [0]).await.map(drop),
-        "close" => return Ok(()),
+        "hang" => return stream.read(&mut [0]).await.map(|_| false),
+        "close" => return Ok(false),
         "after" => {
             let (pause, rest) = rest.split_once(' ').unwrap();
             sleep(milliseconds(pause)).await;
@@ -135,7 +135,7 @@ async fn send(stream: &mut TcpStream, reply: &str) -> io::Result<()> {
                 stream.write_all(piece).await?;
                 sleep(milliseconds(pause)).await;
             }
-            return Ok(());
+            return Ok(false);
         }
         "bytes" => unescaped(rest),
         "unframed" => response(rest, |_| String::new()),
@@ -143,7 +143,7 @@ async fn send(stream: &mut TcpStream, reply: &str) -> io::Result<()> {
         "kept" => response(rest, length),
         _ => response(reply, |whole| format!("{}connection: close\r\n", length(whole))),
     };
-    stream.write_all(&bytes).await
+    stream.write_all(&bytes).await.map(|()| word == "kept")
 }
 
 /// The bytes of `STATUS BODY + HEADER: VALUE + …`, with what says where the body ends.
@@ -173,8 +173,10 @@ fn body(text: &str) -> (&str, Vec<u8>) {
             let items: Vec<_> = ids.iter().map(|id| instance(number(id), "203.0.113.7", 1)).collect();
             envelope(json!({"items": items, "page": 1, "pageSize": 2, "total": number(total)}))
         }
-        [status, ..] => return (status, unescaped(text[status.len()..].trim_start())),
-        [] => unreachable!("a split has a part"),
+        [status, ..] if status.parse::<u16>().is_ok() => {
+            return (status, unescaped(text[status.len()..].trim_start()));
+        }
+        _ => panic!("unknown reply: {text}"),
     };
     ("200", body.to_string().into_bytes())
 }

@@ -46,6 +46,7 @@ sessions! {
     #[cfg(feature = "cli")] network
     #[cfg(feature = "cli")] program
     #[cfg(feature = "cli")] terminal
+    #[cfg(all(feature = "cli", target_os = "linux"))] unix
     #[cfg(feature = "cli")] usage
 }
 
@@ -63,7 +64,7 @@ const SHOWN_HEADERS: [&str; 7] = [
     "accept-encoding",
 ];
 
-/// Maximum length of a line that is shown, in characters.
+/// Maximum length of a line that is shown, in characters; of the rest, its length and a checksum.
 const MAX_SHOWN: usize = 700;
 
 /// Plays the sessions of a script, some at a time, and compares what is seen with the script.
@@ -75,6 +76,8 @@ async fn play(name: &str) {
     let preface = sessions.next().unwrap_or_default().to_owned();
     let played: Vec<String> = stream::iter(sessions.map(play_one)).buffered(4).collect().await;
     let seen = [vec![preface], played].concat().join("\n## ");
+    let is_refused = !seen.contains("\n    > ") && !seen.contains("[exit 0]");
+    assert!(name != "usage" || is_refused, "invalid usage is sent, or a success: {seen}");
     if env::var("INSTA_UPDATE").is_ok_and(|how| how == "always") {
         return fs::write(&path, seen).unwrap();
     }
@@ -93,9 +96,16 @@ async fn play_one(session: &str) -> String {
         seen += &format!("{line}\n");
         if !line.is_empty() && !line.starts_with("# ") {
             for shown in session.play(line).await.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
-                let cut = shown.chars().count() > MAX_SHOWN;
-                let shown: String = shown.chars().take(MAX_SHOWN).collect();
-                seen += &format!("    {shown}{}\n", if cut { "…" } else { "" });
+                seen += &match shown.char_indices().nth(MAX_SHOWN) {
+                    Some((end, _)) => {
+                        let (shown, rest) = shown.split_at(end);
+                        let sum = rest
+                            .bytes()
+                            .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+                        format!("    {shown}… ({} more bytes, checksum {sum:08x})\n", rest.len())
+                    }
+                    None => format!("    {shown}\n"),
+                };
             }
         }
     }
@@ -206,6 +216,7 @@ impl Session {
             ("separator-bytes", ExtractProxies::SB_MAX_UTF8_BYTES),
             ("raw-max", SearchStaticInstances::IPS_MAX_ITEMS),
             ("distinct-max", SearchStaticInstances::IPS_MAX_DISTINCT),
+            ("distinct-max*5/2", SearchStaticInstances::IPS_MAX_DISTINCT * 5 / 2),
             ("num-max", usize::try_from(ExtractProxies::NUM_MAXIMUM).unwrap()),
             ("page-max", usize::try_from(SearchStaticInstances::PAGE_MAXIMUM).unwrap()),
             ("size-max", usize::try_from(SearchStaticInstances::PAGE_SIZE_MAXIMUM).unwrap()),
@@ -265,11 +276,10 @@ impl Session {
             Some((server, _)) => server.builder(),
             None => Client::builder().token(CANARY),
         };
-        builder = builder.request_timeout(Duration::from_secs(5));
+        // Less than the total of 5 s.
+        builder = builder.request_timeout(Duration::from_secs(4));
         // Without certificates, which take long to load.
-        if options.take("certificates").is_none() {
-            builder = builder.http(reqwest::Client::builder().tls_certs_only([]));
-        }
+        builder = builder.http(reqwest::Client::builder().tls_certs_only([]));
         builder = options.set("base", builder, ClientBuilder::base_url);
         builder = options.set("token", builder, ClientBuilder::token);
         builder = options.set("token-file", builder, |builder, name| builder.token_file(folder.join(name)));
@@ -319,9 +329,14 @@ impl Session {
         }
         let mut child = command.spawn().unwrap();
         if !signal.is_empty() {
-            while self.servers.last().unwrap().0.requests().is_empty() {
+            let server = &self.servers.last().unwrap().0;
+            for _ in 0..1000 {
+                if !server.requests().is_empty() {
+                    break;
+                }
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
+            assert!(!server.requests().is_empty(), "{line} sends no request");
             let id = child.id().to_string();
             assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         }
@@ -354,7 +369,7 @@ fn request_line(request: &str) -> String {
         seen += &format!(" {body}");
     }
     // Only the credentials of a proxy are as secret as the token.
-    seen.replace("canary%2FT0ken%2B9", "TOKEN").replace(CANARY, "TOKEN")
+    seen.replace("canary%2FT0ken%2B9", "TOKEN%").replace(CANARY, "TOKEN")
 }
 
 /// Whether a terminal would act on it.
@@ -538,13 +553,12 @@ impl Options {
 
     /// Another policy than `default`, where there is one.
     fn retry(&mut self, default: RetryPolicy) -> Option<RetryPolicy> {
-        let (retries, backoff, max_wait) =
-            (self.take("retries"), self.take("backoff"), self.take("max-wait"));
-        (retries.is_some() || backoff.is_some() || max_wait.is_some()).then(|| RetryPolicy {
+        let (retries, backoff) = (self.take("retries"), self.take("backoff"));
+        (retries.is_some() || backoff.is_some()).then(|| RetryPolicy {
             max_retries: retries.map_or(default.max_retries, |retries| retries.parse().unwrap()),
             initial_backoff: backoff.as_deref().map_or(default.initial_backoff, time),
             max_backoff: backoff.as_deref().map_or(default.max_backoff, time),
-            max_retry_after: max_wait.as_deref().map(time),
+            max_retry_after: default.max_retry_after,
         })
     }
 
@@ -554,7 +568,7 @@ impl Options {
 }
 
 /// A middleware that hands requests on (`pass`), to another URL (`to:URL`) or with another header (`header:NAME:VALUE`), fails as many
-/// times as `fail:COUNT` says, or for good (`refuse`).
+/// times as `fail:COUNT` or `fail:COUNT:TEXT` says, or for good (`refuse`).
 pub(crate) struct Custom {
     what: String,
     requests: AtomicUsize,
@@ -570,8 +584,8 @@ impl Middleware for Custom {
     fn handle<'a>(&'a self, mut request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let error = match self.what.split(':').collect::<Vec<_>>().as_slice() {
-            ["fail", count] if number < count.parse().unwrap() => {
-                Error::Transport(Box::new(TransportError::new("by the test")))
+            ["fail", count, text @ ..] if number < count.parse().unwrap() => {
+                Error::Transport(Box::new(TransportError::new(text.join(":"))))
             }
             ["refuse"] => Error::Configuration("closed today".to_owned()),
             ["to", ..] => {

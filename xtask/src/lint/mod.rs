@@ -12,8 +12,8 @@ use crate::{document::Document, model::Contract, problem::Problem};
 const CAUSES: [(&str, &[&str]); 4] = [
     ("citation", &["uncited-clause"]),
     ("contract", &["extension", "request-object", "response", "search"]),
-    ("request-object", &["uncited-input"]),
-    ("uncited-limit", &["text", "uncited-clause", "uncited-input"]),
+    ("request-object", &["uncited-property"]),
+    ("uncited-limit", &["text", "uncited-clause", "uncited-property"]),
 ];
 
 /// The problems of all rules, sorted by position.

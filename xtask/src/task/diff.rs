@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
     let (old, of_old) = older(root, arguments.old.as_deref())?;
     let of_new = releases::read(DOCUMENT, &root.join(DOCUMENT))?;
-    let (diff, notes) = releases::compare(root, (&old, &of_old), &of_new)?;
+    let (diff, notes) = releases::compare(root, (&old, &of_old), &of_new, releases::today())?;
     // The file accepts changes since the last release: another comparison need not have them.
     let is_since_release = arguments.old.is_none();
     let shown = notes.iter().filter(|note| is_since_release || note.is_expired);

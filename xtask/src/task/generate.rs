@@ -21,7 +21,7 @@ pub(crate) fn generate(root: &Path) -> Result<String, String> {
 pub(crate) fn check(root: &Path) -> Result<String, String> {
     let document = document(root)?;
     let artifacts = artifacts(&document)?;
-    let mut problems = releases::problems(root, &document)?;
+    let mut problems = releases::problems(root, &document, releases::today())?;
     let mut outdated = String::new();
     for artifact in &artifacts {
         outdated.push_str(&difference(artifact, on_disk(root, artifact.path)?.as_deref()));

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
 
 use crate::{
     diff::{
@@ -54,6 +54,7 @@ pub(super) fn compare(
     root: &Path,
     (old_name, old): (&str, &Document),
     new: &Document,
+    today: Date,
 ) -> Result<(Diff, Vec<Note>), String> {
     let mut diff = diff::compare(old, new)
         .map_err(|[of_old, of_new]| in_file(old_name, &of_old) + &in_file(DOCUMENT, &of_new))?;
@@ -63,9 +64,13 @@ pub(super) fn compare(
     }
     let entries =
         accepted::read(&super::read(&path)?).map_err(|error| format!("error: {ACCEPTED}: {error}\n"))?;
-    let today = Timestamp::now().to_zoned_datetime(TimeZone::UTC).date();
     let notes = accepted::apply(&mut diff, &entries, today);
     Ok((diff, notes))
+}
+
+/// The date of today, in UTC.
+pub(super) fn today() -> Date {
+    Timestamp::now().to_zoned_datetime(TimeZone::UTC).date()
 }
 
 fn in_file(name: &str, problems: &[Problem]) -> String {
@@ -76,14 +81,14 @@ fn in_file(name: &str, problems: &[Problem]) -> String {
 ///
 /// A breaking change needs a new major version, and a change that needs a decision a new minor one or an entry in the
 /// file of accepted changes.
-pub(super) fn problems(root: &Path, document: &Document) -> Result<String, String> {
+pub(super) fn problems(root: &Path, document: &Document, today: Date) -> Result<String, String> {
     let (released, path) = match newest(root) {
         Ok(newest) => newest,
         Err(problem) => return Ok(problem),
     };
     let name = format!("{FOLDER}/{released}.yaml");
     let old = read(&name, &path)?;
-    let (diff, notes) = compare(root, (&name, &old), document)?;
+    let (diff, notes) = compare(root, (&name, &old), document, today)?;
     let mut report: String = notes.iter().map(|note| format!("error: {ACCEPTED}: {}\n", note.text)).collect();
     let (of_old, found) = &diff.versions;
     if version::parse(of_old).as_ref() != Some(&released) {
@@ -145,6 +150,7 @@ mod tests {
     fn each_document_is_judged_as_its_row_says() {
         let rows: Vec<Row> = serde_saphyr::from_str(include_str!("../../fixtures/judged.yaml")).unwrap();
         for Row { document, edits, releases, accepted, lint, check } in rows {
+            assert!(lint.is_some() || check.is_some(), "{edits:?} expects nothing");
             let text = document.unwrap_or_else(|| CONTRACT.to_owned());
             let text = edits.iter().fold(text, |text, edit| edited_text(&text, edit));
             let document = Document::parse(&text).unwrap();
@@ -165,7 +171,7 @@ mod tests {
             }
             let diff = diff::compare(&contract(), &document).ok();
             let first = diff.and_then(|diff| Some(diff.changes.first()?.fingerprint())).unwrap_or_default();
-            let today = Timestamp::now().to_zoned_datetime(TimeZone::UTC).date();
+            let today = today();
             let names = [
                 ("{fingerprint}", first),
                 ("{today}", today.to_string()),
@@ -173,7 +179,7 @@ mod tests {
             ];
             let accepted = names.iter().fold(accepted, |text, (name, value)| text.replace(name, value));
             fs::write(root.path().join(ACCEPTED), accepted).unwrap();
-            let said = problems(root.path(), &document).unwrap_or_else(|error| error);
+            let said = problems(root.path(), &document, today).unwrap_or_else(|error| error);
             let is_said = said.contains(&expected) && said.is_empty() == expected.is_empty();
             assert!(is_said, "{edits:?}: {expected:?} in {said:?}");
         }

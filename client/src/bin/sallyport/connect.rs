@@ -61,10 +61,9 @@ pub(crate) fn connect(connection: &Connection) -> Result<Client, Failure> {
         Some(path) => builder.token_file(path),
         None => builder.token_from_env(),
     };
-    let is_given = connection.api_key_file.is_some();
+    let is_from_input = connection.api_key_file.as_deref().is_some_and(is_standard_input);
     builder.build().map_err(|error| match error {
-        // The client names a file itself.
-        Error::Configuration(text) if is_given && text.starts_with("invalid token") => {
+        Error::Configuration(text) if is_from_input && text.starts_with("invalid token") => {
             Failure::usage(format!("standard input: {text}"))
         }
         other => other.into(),
