@@ -2,28 +2,28 @@
 
 mod damaged;
 mod log;
+mod sockets;
+mod text;
 
 use std::{
     any::Any,
     collections::{BTreeMap, BTreeSet},
     fs::File,
-    io::{BufRead as _, BufReader, ErrorKind, Read, Seek as _, Write},
+    io::{BufRead as _, BufReader, Read, Seek as _, Write},
     net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream},
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
     process::{Child, Command, Output, Stdio},
     sync::Arc,
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::net::{AddressFamily, SocketType, bind, connect as connect_socket, socket};
 use rustls::pki_types::CertificateDer;
-use sallyport_contract::table::Limit;
 use sallyport_server::{
     api::generated::{ExtractProxies, ListStaticGroups, SearchStaticInstances},
     edge::operation::Operation as _,
-    openapi,
     store::postgres::LEASE,
 };
 use serde_json::{Value, json};
@@ -33,15 +33,13 @@ use crate::{
     nginx::{Nginx, installed},
     store::backend::{Database, connect},
     support::{
-        frames::{
-            self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY,
-            PUSH_PROMISE, RST_STREAM, SETTINGS, WINDOW_UPDATE, frame,
-        },
         identity::Pair,
         tls_client::{client, handshake},
         wire::{Response, exchange, read},
     },
 };
+
+use self::{sockets::*, text::*};
 
 macro_rules! sessions {
     ($($name:ident)+) => {$(
@@ -696,136 +694,6 @@ impl Session {
     }
 }
 
-/// Sends bytes at this pace, and reads up to the end of the connection, which must come. Returns what came before.
-fn ended(
-    place: &str,
-    pace: &str,
-    mut stream: Box<dyn Stream>,
-    socket: &TcpStream,
-    bytes: &[u8],
-    max_wait: Duration,
-) -> String {
-    let pause = if pace == "open" { 200 } else { 50 };
-    socket.set_read_timeout(Some(Duration::from_millis(pause))).unwrap();
-    let mut later = match pace {
-        "drip" => bytes[bytes.len() - 1..].repeat(1000),
-        "slow" => bytes.to_vec(),
-        _ => Vec::new(),
-    }
-    .into_iter();
-    // The server may hang up before it has read all of it.
-    let _ = stream.write_all(if pace == "slow" { b"" } else { bytes }).and_then(|()| stream.flush());
-    let (begun, mut received, mut buffer) = (Instant::now(), Vec::new(), [0; 4096]);
-    while begun.elapsed() < max_wait {
-        let is_cut =
-            later.next().is_some_and(|byte| stream.write_all(&[byte]).and_then(|()| stream.flush()).is_err());
-        match stream.read(&mut buffer) {
-            Ok(count) if count > 0 && !is_cut => received.extend_from_slice(&buffer[..count]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_cut => {}
-            // A reset is an end as well, and so is one without TLS's farewell.
-            _ => return String::from_utf8_lossy(&received).into_owned(),
-        }
-    }
-    panic!("{place}: still open after {max_wait:?}");
-}
-
-/// Writes bytes again and again, and reads nothing, up to the end of the connection, which must come.
-fn flooded(place: &str, mut socket: TcpStream, bytes: &[u8], max_wait: Duration) {
-    socket.set_nonblocking(true).unwrap();
-    let begun = Instant::now();
-    while begun.elapsed() < max_wait {
-        match socket.write(bytes) {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(5))
-            }
-            // It was closed with bytes that nobody will read.
-            Err(_) => return,
-            Ok(_) => {}
-        }
-    }
-    panic!("{place}: still open after {max_wait:?}");
-}
-
-/// The status of each response on a connection, up to its end or until nothing more comes.
-fn statuses(mut socket: TcpStream) -> Vec<String> {
-    // Longer than the server waits for a body; a caller without a response by then gets none.
-    socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-    let mut received = Vec::new();
-    // A reset is an end as well, and what came before it counts.
-    let _ = socket.read_to_end(&mut received);
-    let text = String::from_utf8_lossy(&received);
-    let starts = text.split("HTTP/1.1 ").skip(1).chain(text.split("HTTP/1.0 ").skip(1));
-    starts.map(|start| start.split(' ').next().unwrap_or_default().to_owned()).collect()
-}
-
-fn assert_statuses(place: &str, found: &[String], expected: &str) {
-    let is_rejected = found.len() <= 1 && found.iter().all(|status| status.starts_with('4'));
-    let is_expected =
-        if expected == "rejected" { is_rejected } else { found.join(" ") == repeated(expected).trim_end() };
-    assert!(is_expected, "{place}: {found:?}");
-}
-
-/// An endpoint, the number of connections to it, and what they send.
-fn destination(text: &str) -> (&str, usize, &str) {
-    let (endpoint, text) = text.split_once(' ').unwrap_or((text, ""));
-    let (endpoint, number) = endpoint.split_once('×').unwrap_or((endpoint, "1"));
-    (endpoint, count(number), text)
-}
-
-/// A number, or the second of two with `SALLYPORT_ABUSE=long`.
-fn count(text: &str) -> usize {
-    let (short, long) = text.split_once('/').unwrap_or((text, text));
-    let is_long = std::env::var_os("SALLYPORT_ABUSE").is_some_and(|form| form == "long");
-    (if is_long { long } else { short }).parse().unwrap()
-}
-
-/// Bytes as a line writes them.
-fn escaped(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect()
-}
-
-/// Requests of HTTP/2 that are taken back at once, each on a stream of its own.
-fn h2_resets(target: &str) -> Vec<u8> {
-    let headers = frames::get(target);
-    let streams = (0..u32::try_from(count("5000/100000")).unwrap()).map(|number| 2 * number + 1);
-    let call = |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers);
-    streams
-        .flat_map(|stream| [call(stream), frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat())
-        .collect()
-}
-
-/// Frames of HTTP/2, as the bytes of a line.
-fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 22] {
-    let headers = frames::get(target);
-    let unended = frame(HEADERS, END_STREAM, 1, &headers);
-    let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
-    let name = [vec![0x00, 0x01, b'x', 0x7f, 0x81, 0x7f], vec![b'y'; 16_384]].concat();
-    [
-        ("h2-preface", PREFACE.to_vec()),
-        ("h2-opening", frames::opening()),
-        ("h2-lie", [&[0xff, 0xff, 0xff], &call[3..]].concat()),
-        ("h2-call", call),
-        ("h2-even", frame(HEADERS, END_HEADERS | END_STREAM, 2, &headers)),
-        ("h2-open", frame(HEADERS, END_HEADERS, 1, &headers)),
-        ("h2-name", frame(CONTINUATION, 0, 1, &name)),
-        ("h2-unended-5", unended[..5].to_vec()),
-        ("h2-unended-20", unended[..20].to_vec()),
-        ("h2-unended", unended),
-        ("h2-continuation", frame(CONTINUATION, 0, 1, &headers[..headers.len() / 2])),
-        ("h2-no-window", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])),
-        ("h2-ping", frame(PING, 0, 0, &[0; 8])),
-        ("h2-settings", frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0xff, 0xff])),
-        ("h2-priority", frame(PRIORITY, 0, 1, &[0, 0, 0, 3, 1])),
-        ("h2-empty-data", frame(DATA, 0, 1, &[])),
-        ("h2-empty-continuation", frame(CONTINUATION, 0, 1, &[])),
-        ("h2-largest-window", frame(WINDOW_UPDATE, 0, 0, &[0x7f, 0xff, 0xff, 0xff])),
-        ("h2-window-of-nothing", frame(WINDOW_UPDATE, 0, 0, &[0; 4])),
-        ("h2-data-without-stream", frame(DATA, 0, 7, b"x")),
-        ("h2-promise", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2])),
-        ("h2-unreadable", frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff; 64])),
-    ]
-}
-
 /// That the response is a rejection in the envelope of its operation. Returns its code.
 #[track_caller]
 pub(crate) fn assert_rejected(response: &Response, target: &str) -> i64 {
@@ -848,82 +716,4 @@ pub(crate) fn assert_rejected(response: &Response, target: &str) -> i64 {
         assert_eq!(body["requestId"], trace);
     }
     code
-}
-
-/// Limits of the document, which stop the tests where they are not.
-fn limits() -> Vec<(String, String)> {
-    let limit = |pointer: &str| openapi().pointer(pointer).and_then(Value::as_u64).unwrap();
-    let longest = |parameter| ExtractProxies::document().part(parameter)?.schema.limit(Limit::MaxUtf8Bytes);
-    let [sb, id] = ["sb", "request_id"].map(|name| usize::try_from(longest(name).unwrap()).unwrap());
-    let mut names = vec![
-        ("longest-sb".to_owned(), "%C3%A9".repeat(sb / 2)),
-        ("longest-id".to_owned(), "%C3%A9".repeat(id / 2)),
-        ("id-max".to_owned(), id.to_string()),
-        ("id-over".to_owned(), "x".repeat(id + 1)),
-    ];
-    for (name, at) in [
-        ("num", "/paths/~1openapi~1v1~1proxy~1extract/get/parameters/0/schema"),
-        ("port", "/components/schemas/AddressItem/x-port"),
-        ("page", "/components/schemas/SearchRequest/properties/page"),
-        ("size", "/components/schemas/SearchRequest/properties/pageSize"),
-    ] {
-        let (min, max) = (limit(&format!("{at}/minimum")), limit(&format!("{at}/maximum")));
-        let ends = [("min", min), ("max", max), ("under", min - 1), ("over", max + 1)];
-        names.extend(ends.map(|(end, number)| (format!("{name}-{end}"), number.to_string())));
-    }
-    names
-}
-
-/// The text with what is repeated in it.
-fn repeated(text: &str) -> String {
-    let Some((before, rest)) = text.split_once('⟨') else { return text.to_owned() };
-    let (repeat, after) = rest.split_once('⟩').unwrap();
-    let (number, part) = repeat.split_once('×').unwrap();
-    format!("{before}{}{}", part.repeat(count(number)), repeated(after))
-}
-
-/// The bytes that a text stands for.
-fn bytes(text: &str) -> Vec<u8> {
-    let text = repeated(text);
-    let mut parts = text.split("\\x");
-    let mut bytes = parts.next().unwrap().replace("\\n", "\n").into_bytes();
-    for part in parts {
-        bytes.push(u8::from_str_radix(&part[..2], 16).unwrap());
-        bytes.extend(part[2..].replace("\\n", "\n").as_bytes());
-    }
-    bytes
-}
-
-/// What a command prints does not steer a terminal, except for its own ends of lines, and tells of no panic.
-#[track_caller]
-fn assert_harmless(place: &str, said: &str) {
-    let odd = |letter: char| !(letter.is_ascii_graphic() || " \n北京…–é".contains(letter));
-    assert!(!said.contains(odd), "{place}: {said:?}");
-    assert!(!said.contains("panicked") && !said.contains("backtrace"), "{place}: {said}");
-}
-
-/// Texts that must be there, with `!` must not, or with `=` are all there is.
-#[track_caller]
-fn assert_texts(place: &str, said: &str, expected: &str) {
-    for part in expected.split(" | ").filter(|part| !part.is_empty()) {
-        let part = repeated(part).replace("\\n", "\n");
-        if let Some(absent) = part.strip_prefix('!') {
-            assert!(!said.contains(absent), "{place}: {absent:?} in {said}");
-        } else if let Some(whole) = part.strip_prefix('=') {
-            assert_eq!(said, whole, "{place}");
-        } else if part.contains('…') {
-            let is_there = said.lines().any(|line| fits(&format!("…{part}…"), line));
-            assert!(is_there, "{place}: expected {part:?} in {said}");
-        } else {
-            assert!(said.contains(&part), "{place}: expected {part:?} in {said}");
-        }
-    }
-}
-
-/// Whether a line is the expected one, in which each `…` stands for any text.
-fn fits(expected: &str, line: &str) -> bool {
-    let mut parts = expected.split('…');
-    let Some(rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
-    let rest = parts.try_fold(rest, |rest, part| Some(&rest[rest.find(part)? + part.len()..]));
-    rest.is_some_and(|rest| rest.is_empty() || expected.ends_with('…'))
 }
