@@ -16,7 +16,7 @@ use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{self, Part};
 use crate::lab::rows::search;
-use crate::lab::{Call, Memory};
+use crate::lab::{Backend, Call, Memory};
 use crate::target::{Fact, Facts, Secret};
 
 /// What stands for a part of a request or a member of a response that is taken out.
@@ -248,7 +248,7 @@ fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
         "token_length" => Value::from(call.token.expose().chars().count()),
         "canary" => Value::from(call.facts.canaries.first().map_or("no canary", Secret::expose)),
         "secrets" => Value::from_iter(call.facts.secrets().map(Secret::expose)),
-        "facts" | "maybe" => Value::from_object(Of(call.facts.clone())),
+        "facts" | "maybe" => Value::from_object(Of(Arc::clone(call.context().backend()))),
         _ => return None,
     })
 }
@@ -304,11 +304,11 @@ fn of_contract(call: &Call<'_>, word: &str) -> Option<Value> {
 
 /// The facts, by name.
 #[derive(Debug)]
-struct Of(Facts);
+struct Of(Arc<Backend>);
 
 impl Object for Of {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        fact(&self.0, key.as_str()?).map(|(_, value)| value)
+        fact(&self.0.facts, key.as_str()?).map(|(_, value)| value)
     }
 }
 
