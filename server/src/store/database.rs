@@ -26,8 +26,8 @@ pub trait Backend: Debug + Send + Sync + 'static {
     /// The SQL of the database.
     fn dialect(&self) -> &'static Dialect;
 
-    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. What [`Access::Change`] and
-    /// [`Access::Import`] changed is undone if `work` fails, and so is [`Access::Write`] on SQLite.
+    /// Runs `work` in a session, on a thread that may block. It goes on if the caller stops waiting. What
+    /// [`Access::Change`] changed is undone if `work` fails, and so is [`Access::Write`] on SQLite.
     async fn execute(&self, access: Access, work: Work) -> Result<()>;
 
     /// The current epochs; `None` if they cannot be told at once.

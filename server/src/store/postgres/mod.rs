@@ -3,7 +3,6 @@
 
 mod connect;
 mod error;
-mod schema;
 mod session;
 
 use std::{
@@ -25,6 +24,7 @@ use super::{
     OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::{Epoch, Epochs},
     database::{Backend, Store},
+    schema,
     session::{Access, Dialect},
 };
 
@@ -45,11 +45,14 @@ impl Store {
     /// get a new one.
     pub async fn connect(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
         let database = url.to_string();
-        let wrong = |source| OpenError::Store { database: database.clone(), source };
-        let pool = url.pool(limits).map_err(wrong)?;
-        let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
-        schema::migrate(&mut client, &database, mode).await?;
-        drop(client);
+        let unusable = |source| OpenError::Store { database: database.clone(), source };
+        let pool = url.pool(limits).map_err(unusable)?;
+        let client = pool.get().await.map_err(|error| unusable(error.into()))?;
+        let (runtime, name) = (Handle::current(), database.clone());
+        let migrating = tokio::task::spawn_blocking(move || {
+            schema::migrate(&mut PostgresSession::new(&client, &runtime, None), &name, mode)
+        });
+        migrating.await.map_err(|error| unusable(StoreError::Internal(error.to_string())))??;
         Ok(Self::new(Postgres { pool, response_timeout: limits.response() }))
     }
 }

@@ -2,12 +2,10 @@
 
 mod epoch;
 mod error;
-mod import;
 mod open;
 #[cfg(test)]
 mod plans;
 mod readers;
-mod schema;
 mod session;
 mod writer;
 
@@ -73,10 +71,7 @@ impl Backend for Sqlite {
                 };
                 self.readers.read(in_snapshot).await
             }
-            Access::Write | Access::Change => self.writer.write(|db| work(&mut SqliteSession(db))).await,
-            Access::Import => {
-                self.writer.write(|db| import::in_bulk(db, || work(&mut SqliteSession(db)))).await
-            }
+            Access::Write | Access::Change => self.writer.write(work).await,
         }
     }
 

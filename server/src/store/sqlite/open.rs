@@ -9,14 +9,8 @@ use std::{
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
-use super::{
-    Sqlite,
-    epoch::CurrentEpochs,
-    readers::Readers,
-    schema::{self, APPLICATION_ID},
-    writer::Writer,
-};
-use crate::store::{OpenError, OpenMode, StoreError};
+use super::{Sqlite, epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
+use crate::store::{OpenError, OpenMode, StoreError, schema};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -85,11 +79,13 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
         _ => unusable(path, error),
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
+    let writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
     prepare(&writer, synchronous).map_err(wrong)?;
-    check_owner(&writer, path, wrong)?;
+    // The first look into the file.
+    writer.pragma_query(None, "schema_version", |_| Ok(())).map_err(wrong)?;
+    schema::migrate(&mut SqliteSession(&writer), &name(path), OpenMode::Create)?;
+    writer.pragma_update(None, "foreign_keys", true).map_err(wrong)?;
     writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
-    schema::migrate(&mut writer).map_err(wrong)?;
 
     let reader = || {
         let reader = Connection::open_with_flags(path, flags)?;
@@ -114,30 +110,6 @@ fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", synchronous)
 }
 
-/// Rejects a database of another program or of a later version of this one.
-fn check_owner(
-    db: &Connection,
-    path: &Path,
-    wrong: impl Fn(rusqlite::Error) -> OpenError,
-) -> Result<(), OpenError> {
-    let owner: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&wrong)?;
-    let empty: bool = db
-        .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
-        .map_err(&wrong)?;
-    if owner != APPLICATION_ID && !empty {
-        return Err(OpenError::Foreign {
-            database: name(path),
-            reason: "another program created it".to_owned(),
-        });
-    }
-    let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&wrong)?;
-    let known = i64::try_from(schema::VERSION).unwrap_or(i64::MAX);
-    if found > known {
-        return Err(OpenError::Newer { database: name(path), found, known });
-    }
-    Ok(())
-}
-
 /// Reads are bound by memory and disk: a few more readers than cores help, many more do not.
 fn reader_count() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get().clamp(4, 16))
@@ -154,9 +126,10 @@ fn name(path: &Path) -> String {
 /// An empty database in memory, on a connection like those of a store.
 #[cfg(test)]
 pub(super) fn in_memory() -> Connection {
-    let mut db = Connection::open_in_memory().unwrap();
+    let db = Connection::open_in_memory().unwrap();
     prepare(&db, NOT_DURABLE).unwrap();
-    schema::migrate(&mut db).unwrap();
+    schema::migrate(&mut SqliteSession(&db), "memory", OpenMode::Create).unwrap();
+    db.pragma_update(None, "foreign_keys", true).unwrap();
     db
 }
 
