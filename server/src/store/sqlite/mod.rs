@@ -3,8 +3,6 @@
 mod epoch;
 mod error;
 mod open;
-#[cfg(test)]
-mod plans;
 mod readers;
 mod session;
 mod writer;

@@ -132,10 +132,3 @@ pub(super) fn in_memory() -> Connection {
     db.pragma_update(None, "foreign_keys", true).unwrap();
     db
 }
-
-/// The steps of the plan of `sql`. It does not depend on parameters, so none are bound.
-#[cfg(test)]
-pub(super) fn plan(db: &Connection, sql: &str) -> Vec<String> {
-    let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
-}

@@ -157,8 +157,35 @@ impl ToSql for Value<'_> {
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::StatementStatus;
+
     use super::*;
-    use crate::store::sqlite::open;
+    use crate::{
+        api::generated::SearchRequest,
+        domain::{Status, search::SearchQuery, token::Token},
+        store::{
+            queries::{self, Statements, search_sql},
+            sqlite::open,
+        },
+    };
+
+    #[test]
+    fn a_search_is_planned_once() {
+        let (db, statements) = (open::in_memory(), Statements::new(&DIALECT));
+        let filter =
+            |property: &str| SearchRequest::FILTERS.iter().find(|it| it.property == property).unwrap();
+        for status in Status::NAMES {
+            let filters = vec![(filter("status"), status.into()), (filter("groupId"), 7_i64.into())];
+            let query = SearchQuery { addresses: Vec::new(), filters, page: 1, page_size: 20 };
+            let unknown = Token::new("unknown").digest();
+            assert!(
+                queries::search(&mut SqliteSession(&db), &statements, unknown, &query).unwrap().is_none()
+            );
+        }
+        let search = db.prepare_cached(&search_sql(&DIALECT, true).replace('$', "?")).unwrap();
+        assert!(search.get_status(StatementStatus::Run) >= 5, "another statement");
+        assert_eq!(search.get_status(StatementStatus::RePrepare), 0, "planned again");
+    }
 
     #[test]
     fn the_index_is_postponed_for_the_first_instances_only() {
