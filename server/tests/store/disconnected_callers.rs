@@ -11,7 +11,7 @@ use sallyport_server::{
     data::seed::seed,
     edge::operation::Operation as _,
     start,
-    store::{Location, OpenMode, Store, postgres::Limits},
+    store::postgres::Limits,
 };
 
 use super::{
@@ -32,13 +32,12 @@ const SOON: Duration = Duration::from_secs(30);
 async fn callers_who_hang_up_do_not_queue_up_statements() {
     let Some(database) = Database::postgres().await else { return };
     let sample = seed(database.open().await.as_ref()).await.unwrap();
-    let Location::Postgres(url) = database.name().parse().unwrap() else { panic!("a URL is no file") };
     let limits = Limits {
         connections: CONNECTIONS,
         wait: Duration::from_millis(500),
         statement: Duration::from_secs(1),
     };
-    let store = Arc::new(Store::connect(&url, OpenMode::Existing, limits).await.unwrap());
+    let store = database.open_within(limits).await;
     let running = start(Config::loopback(Arc::clone(&store) as _)).unwrap();
     let address = running.address();
     let token = sample.tokens.main.expose();

@@ -1,11 +1,11 @@
 //! What may fail under a running store: each fault has its response, and goes away with its cause.
 
-use std::{process::Command, sync::Arc, time::Duration};
+use std::{process::Command, time::Duration};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{StaticGroup, extraction::ExtractionQuery, rejection::Rejection, service::Service},
-    store::{Location, OpenMode, Store, postgres::Limits},
+    store::postgres::Limits,
 };
 
 use super::{
@@ -23,8 +23,7 @@ async fn limited(limits: Limits) -> Option<(Database, Service, Sample)> {
 }
 
 async fn limited_on(database: &Database, limits: Limits) -> Service {
-    let Location::Postgres(url) = database.name().parse().unwrap() else { panic!("a URL is no file") };
-    Service::new(Arc::new(Store::connect(&url, OpenMode::Existing, limits).await.unwrap()))
+    Service::new(database.open_within(limits).await)
 }
 
 fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {

@@ -14,12 +14,10 @@ use std::{
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Status};
 use tokio::runtime::Handle;
+use tokio_postgres::Config;
 
 use self::session::PostgresSession;
-pub use self::{
-    connect::{Limits, PostgresUrl},
-    session::DIALECT,
-};
+pub use self::{connect::Limits, session::DIALECT};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::{Epoch, Epochs},
@@ -43,10 +41,14 @@ pub struct Postgres {
 impl Store {
     /// Connects to a PostgreSQL database and brings its schema up to date. A lost connection fails the calls that are on it; the next ones
     /// get a new one.
-    pub async fn connect(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
-        let database = url.to_string();
+    pub(super) async fn connect(
+        config: &Config,
+        database: String,
+        mode: OpenMode,
+        limits: Limits,
+    ) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::Store { database: database.clone(), source };
-        let pool = url.pool(limits).map_err(unusable)?;
+        let pool = connect::pool(config, limits).map_err(unusable)?;
         let client = pool.get().await.map_err(|error| unusable(error.into()))?;
         let (runtime, name) = (Handle::current(), database.clone());
         let migrating = tokio::task::spawn_blocking(move || {

@@ -3,31 +3,37 @@
 mod epoch;
 mod error;
 mod open;
-mod readers;
 mod session;
 mod writer;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use deadpool::{Status, unmanaged};
 use rusqlite::Connection;
 
 pub use self::session::DIALECT;
-use self::{epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
+use self::{epoch::CurrentEpochs, session::SqliteSession, writer::Writer};
 pub use super::Store as SqliteStore;
 use super::{
-    OpenError, OpenMode, Pool, Result, Work,
+    OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::Epochs,
     database::{Backend, Store},
     session::{Access, Dialect},
 };
+
+/// Maximum time to wait for a free connection.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// The connections to a SQLite file.
 #[derive(Debug)]
 pub struct Sqlite {
     // Dropped in this order: the readers before the writer, whose connection then moves the write-ahead log into the file.
     epochs: CurrentEpochs,
-    readers: Readers,
+    /// Each is used by one reader at a time.
+    readers: unmanaged::Pool<Connection>,
+    /// Each reader that waits for a connection has a clone.
+    waiting: Arc<()>,
     writer: Writer,
     _folder: Option<tempfile::TempDir>,
 }
@@ -50,6 +56,19 @@ impl Sqlite {
     pub fn temporary() -> Result<Self, OpenError> {
         open::temporary()
     }
+
+    /// Runs `work` on a thread that may block, once a connection is free. It keeps the connection until it has ended, even if the caller
+    /// has disconnected.
+    async fn read(&self, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) -> Result<()> {
+        let waiting = Arc::clone(&self.waiting);
+        let connection = tokio::time::timeout(MAX_WAIT, self.readers.get()).await;
+        drop(waiting);
+        let connection = connection
+            .map_err(|_| StoreError::Busy("every connection to the database is in use".to_owned()))?
+            .map_err(|_| StoreError::Closed)?;
+        let reading = tokio::task::spawn_blocking(move || work(&connection));
+        reading.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
+    }
 }
 
 #[async_trait]
@@ -61,13 +80,13 @@ impl Backend for Sqlite {
     async fn execute(&self, access: Access, work: Work) -> Result<()> {
         match access {
             // Each statement of a request reads a snapshot of its own.
-            Access::Read => self.readers.read(|db| work(&mut SqliteSession(db))).await,
+            Access::Read => self.read(|db| work(&mut SqliteSession(db))).await,
             Access::Snapshot => {
                 let in_snapshot = |db: &Connection| {
                     let snapshot = db.unchecked_transaction()?;
                     work(&mut SqliteSession(&snapshot))
                 };
-                self.readers.read(in_snapshot).await
+                self.read(in_snapshot).await
             }
             Access::Write | Access::Change => self.writer.write(work).await,
         }
@@ -82,6 +101,31 @@ impl Backend for Sqlite {
     }
 
     fn pool(&self) -> Pool {
-        self.readers.pool()
+        let Status { max_size, available, .. } = self.readers.status();
+        let busy = max_size.saturating_sub(available);
+        Pool { connections: max_size, busy, waiting: Arc::strong_count(&self.waiting) - 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn disconnected_callers_keep_their_connection_and_others_wait_for_a_limited_time() {
+        let readers = vec![Connection::open_in_memory().unwrap()].into();
+        let sqlite = Sqlite { readers, ..Sqlite::temporary().unwrap() };
+        let (release, held) = mpsc::channel::<()>();
+        let mut long = Box::pin(sqlite.read(move |_| held.recv().map_err(|_| StoreError::Closed)));
+        assert!(futures::poll!(long.as_mut()).is_pending());
+        drop(long);
+        assert_eq!(sqlite.pool().busy, 1, "the statement goes on");
+        let response = sqlite.read(|_| Ok(())).await;
+        assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
+        assert_eq!(sqlite.pool().waiting, 0);
+        release.send(()).unwrap();
+        sqlite.read(|_| Ok(())).await.unwrap();
     }
 }

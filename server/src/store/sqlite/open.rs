@@ -4,12 +4,13 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
-use super::{Sqlite, epoch::CurrentEpochs, readers::Readers, session::SqliteSession, writer::Writer};
+use super::{Sqlite, epoch::CurrentEpochs, session::SqliteSession, writer::Writer};
 use crate::store::{OpenError, OpenMode, StoreError, schema};
 
 /// How long a connection waits for another process's lock.
@@ -96,7 +97,7 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let epochs = reader().and_then(CurrentEpochs::new).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
-    Ok(Sqlite { epochs, readers: Readers::new(readers), writer, _folder: folder })
+    Ok(Sqlite { epochs, readers: readers.into(), waiting: Arc::default(), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
