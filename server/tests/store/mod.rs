@@ -11,6 +11,5 @@ mod plans;
 mod processes;
 mod requests;
 mod search;
-mod transfer;
 
-use crate::support::{server_process, shared_buffer, wire};
+use crate::support::{server_process, wire};
