@@ -1,7 +1,7 @@
 //! A session with a database: SQL and values in, rows out. Each database implements it, so that every query is written once. What their
 //! SQL has not in common is in the [`Dialect`].
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Duration};
 
 use super::{
     StoreError,
@@ -52,6 +52,8 @@ pub enum Access {
 pub struct Dialect {
     /// The tables, and how they come to be.
     pub(super) schema: Schema,
+    /// How long cached data is used at most after a change of another server. Commands that change something wait for longer.
+    pub(super) lease: Duration,
     /// Waits until no other transaction assigns numbers to gateways or groups. Nothing where there is one writer at a time.
     pub(super) lock_numbers: &'static str,
     /// Makes an import fast, and undoes that when it has ended.

@@ -2,7 +2,6 @@
 
 pub(crate) mod backend;
 mod cluster;
-mod disconnected_callers;
 mod extract;
 mod faults;
 mod load;

@@ -91,11 +91,6 @@ impl Backend for Postgres {
         Some(Epochs { access: epoch, gateways: epoch })
     }
 
-    async fn wait_until_in_force(&self) {
-        // A clock that is being adjusted runs at most a tenth slower or faster.
-        tokio::time::sleep(LEASE + LEASE / 4).await;
-    }
-
     fn pool(&self) -> Pool {
         let Status { max_size, size, available, waiting } = self.pool.status();
         Pool { connections: max_size, busy: size.saturating_sub(available), waiting }

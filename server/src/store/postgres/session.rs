@@ -46,6 +46,7 @@ pub static DIALECT: Dialect = Dialect {
             include_str!("migrations/0005_whitelist_ranges.sql"),
         ],
     },
+    lease: super::LEASE,
     // "sallyloa" in ASCII. It is released at the end of the transaction.
     lock_numbers: "SELECT pg_advisory_xact_lock(8314045600252063585)",
     import: ["", ""],

@@ -14,7 +14,6 @@ use rusqlite::Connection;
 
 pub use self::session::DIALECT;
 use self::{epoch::CurrentEpochs, session::SqliteSession, writer::Writer};
-pub use super::Store as SqliteStore;
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::Epochs,
@@ -41,7 +40,7 @@ pub struct Sqlite {
 impl Store {
     /// Opens the SQLite database at `path`, which other processes may use at the same time, and brings its schema up to date.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        open::open(path, mode).map(Self::new)
+        Sqlite::open(path, mode).map(Self::new)
     }
 
     /// Creates an empty SQLite database in a temporary folder, which is deleted with the store.
@@ -51,12 +50,6 @@ impl Store {
 }
 
 impl Sqlite {
-    /// The connections to an empty database of [`Store::temporary`].
-    #[doc(hidden)]
-    pub fn temporary() -> Result<Self, OpenError> {
-        open::temporary()
-    }
-
     /// Runs `work` on a thread that may block, once a connection is free. It keeps the connection until it has ended, even if the caller
     /// has disconnected.
     async fn read(&self, work: impl FnOnce(&Connection) -> Result<()> + Send + 'static) -> Result<()> {
@@ -96,36 +89,9 @@ impl Backend for Sqlite {
         self.epochs.get()
     }
 
-    async fn wait_until_in_force(&self) {
-        // Every call learns of commits.
-    }
-
     fn pool(&self) -> Pool {
         let Status { max_size, available, .. } = self.readers.status();
         let busy = max_size.saturating_sub(available);
         Pool { connections: max_size, busy, waiting: Arc::strong_count(&self.waiting) - 1 }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn disconnected_callers_keep_their_connection_and_others_wait_for_a_limited_time() {
-        let readers = vec![Connection::open_in_memory().unwrap()].into();
-        let sqlite = Sqlite { readers, ..Sqlite::temporary().unwrap() };
-        let (release, held) = mpsc::channel::<()>();
-        let mut long = Box::pin(sqlite.read(move |_| held.recv().map_err(|_| StoreError::Closed)));
-        assert!(futures::poll!(long.as_mut()).is_pending());
-        drop(long);
-        assert_eq!(sqlite.pool().busy, 1, "the statement goes on");
-        let response = sqlite.read(|_| Ok(())).await;
-        assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
-        assert_eq!(sqlite.pool().waiting, 0);
-        release.send(()).unwrap();
-        sqlite.read(|_| Ok(())).await.unwrap();
     }
 }

@@ -19,24 +19,28 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
-pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Sqlite, OpenError> {
-    check_file(path, mode)?;
-    if mode == OpenMode::Create {
-        create(path)?;
+impl Sqlite {
+    pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        check_file(path, mode)?;
+        if mode == OpenMode::Create {
+            create(path)?;
+        }
+        connect(path, DURABLE, None)
     }
-    connect(path, DURABLE, None)
-}
 
-pub(super) fn temporary() -> Result<Sqlite, OpenError> {
-    let parent = std::env::temp_dir();
-    let folder = tempfile::Builder::new()
-        .prefix(".sallyport-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-        .tempdir_in(&parent)
-        .map_err(|error| unusable(&parent, error))?;
-    let path = folder.path().join("sallyport.db");
-    create(&path)?;
-    connect(&path, NOT_DURABLE, Some(folder))
+    /// The connections to an empty database of [`Store::temporary`](crate::store::Store::temporary).
+    #[doc(hidden)]
+    pub fn temporary() -> Result<Self, OpenError> {
+        let parent = std::env::temp_dir();
+        let folder = tempfile::Builder::new()
+            .prefix(".sallyport-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir_in(&parent)
+            .map_err(|error| unusable(&parent, error))?;
+        let path = folder.path().join("sallyport.db");
+        create(&path)?;
+        connect(&path, NOT_DURABLE, Some(folder))
+    }
 }
 
 /// Creates a missing file, which only its owner can read: it will hold proxy passwords and digests of tokens. SQLite

@@ -1,6 +1,6 @@
 //! A session on a connection to SQLite, and the SQL that only SQLite speaks.
 
-use std::{ops::ControlFlow, rc::Rc};
+use std::{ops::ControlFlow, rc::Rc, time::Duration};
 
 use rusqlite::{
     CachedStatement, Connection, params_from_iter,
@@ -38,6 +38,8 @@ pub static DIALECT: Dialect = Dialect {
             include_str!("migrations/0005_whitelist_ranges.sql"),
         ],
     },
+    // Every call learns of commits.
+    lease: Duration::ZERO,
     lock_numbers: "",
     // Pages that do not fit into the memory for uncommitted ones are written and read repeatedly: 64 MiB, and SQLite's default.
     import: ["PRAGMA cache_size = -65536", "PRAGMA cache_size = -2000"],
