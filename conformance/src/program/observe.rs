@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use clap::Args;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::config::integer;
-use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
 use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
@@ -84,17 +83,11 @@ fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     for LeftOut { reason, entries } in traffic.left_out() {
         text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
-    let clauses = |is_judged: bool| -> Vec<Clause> {
-        let of = report.clauses.iter().filter(|clause| (clause.checked > 0) == is_judged);
-        of.map(|clause| clause.id).collect()
-    };
-    text.push_str(&listed("seen", &clauses(true)));
-    if is_verbose {
-        text.push_str(&listed("not seen", &clauses(false)));
+    for (label, is_judged) in [("seen", true), ("not seen", false)] {
+        let clauses = report.clauses.iter().filter(|clause| (clause.checked > 0) == is_judged);
+        for clause in clauses.filter(|_| is_judged || is_verbose) {
+            text.push_str(&format!("{label:>16} {}\n", plain(clause.id.id())));
+        }
     }
     text
-}
-
-fn listed(label: &str, clauses: &[Clause]) -> String {
-    clauses.iter().map(|clause| format!("{label:>16} {}\n", plain(clause.id()))).collect()
 }

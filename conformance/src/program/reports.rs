@@ -87,20 +87,16 @@ impl std::str::FromStr for ReportRequest {
 impl ReportRequest {
     /// Reads a request for a report in one of these formats.
     pub(crate) fn one_of(formats: &[Format], text: &str) -> Result<Self, String> {
-        let request = match text.split_once('=').filter(|(_, path)| !path.is_empty()) {
-            None if text == Format::Github.name() => {
-                Some(Self { format: Format::Github, destination: Destination::Workflow })
-            }
-            None => None,
-            Some((format, path)) => {
-                Format::named(format).filter(|format| *format != Format::Github).map(|format| {
-                    let destination =
-                        if path == "-" { Destination::Stdout } else { Destination::File(path.into()) };
-                    Self { format, destination }
-                })
-            }
+        let (name, path) = text.split_once('=').unwrap_or((text, ""));
+        let format = Format::named(name).filter(|format| formats.contains(format));
+        let destination = match (format, path) {
+            (Some(Format::Github), _) => (text == name).then_some(Destination::Workflow),
+            (_, "") => None,
+            (_, "-") => Some(Destination::Stdout),
+            (_, path) => Some(Destination::File(path.into())),
         };
-        request.filter(|request| formats.contains(&request.format)).ok_or_else(|| {
+        let request = format.zip(destination).map(|(format, destination)| Self { format, destination });
+        request.ok_or_else(|| {
             let forms = formats.iter().map(|format| match format {
                 Format::Github => format.name().to_owned(),
                 format => format!("{}=FILE", format.name()),

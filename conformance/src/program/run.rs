@@ -60,15 +60,6 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     Ok(report.verdict)
 }
 
-/// `conformance plan`.
-pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
-    let contract = Contract::embedded()?;
-    let setup = Setup::without_sending(&arguments.target)?;
-    let setup = selected(setup, &arguments)?;
-    let described = setup.described()?;
-    print_plan(contract, setup, &described).await
-}
-
 /// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; from its end on, a signal
 /// ends the program.
 pub(crate) async fn observed(
@@ -108,7 +99,10 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     setup.options.detect = arguments.detect;
     setup.options.inferred = arguments.inferred.unwrap_or(setup.options.inferred);
     setup.options.gates = arguments.gates.over(std::mem::take(&mut setup.options.gates));
-    if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
+    // A pattern that matches no clause would be met by every run.
+    let contract = Contract::embedded()?;
+    let is_idle = |glob: &&Glob| !contract.catalogue.observable().any(|clause| glob.matches(clause.id.id()));
+    if let Some(idle) = setup.options.gates.require.iter().find(is_idle) {
         return Err(format!(
             "--require {}: it matches no clause that responses can show; `conformance list` names the clauses",
             idle.as_str()
@@ -119,17 +113,12 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     Ok(setup)
 }
 
-/// A pattern that matches no clause would be met by every run.
-fn requires_nothing<'a>(require: &'a [Glob], contract: &Contract) -> Option<&'a Glob> {
-    let clauses = || contract.catalogue.observable();
-    require.iter().find(|glob| !clauses().any(|clause| glob.matches(clause.id.id())))
-}
-
-async fn print_plan(
-    contract: &Contract,
-    Setup { target, options, .. }: Setup,
-    described: &str,
-) -> Result<Verdict, UsageError> {
+/// `conformance plan`.
+pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;
+    let described = setup.described()?;
+    let Setup { target, options, .. } = setup;
     let profile = options.profile;
     let planned = with_target(target, async |target| {
         let suite = Suite::new(contract, target, options)?;
