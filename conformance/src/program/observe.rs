@@ -11,7 +11,7 @@ use sallyport_conformance::{Contract, Report, Verdict};
 
 use super::UsageError;
 use super::arguments::inferred;
-use super::reports::{self, CommandGuard, ReportRequest};
+use super::reports::{ReportRequest, Reports};
 use super::signals::Signals;
 
 #[derive(Debug, Args)]
@@ -55,23 +55,23 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let archive = Archive::read(file, arguments.max_bytes).map_err(|error| wrong(&error))?;
     let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref())
         .map_err(|error| wrong(&error))?;
-    reports::open(&arguments.report)?;
+    let reports = Reports::open(&arguments.report)?;
+    let output = reports.output;
     let mut report = observe(contract, &traffic, arguments.inferred.unwrap_or_default());
     if arguments.fail_on_warning && report.totals.warned > 0 {
         report.conclude(Verdict::Findings);
     }
 
     signals.only_write(report.verdict);
-    let output = reports::output_beside(&arguments.report);
     let detail = if arguments.verbose { Detail::Verbose } else { Detail::Normal };
     let screen = output.screen(detail);
     let mut text = report::failures(&report, &screen);
     text.push_str(&summary(&traffic, &report, arguments.verbose));
     text.push_str(&report::summary(&report, &screen));
-    let guard = CommandGuard::new(&arguments.report, output);
+    let resume = reports.without_commands();
     output.print(&text);
-    guard.end(output);
-    reports::write(&arguments.report, &report, output);
+    output.print(&resume);
+    reports.write(&report);
     Ok(report.verdict)
 }
 

@@ -13,7 +13,7 @@ use super::arguments::RunArguments;
 use super::lab::SandboxTokens;
 use super::output::{Output, print};
 use super::replay::read_report;
-use super::reports::{self, CommandGuard};
+use super::reports::Reports;
 use super::setup::{Setup, select};
 use super::signals::Signals;
 
@@ -34,14 +34,14 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     options.implementation = options.implementation.or(arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
     let before = arguments.since.as_deref().map(read_report).transpose()?;
-    reports::open(&arguments.report)?;
+    let reports = Reports::open(&arguments.report)?;
+    let output = reports.output;
     let detail = match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
         (_, true) => Detail::Verbose,
         _ => Detail::Normal,
     };
-    let output = reports::output_beside(&arguments.report);
-    let guard = CommandGuard::new(&arguments.report, output);
+    let resume = reports.without_commands();
     if detail > Detail::Quiet {
         output.print(&described);
     }
@@ -49,9 +49,9 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         observed(contract, target, options, detail, output, before.as_ref()).await
     })
     .await;
-    guard.end(output);
+    output.print(&resume);
     let report = ran?;
-    reports::write(&arguments.report, &report, output);
+    reports.write(&report);
     let json = arguments.report.iter().find(|request| request.format == Format::Json);
     let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
     if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
