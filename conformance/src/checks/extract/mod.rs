@@ -20,10 +20,8 @@ use crate::checks::State;
 use crate::checks::extraction::content::{self, Judge, Served, THROTTLED, gives_gateways};
 use crate::checks::extraction::{Asked, Extraction, Place, Transport, named_region, shortage};
 use crate::checks::requests::protocol_to_name;
-use crate::checks::row::{
-    Credential, Edit, Row, SEPARATOR, Then, Unless, accept, cases, flow, reject, set, with,
-};
-use crate::checks::rule::{Program, active, first, passive, stated};
+use crate::checks::row::{Edit, Row, SEPARATOR, Then, Unless, accept, cases, flow, set, with};
+use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::*;
 use crate::contract::part::*;
 use crate::contract::{Extract, OperationId, Separator, Unspecified};

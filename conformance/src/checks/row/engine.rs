@@ -28,8 +28,13 @@ impl Row {
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
-        let data = (row.clause.unwrap_or(clause), Arc::clone(&row));
-        row.share(Case::for_data(label, cost, data, judge).needs(row.needs.clone()))
+        let clause = row.clause.unwrap_or(clause);
+        let case = Case::for_data(label, cost, (clause, Arc::clone(&row)), judge).needs(row.needs.clone());
+        let case = row.share(case);
+        match row.subject {
+            Some(subject) => case.about(subject, clause),
+            None => case,
+        }
     }
 
     /// The case with the control requests that it shares. An extraction that is accepted needs none.

@@ -13,7 +13,7 @@ use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) use Edit::{Drop, Set};
+pub(super) use Edit::Set;
 pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
@@ -37,6 +37,8 @@ pub(super) struct Row {
     then: Vec<Then>,
     needs: Vec<Fact>,
     cost: Option<Cost>,
+    /// The index of the supplied thing that it is about.
+    subject: Option<usize>,
 }
 
 /// The plain valid request of an operation.
@@ -115,6 +117,7 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
         then: Vec::new(),
         needs: Vec::new(),
         cost: None,
+        subject: None,
     }
 }
 
@@ -187,6 +190,10 @@ impl Row {
         Self { label: label.into(), has_whole_label: true, ..self }
     }
 
+    fn about(self, subject: usize) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
     pub(super) fn citing(self, clause: Clause) -> Self {
         Self { clause: Some(clause), ..self }
     }
@@ -216,13 +223,6 @@ impl Row {
         let edits = [set(NUM, num), Edit::Change(separator)];
         let gateways = u32::try_from(num).unwrap_or(u32::MAX);
         self.changing(format!("with a custom separator, num={num}"), edits, gateways)
-    }
-
-    pub(super) fn by(mut self, credential: Credential) -> Self {
-        for (_, edits) in &mut self.requests {
-            edits.insert(0, Edit::By(credential));
-        }
-        self
     }
 
     pub(super) fn needing(mut self, fact: Fact) -> Self {
@@ -276,11 +276,6 @@ impl Row {
     /// The row in the region without gateways, under its label alone.
     pub(super) fn short_like(self, like: Extraction) -> Self {
         Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
-    }
-
-    #[cfg(test)]
-    pub(super) fn label(&self) -> &str {
-        &self.label
     }
 
     fn form(&self) -> Extraction {

@@ -11,18 +11,20 @@ use crate::check::Cost;
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Asked, Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
-use crate::checks::token::WrongToken;
+use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
-/// The rows of the lines below a rule; none when one of them can't be read.
+/// The rows of the lines below a rule; none when one of them can't be read. Those of a rule of all operations say which one they are of,
+/// or are extractions.
 pub(in crate::checks) fn read(
-    operation: OperationId,
+    operation: impl Into<Option<OperationId>>,
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
 ) -> Option<Vec<Row>> {
+    let operation = operation.into().unwrap_or(OperationId::Extract);
     let reader = Reader { operation: contract.operation(operation), contract };
     let (mut rows, mut common) = (Vec::new(), "");
     let (mut turns, mut in_turns): ((usize, &str), Vec<Row>) = ((0, ""), Vec::new());
@@ -41,8 +43,8 @@ pub(in crate::checks) fn read(
         }
         match forms {
             Forms::InTurns(..) => in_turns.push(row),
-            Forms::Each(forms) if operation == OperationId::Extract => rows.extend(each(&forms, [row])),
-            Forms::Each(_) => rows.push(row),
+            Forms::Each(forms) => rows.extend(each(&forms, [row])),
+            Forms::None => rows.push(row),
         }
     }
     rows.extend(reader.in_turns(turns, in_turns)?);
@@ -55,6 +57,8 @@ struct Reader<'a> {
 }
 
 enum Forms {
+    /// Of another operation.
+    None,
     Each(Vec<Extraction>),
     /// The first of a list, and one or two others of it in turn.
     InTurns(usize, &'static str),
@@ -121,7 +125,7 @@ impl Reader<'_> {
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
-        let mut are_forms_changed = false;
+        let (mut are_forms_changed, mut operation) = (false, self.operation.id);
         let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
@@ -152,6 +156,11 @@ impl Reader<'_> {
                     let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
                     let cost = Cost::extraction(requests.parse().ok()?, self.number(gateways)?);
                     changes.push(Box::new(move |row| row.costing(cost)));
+                }
+                ("to", id) => operation = OperationId::from_id(id)?,
+                ("about", number) => {
+                    let number = number.parse().ok()?;
+                    changes.push(Box::new(move |row| row.about(number)));
                 }
                 ("and", request) => requests.push(self.described(request)?),
                 ("then", what) => then.push(self.then(what)?),
@@ -201,7 +210,7 @@ impl Reader<'_> {
                 Forms::Each(forms) => {
                     accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
                 }
-                Forms::InTurns(..) => return None,
+                Forms::InTurns(..) | Forms::None => return None,
             },
             unspecified => {
                 let unspecified = Unspecified::from_id(unspecified)?;
@@ -216,8 +225,10 @@ impl Reader<'_> {
         let row = requests.into_iter().fold(row, |row, (why, edits)| row.and(why, edits)).then(then);
         let row = changes.into_iter().fold(row, |row, change| change(row));
         let row = if is_whole { row.labelled(label) } else { row };
-        let is_extraction = self.operation.id == OperationId::Extract;
-        Some((if is_extraction { row } else { row.of(Base::Static(self.operation.id)) }, forms))
+        Some(match operation {
+            OperationId::Extract => (row, forms),
+            operation => (row.of(Base::Static(operation)), Forms::None),
+        })
     }
 
     /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
@@ -270,8 +281,11 @@ fn of_caller(text: &'static str) -> Option<Edit> {
     Some(match (word, rest) {
         ("by", words) => Edit::By(credential(words)?),
         ("token", rest) => {
-            let (place, words) = rest.strip_prefix("in ")?.split_once(": ")?;
-            Edit::Token(Transport::named(place)?, credential(words)?)
+            let Some((place, words)) = rest.split_once(": ") else { return renamed(rest) };
+            match place.strip_prefix("in ") {
+                Some(place) => Edit::Token(Transport::named(place)?, credential(words)?),
+                None => Edit::AddToken(credential(words).filter(|_| place == "again")?),
+            }
         }
         ("no", "token") => Edit::NoToken,
         ("no", "id in header") => Edit::NoHeaderId,
@@ -296,11 +310,12 @@ fn of_caller(text: &'static str) -> Option<Edit> {
     })
 }
 
-/// `own`, the label of a wrong token, or the key of a fact.
+/// `own`, the label of a wrong token, `rejected` with the place of one in the list of rejected ones, or the key of a fact.
 fn credential(words: &str) -> Option<Credential> {
     let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
-    match words {
-        "own" => Some(Credential::Own),
+    match words.split_once(' ') {
+        None if words == "own" => Some(Credential::Own),
+        Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
         _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
 }
