@@ -16,7 +16,7 @@ use super::row::fact;
 use super::token::WrongToken;
 use crate::check::Scope;
 use crate::contract::part::{LB, NUM};
-use crate::contract::{Clause, Contract, Extract, OperationId, boundaries};
+use crate::contract::{Contract, Extract, OperationId, boundaries};
 use crate::grammar::{Spelling, integer_texts};
 use crate::names::kept;
 use crate::target::{Facts, GatewayPool, RejectionReason};
@@ -43,7 +43,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_function("forms", |name: &str| {
         let forms = Extraction::named(extract()?, name);
         let forms = forms.ok_or_else(|| unknown("forms", name))?;
-        Ok::<_, Error>(value(forms.iter().map(Form::new).collect::<Vec<_>>()))
+        Ok::<_, Error>(value(forms.iter().map(of_form).collect::<Vec<_>>()))
     });
     templates
         .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
@@ -91,41 +91,23 @@ pub(super) fn with_shared(text: &str) -> String {
     SHARED.iter().fold(text.to_owned(), include)
 }
 
-/// A form of an extraction.
-#[derive(Serialize)]
-struct Form {
-    label: String,
-    name: String,
-    place: &'static str,
-    other_places: Vec<[&'static str; 2]>,
-    /// The label of the form that has the token in the query.
-    in_query: String,
-    clause: Clause,
-    protocol: Option<String>,
-    names_no_region: bool,
-    is_text: bool,
-    has_id: bool,
-    is_bare: bool,
-    is_combined: bool,
-}
-
-impl Form {
-    fn new(form: &Extraction) -> Self {
-        Self {
-            label: form.label(),
-            name: form.name(),
-            place: form.transport().label(),
-            other_places: form.other_transports().map(|other| [other.label(), other.name()]).collect(),
-            in_query: form.sent_in(Transport::Query).label(),
-            clause: form.clause(),
-            protocol: form.protocol.clone(),
-            names_no_region: form.names_no_region(),
-            is_text: form.is_text(),
-            has_id: form.has_id(),
-            is_bare: form.is_bare(),
-            is_combined: form.is_combined(),
-        }
-    }
+/// A form of an extraction; `in_query` is the label of that with the token in the query.
+fn of_form(form: &Extraction) -> Json {
+    let others = form.other_transports().map(|other| [other.name(), other.words()]);
+    json!({
+        "label": form.label(),
+        "name": form.name(),
+        "place": form.transport().name(),
+        "other_places": others.collect::<Vec<_>>(),
+        "in_query": form.sent_in(Transport::Query).label(),
+        "clause": form.clause(),
+        "protocol": form.protocol,
+        "names_no_region": form.names_no_region(),
+        "is_text": form.is_text(),
+        "has_id": form.has_id(),
+        "is_bare": form.is_bare(),
+        "is_combined": form.is_combined(),
+    })
 }
 
 /// What rows may use beside the functions above.
@@ -150,7 +132,7 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "own_protocol": protocol_to_name(extract, facts).unwrap_or(&default_protocol),
         "default_protocol": default_protocol,
         "default_region": extract.regions.default_text(),
-        "places": BTreeMap::from(Transport::ALL.map(|place| (place.label(), place.name()))),
+        "places": BTreeMap::from(Transport::ALL.map(|place| (place.name(), place.words()))),
         "headers": HEADERS,
         "wrong_tokens": WrongToken::all().collect::<Vec<_>>(),
         "operations": contract.plain.keys().chain([&OperationId::Search]).map(|id| id.id()).collect::<Vec<_>>(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extraction::cause::find_cause;
+use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
@@ -227,6 +227,10 @@ impl Row {
         ids: &Ids,
     ) -> Result<(), Stop> {
         let Must::Serve { unless, .. } = &self.must else { return Ok(()) };
+        let words = &match unless {
+            Unless::Cause => format!("{}, {words}", cause::words(&probe.contract().extract, &self.form())),
+            _ => words.to_owned(),
+        };
         let served = match unless {
             Unless::Finding => {
                 probe.accepts_or_control(clause, words, request, self.control(probe, valid)).await?

@@ -10,6 +10,7 @@ use super::extraction::content::Judge;
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, OperationId, Unspecified};
+use crate::names::names;
 use crate::target::Fact;
 use crate::wire::Request;
 
@@ -89,6 +90,16 @@ pub(super) enum Unless {
     Nothing,
     /// The same, of a region with few gateways. That it is short of all of them is recorded.
     Scarce,
+}
+
+names! {
+    pub(in crate::checks) Unless {
+        Finding => "a finding",
+        Cause => "its cause",
+        Control => "no control",
+        Nothing => "nothing",
+        Scarce => "a shortage",
+    }
 }
 
 /// What follows an extraction that was served.

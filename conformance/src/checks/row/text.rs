@@ -9,7 +9,7 @@ use super::edit::{Credential, Edit, JSON, Value, range, with};
 use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, in_turns, reject};
 use crate::check::Cost;
 use crate::checks::extract::access::claim;
-use crate::checks::extraction::{Asked, Extraction, Place, Transport};
+use crate::checks::extraction::{Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
@@ -65,11 +65,11 @@ enum Forms {
 }
 
 impl Forms {
-    fn changed(mut self, change: impl Fn(&mut Extraction)) -> Self {
+    fn changed(mut self, change: impl Fn(&mut Extraction) -> Option<()>) -> Option<Self> {
         if let Self::Each(forms) = &mut self {
-            forms.iter_mut().for_each(change);
+            forms.iter_mut().try_for_each(change)?;
         }
-        self
+        Some(self)
     }
 }
 
@@ -168,20 +168,17 @@ impl Reader<'_> {
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
                 ("like", label) => like = Some(self.form(label)?),
-                ("asked", "as JSON") => {
-                    forms = forms.changed(|form| form.form = Asked::Json);
-                    are_forms_changed = true;
-                }
-                ("tokens", places) => {
-                    let tokens = Transport::several(places)?;
-                    forms = forms.changed(|form| form.tokens = tokens);
+                (
+                    property @ ("asked" | "ids" | "protocol" | "region" | "separator" | "spelled" | "tokens"),
+                    words,
+                ) => {
+                    let extract = &self.contract.extract;
+                    forms = forms.changed(|form| form.change(extract, property, words))?;
                     are_forms_changed = true;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
-                ("or", "nothing") => unless = Unless::Nothing,
-                ("or", "no control") => unless = Unless::Control,
-                ("or", "a shortage") => unless = Unless::Scarce,
+                ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => changes.push(Box::new(Row::even_as_text)),
                 _ => {
                     edits.push(self.edit(part)?);
