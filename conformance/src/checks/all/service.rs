@@ -93,10 +93,9 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
-        if exchange
-            .result
-            .as_ref()
-            .is_ok_and(|response| response.status == 404 && response.at("/code").is_none())
+        if let Ok(response) = &exchange.result
+            && response.status == 404
+            && response.at("/code").is_none()
         {
             missing.push((request, exchange, class));
         }

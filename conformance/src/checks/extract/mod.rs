@@ -5,7 +5,7 @@ pub(super) mod discovery;
 mod envelope;
 mod gateways;
 mod link;
-mod post;
+pub(super) mod post;
 mod region;
 mod request_id;
 mod supply;
@@ -38,7 +38,6 @@ pub(super) static PROGRAMS: &[&[Program]] = &[
     envelope::PROGRAMS,
     gateways::PROGRAMS,
     link::PROGRAMS,
-    post::PROGRAMS,
     region::PROGRAMS,
     request_id::PROGRAMS,
     supply::PROGRAMS,

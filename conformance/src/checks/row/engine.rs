@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
+use crate::checks::extract::post::judge_error;
 use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
@@ -24,7 +25,8 @@ impl Row {
         let requests = u32::try_from(self.requests.len() + self.then.len()).unwrap_or(u32::MAX);
         let cost = self.cost.unwrap_or(match self.must {
             Must::Serve { gateways, .. } if self.base.extracts() => Cost::extraction(requests, gateways),
-            Must::RespondSomehow(_) if self.base.extracts() => Cost::extraction(requests, 1),
+            // A service that violates the contract may return gateways to a POST.
+            Must::RespondSomehow(_) | Must::BeError if self.base.extracts() => Cost::extraction(requests, 1),
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
@@ -173,6 +175,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
         let words = row.words(why);
         match &row.must {
             Must::BeAlike => {}
+            Must::BeError => judge_error(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {

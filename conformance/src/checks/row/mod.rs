@@ -71,6 +71,8 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
+    /// Whatever is sent by POST, a JSON error with its code and message.
+    BeError,
     /// The same decision for both requests, which mean the same.
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
@@ -140,6 +142,11 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
 /// A request whose outcome is unspecified.
 pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
     Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
+}
+
+/// A POST without a valid token.
+pub(super) fn error(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::BeError, ..reject(label, why, edits) }
 }
 
 /// A request that means the same as the next one of the row: if a service accepts one of them, it accepts the other.

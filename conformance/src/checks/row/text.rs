@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, range, with};
-use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, in_turns, reject};
+use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, error, in_turns, reject};
 use crate::check::Cost;
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Extraction, Place, Transport};
@@ -203,6 +203,7 @@ impl Reader<'_> {
             "reject" => reject(label, words, edits),
             "accept" => accept(label, words, edits).giving(gateways, unless, judges),
             "alike" => alike(label, words, edits),
+            "error" => error(label, words, edits),
             "short" => match &forms {
                 Forms::Each(forms) => {
                     accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
@@ -285,6 +286,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
             }
         }
         ("no", "token") => Edit::NoToken,
+        ("method", name) => with(move |_, request| Ok(request.method(name).giving_nothing())),
         ("no", "id in header") => Edit::NoHeaderId,
         ("id", "of other letters") => with(|probe, request| {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
