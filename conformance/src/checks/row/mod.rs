@@ -10,10 +10,11 @@ use super::extraction::content::Judge;
 use crate::check::{Case, CaseFn, Cost, Probe};
 use crate::contract::part::{LB, NUM, SB};
 use crate::contract::{Clause, OperationId, Unspecified};
+use crate::names::names;
 use crate::target::Fact;
 use crate::wire::Request;
 
-pub(super) use Edit::{Drop, Set};
+pub(super) use Edit::Set;
 pub(super) use Value::{Max, Min};
 pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
@@ -37,6 +38,8 @@ pub(super) struct Row {
     then: Vec<Then>,
     needs: Vec<Fact>,
     cost: Option<Cost>,
+    /// The index of the supplied thing that it is about.
+    subject: Option<usize>,
 }
 
 /// The plain valid request of an operation.
@@ -68,6 +71,8 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
+    /// Whatever is sent by POST, a JSON error with its code and message.
+    BeError,
     /// The same decision for both requests, which mean the same.
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
@@ -87,6 +92,16 @@ pub(super) enum Unless {
     Nothing,
     /// The same, of a region with few gateways. That it is short of all of them is recorded.
     Scarce,
+}
+
+names! {
+    pub(in crate::checks) Unless {
+        Finding => "a finding",
+        Cause => "its cause",
+        Control => "no control",
+        Nothing => "nothing",
+        Scarce => "a shortage",
+    }
 }
 
 /// What follows an extraction that was served.
@@ -115,6 +130,7 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
         then: Vec::new(),
         needs: Vec::new(),
         cost: None,
+        subject: None,
     }
 }
 
@@ -126,6 +142,11 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
 /// A request whose outcome is unspecified.
 pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
     Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
+}
+
+/// A POST without a valid token.
+pub(super) fn error(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
+    Row { must: Must::BeError, ..reject(label, why, edits) }
 }
 
 /// A request that means the same as the next one of the row: if a service accepts one of them, it accepts the other.
@@ -187,6 +208,10 @@ impl Row {
         Self { label: label.into(), has_whole_label: true, ..self }
     }
 
+    fn about(self, subject: usize) -> Self {
+        Self { subject: Some(subject), ..self }
+    }
+
     pub(super) fn citing(self, clause: Clause) -> Self {
         Self { clause: Some(clause), ..self }
     }
@@ -216,13 +241,6 @@ impl Row {
         let edits = [set(NUM, num), Edit::Change(separator)];
         let gateways = u32::try_from(num).unwrap_or(u32::MAX);
         self.changing(format!("with a custom separator, num={num}"), edits, gateways)
-    }
-
-    pub(super) fn by(mut self, credential: Credential) -> Self {
-        for (_, edits) in &mut self.requests {
-            edits.insert(0, Edit::By(credential));
-        }
-        self
     }
 
     pub(super) fn needing(mut self, fact: Fact) -> Self {
@@ -276,11 +294,6 @@ impl Row {
     /// The row in the region without gateways, under its label alone.
     pub(super) fn short_like(self, like: Extraction) -> Self {
         Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
-    }
-
-    #[cfg(test)]
-    pub(super) fn label(&self) -> &str {
-        &self.label
     }
 
     fn form(&self) -> Extraction {

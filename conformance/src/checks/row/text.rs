@@ -6,23 +6,25 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, range, with};
-use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, in_turns, reject};
+use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, error, in_turns, reject};
 use crate::check::Cost;
 use crate::checks::extract::access::claim;
-use crate::checks::extraction::{Asked, Extraction, Place, Transport};
+use crate::checks::extraction::{Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
-use crate::checks::token::WrongToken;
+use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
-/// The rows of the lines below a rule; none when one of them can't be read.
+/// The rows of the lines below a rule; none when one of them can't be read. Those of a rule of all operations say which one they are of,
+/// or are extractions.
 pub(in crate::checks) fn read(
-    operation: OperationId,
+    operation: impl Into<Option<OperationId>>,
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
 ) -> Option<Vec<Row>> {
+    let operation = operation.into().unwrap_or(OperationId::Extract);
     let reader = Reader { operation: contract.operation(operation), contract };
     let (mut rows, mut common) = (Vec::new(), "");
     let (mut turns, mut in_turns): ((usize, &str), Vec<Row>) = ((0, ""), Vec::new());
@@ -41,8 +43,8 @@ pub(in crate::checks) fn read(
         }
         match forms {
             Forms::InTurns(..) => in_turns.push(row),
-            Forms::Each(forms) if operation == OperationId::Extract => rows.extend(each(&forms, [row])),
-            Forms::Each(_) => rows.push(row),
+            Forms::Each(forms) => rows.extend(each(&forms, [row])),
+            Forms::None => rows.push(row),
         }
     }
     rows.extend(reader.in_turns(turns, in_turns)?);
@@ -55,17 +57,19 @@ struct Reader<'a> {
 }
 
 enum Forms {
+    /// Of another operation.
+    None,
     Each(Vec<Extraction>),
     /// The first of a list, and one or two others of it in turn.
     InTurns(usize, &'static str),
 }
 
 impl Forms {
-    fn changed(mut self, change: impl Fn(&mut Extraction)) -> Self {
+    fn changed(mut self, change: impl Fn(&mut Extraction) -> Option<()>) -> Option<Self> {
         if let Self::Each(forms) = &mut self {
-            forms.iter_mut().for_each(change);
+            forms.iter_mut().try_for_each(change)?;
         }
-        self
+        Some(self)
     }
 }
 
@@ -121,7 +125,7 @@ impl Reader<'_> {
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
-        let mut are_forms_changed = false;
+        let (mut are_forms_changed, mut operation) = (false, self.operation.id);
         let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
@@ -153,26 +157,28 @@ impl Reader<'_> {
                     let cost = Cost::extraction(requests.parse().ok()?, self.number(gateways)?);
                     changes.push(Box::new(move |row| row.costing(cost)));
                 }
+                ("to", id) => operation = OperationId::from_id(id)?,
+                ("about", number) => {
+                    let number = number.parse().ok()?;
+                    changes.push(Box::new(move |row| row.about(number)));
+                }
                 ("and", request) => requests.push(self.described(request)?),
                 ("then", what) => then.push(self.then(what)?),
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
                 ("like", label) => like = Some(self.form(label)?),
-                ("asked", "as JSON") => {
-                    forms = forms.changed(|form| form.form = Asked::Json);
-                    are_forms_changed = true;
-                }
-                ("tokens", places) => {
-                    let tokens = Transport::several(places)?;
-                    forms = forms.changed(|form| form.tokens = tokens);
+                (
+                    property @ ("asked" | "ids" | "protocol" | "region" | "separator" | "spelled" | "tokens"),
+                    words,
+                ) => {
+                    let extract = &self.contract.extract;
+                    forms = forms.changed(|form| form.change(extract, property, words))?;
                     are_forms_changed = true;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
-                ("or", "nothing") => unless = Unless::Nothing,
-                ("or", "no control") => unless = Unless::Control,
-                ("or", "a shortage") => unless = Unless::Scarce,
+                ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => changes.push(Box::new(Row::even_as_text)),
                 _ => {
                     edits.push(self.edit(part)?);
@@ -197,11 +203,12 @@ impl Reader<'_> {
             "reject" => reject(label, words, edits),
             "accept" => accept(label, words, edits).giving(gateways, unless, judges),
             "alike" => alike(label, words, edits),
+            "error" => error(label, words, edits),
             "short" => match &forms {
                 Forms::Each(forms) => {
                     accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
                 }
-                Forms::InTurns(..) => return None,
+                Forms::InTurns(..) | Forms::None => return None,
             },
             unspecified => {
                 let unspecified = Unspecified::from_id(unspecified)?;
@@ -216,8 +223,10 @@ impl Reader<'_> {
         let row = requests.into_iter().fold(row, |row, (why, edits)| row.and(why, edits)).then(then);
         let row = changes.into_iter().fold(row, |row, change| change(row));
         let row = if is_whole { row.labelled(label) } else { row };
-        let is_extraction = self.operation.id == OperationId::Extract;
-        Some((if is_extraction { row } else { row.of(Base::Static(self.operation.id)) }, forms))
+        Some(match operation {
+            OperationId::Extract => (row, forms),
+            operation => (row.of(Base::Static(operation)), Forms::None),
+        })
     }
 
     /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
@@ -270,10 +279,14 @@ fn of_caller(text: &'static str) -> Option<Edit> {
     Some(match (word, rest) {
         ("by", words) => Edit::By(credential(words)?),
         ("token", rest) => {
-            let (place, words) = rest.strip_prefix("in ")?.split_once(": ")?;
-            Edit::Token(Transport::named(place)?, credential(words)?)
+            let Some((place, words)) = rest.split_once(": ") else { return renamed(rest) };
+            match place.strip_prefix("in ") {
+                Some(place) => Edit::Token(Transport::named(place)?, credential(words)?),
+                None => Edit::AddToken(credential(words).filter(|_| place == "again")?),
+            }
         }
         ("no", "token") => Edit::NoToken,
+        ("method", name) => with(move |_, request| Ok(request.method(name).giving_nothing())),
         ("no", "id in header") => Edit::NoHeaderId,
         ("id", "of other letters") => with(|probe, request| {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
@@ -296,11 +309,12 @@ fn of_caller(text: &'static str) -> Option<Edit> {
     })
 }
 
-/// `own`, the label of a wrong token, or the key of a fact.
+/// `own`, the label of a wrong token, `rejected` with the place of one in the list of rejected ones, or the key of a fact.
 fn credential(words: &str) -> Option<Credential> {
     let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
-    match words {
-        "own" => Some(Credential::Own),
+    match words.split_once(' ') {
+        None if words == "own" => Some(Credential::Own),
+        Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
         _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
 }

@@ -1,12 +1,13 @@
 //! The body of a search, the JSON types of its members, and the token.
 
 use super::*;
-use crate::checks::row::Credential;
-use crate::checks::token::{one_token, other_spellings};
+use crate::checks::token::other_spellings;
 use crate::contract::Kind;
 
-pub(super) static PROGRAMS: &[Program] =
-    &[active("search.fields.types", type_cases), active("search.token.single", token_cases)];
+pub(super) static PROGRAMS: &[Program] = &[
+    active("search.fields.types", type_cases),
+    active("search.token.single", |_| vec![other_spellings(SearchToken, OperationId::Search)]),
+];
 
 /// Values of types that no text filter has.
 type Values = fn() -> Vec<Json>;
@@ -59,25 +60,4 @@ async fn not_ignored_types(probe: &Probe<'_>, (kind, values): (FilterKind, Value
         }
     }
     Ok(())
-}
-
-fn token_cases(_: &Scope<'_>) -> Vec<Case> {
-    let rows = one_token(&Base::SEARCH, |wrong| wrong.reason).into_iter();
-    // A token in the body does not count, and filters do not replace it.
-    let in_body = with(|probe, request| {
-        let name = &probe.contract().search.operation.api_key.name;
-        Ok(request.without_query(name).field(name, probe.token().expose()))
-    });
-    let requests = [
-        ("the token is only in the body", vec![in_body.clone(), Drop(STATUS), Drop(GROUP_ID)]),
-        ("the token is only in the body, beside filters", vec![in_body]),
-        ("the token is absent, beside filters", vec![Edit::NoToken]),
-        ("the token is sent twice, beside filters", vec![Edit::AddToken(Credential::Own)]),
-    ];
-    let requests = requests.map(|(why, edits)| (why.to_owned(), edits));
-    let filters = [Set(STATUS, Value::Listed), Set(GROUP_ID, Value::Number(0))];
-    let beside = invalid("absent or repeated beside other fields", []).sending(requests);
-    let beside = beside.changing("beside filters", filters, 0);
-    let other_spellings = other_spellings(SearchToken, OperationId::Search);
-    cases(SearchToken, rows.chain([beside])).into_iter().chain([other_spellings]).collect()
 }

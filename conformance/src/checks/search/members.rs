@@ -45,7 +45,7 @@ fn statuses(scope: &Scope<'_>) -> Vec<Row> {
     });
     let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
     let rows = near.chain([unlisted("two of them with a comma", pairs), bounded]);
-    rows.chain(stated("search.status.boundaries", scope)).collect()
+    rows.collect()
 }
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {

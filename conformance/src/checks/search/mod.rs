@@ -39,8 +39,8 @@ use crate::checks::relation::{
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, field, with};
-use crate::checks::rule::{Program, active, first, passive, searched, stated};
+use crate::checks::row::{Base, Edit, Max, Min, Row, Set, Value, cases, edited, field};
+use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter};
@@ -49,7 +49,7 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, each_invalid, invalid, valid, valid_if};
+use rules::{A_RANGE, Company, each_invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[

@@ -8,6 +8,8 @@ use jiff::tz::Offset;
 use minijinja::{Environment, Value as Known, context};
 
 use super::*;
+use crate::checks::template::{value, with_shared};
+use crate::checks::token::WrongToken;
 use crate::contract::Contract;
 
 /// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
@@ -44,8 +46,9 @@ fn written() -> Result<String, minijinja::Error> {
         combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
     });
     let batches = BATCHES.to_vec();
-    let known = context! { kinds => of_document, filters, bounds, statuses, shown, batches };
-    words.render_str(include_str!("rules.txt"), known)
+    let wrong_tokens = value(WrongToken::all().collect::<Vec<_>>());
+    let known = context! { kinds => of_document, filters, bounds, statuses, shown, batches, wrong_tokens };
+    words.render_str(&with_shared(include_str!("rules.txt")), known)
 }
 
 /// The functions of expressions. Other words stand for what the account has.
