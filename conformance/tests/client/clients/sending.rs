@@ -366,7 +366,9 @@ fn strict(
         return if media == "text/plain; charset=utf-8" && !ends { Ok(()) } else { Err("another text") };
     }
     let schema = serde_json::from_str(include_str!("one_server.json")).expect("a JSON Schema");
-    let is_spelt_so = media == "application/json" && text == json.to_string() && json["code"].is_i64();
+    let is_spelt_so = media == "application/json"
+        && text.as_bytes() == json.to_string().as_bytes()
+        && json["code"].is_i64();
     match is_spelt_so && jsonschema::validator_for(&schema).expect("a JSON Schema").is_valid(json) {
         true => Ok(()),
         false => Err("another spelling, or an unknown field or value"),
