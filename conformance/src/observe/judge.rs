@@ -15,7 +15,8 @@ use crate::target::{Canaries, Facts};
 use crate::wire::{RecordedExchange, Usage};
 
 const NOT_SHOWN: &str = "the recorded traffic does not show it";
-const NOTHING_SHOWN: &str = "no response of the archive shows more than that it holds no secret; export responses with their headers";
+const NOTHING_SHOWN: &str =
+    "no response of the archive shows more than that it holds no secret; export responses with their headers";
 const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `conformance run`";
 
 /// Judges recorded traffic. The report counts a clause as judged only when an exchange can show it.

@@ -67,25 +67,22 @@ pub(super) fn choose(
     let candidates = Candidates::of(planned, matrix, |case| case.skipped.is_none());
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
     let taken = candidates.best(most, enough);
-    let skipped: Vec<_> = (0..candidates.all.len())
-        .filter(|number| !taken.contains(number))
-        .map(|number| {
-            let Candidate { at, check, case, .. } = &candidates.all[number];
-            (*at, SentControls::default().price(check, case))
-        })
-        .collect();
-    drop(candidates);
-    for ((check, case), price) in skipped {
-        let case = &mut planned[check].cases[case];
-        let Budget { requests, gateways, .. } = allowance.budget;
-        match detect {
-            Some(percent) => case.skipped = Some(format!("not needed to notice {percent} % of the known faults")),
-            None if price.gateways > 0 => case.leave_out(format!(
-                "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run more"
-            )),
-            None => case.leave_out(format!(
-                "the run may send at most {requests} requests, retries included; raise --max-requests to run more"
-            )),
+    let Budget { requests, gateways, .. } = allowance.budget;
+    for (check, planned) in planned.iter_mut().enumerate() {
+        for (number, case) in planned.cases.iter_mut().enumerate() {
+            if case.skipped.is_some() || taken.contains(&(check, number)) {
+                continue;
+            }
+            case.is_left_out = detect.is_none();
+            case.skipped = Some(match detect {
+                Some(percent) => format!("not needed to notice {percent} % of the known faults"),
+                None if case.case.cost_alone().gateways > 0 => format!(
+                    "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run more"
+                ),
+                None => format!(
+                    "the run may send at most {requests} requests, retries included; raise --max-requests to run more"
+                ),
+            });
         }
     }
 }
@@ -97,20 +94,19 @@ pub(super) fn choose_more(
     matrix: &Matrix,
     allowance: Allowance<'_>,
     has_result: &dyn Fn(&str, &str) -> bool,
-) -> Vec<(usize, usize)> {
+) -> BTreeSet<(usize, usize)> {
     let failed = failed_controls(planned, has_result);
     let has_own_controls = |case: &Case| case.controls_in_run().next().is_none() && case.cost().gateways > 0;
     let has_failed =
         |case: &Case| case.controls_in_run().any(|shared| failed.contains(shared.label.as_ref()));
-    let chosen = |may: &dyn Fn(&Case) -> bool| -> Vec<(usize, usize)> {
-        let mut candidates = Candidates::of(planned, matrix, |case| case.is_left_out() && may(&case.case));
+    let chosen = |may: &dyn Fn(&Case) -> bool| {
+        let mut candidates = Candidates::of(planned, matrix, |case| case.is_left_out && may(&case.case));
         let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
         candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
-        let taken = candidates.best(allowance.plannable(), None);
-        taken.into_iter().map(|number| candidates.all[number].at).collect()
+        candidates.best(allowance.plannable(), None)
     };
     // Where valid extractions are rejected, those that are compared with a control request of their own may tell why.
-    let telling = if failed.is_empty() { Vec::new() } else { chosen(&has_own_controls) };
+    let telling = if failed.is_empty() { BTreeSet::new() } else { chosen(&has_own_controls) };
     if telling.is_empty() { chosen(&|case| !has_failed(case)) } else { telling }
 }
 
@@ -241,11 +237,11 @@ impl<'a> Candidates<'a> {
         Self { all, ran: Vec::new(), values }
     }
 
-    /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
-    fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
+    /// The places of the chosen candidates; `enough` ends the choice after this number of known faults.
+    fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<(usize, usize)> {
         let choices = SHARERS.map(|sharers| self.take(max, enough, sharers)).into_iter();
         let best = choices.max_by_key(|choice| (choice.judged.len(), choice.detected, choice.left.requests));
-        best.map(|choice| choice.taken).unwrap_or_default()
+        best.into_iter().flat_map(|choice| choice.taken).map(|number| self.all[number].at).collect()
     }
 
     /// Chooses the candidate with the highest value for its price, and again, until nothing more fits.
