@@ -131,6 +131,7 @@ struct Candidate<'a> {
     at: (usize, usize),
     check: &'static Check,
     case: &'a Case,
+    subject: Subject,
     /// The clauses that it judges: those of which it notices known faults.
     clauses: BTreeSet<Clause>,
     /// Numbers of the known faults that it notices.
@@ -142,12 +143,6 @@ struct Candidate<'a> {
 
 /// The id of a check, and which of several supplied things a case is about.
 type Subject = (&'static str, Option<usize>);
-
-impl Candidate<'_> {
-    const fn subject(&self) -> Subject {
-        (self.check.id, self.case.subject())
-    }
-}
 
 struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
@@ -227,6 +222,7 @@ impl<'a> Candidates<'a> {
                         at: (at, of_check),
                         check: planned.check,
                         case: &case.case,
+                        subject: (planned.check.id, case.case.subject()),
                         clauses: cited.chain(shown).copied().chain(case.case.clause()).collect(),
                         notices,
                         with_controls: with_controls.into_iter().collect(),
@@ -302,7 +298,7 @@ impl Choice<'_> {
     fn worth(&self, candidate: &Candidate<'_>) -> Worth {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.clauses.difference(&self.judged).count();
-        let of_check = if self.subjects.contains(&candidate.subject()) { 0 } else { CHECK };
+        let of_check = if self.subjects.contains(&candidate.subject) { 0 } else { CHECK };
         let (mut new, mut again) = (CLAUSE.saturating_mul(clauses as u64).saturating_add(of_check), 0);
         for fault in self.notices(candidate) {
             match usize::from(self.noticed[*fault]) {
@@ -319,42 +315,30 @@ impl Choice<'_> {
         (new > 0, gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1))
     }
 
-    /// What is left of the budget after a cost; none if it is not affordable.
-    fn left_after(&self, cost: Cost) -> Option<Cost> {
-        let requests = self.left.requests.checked_sub(cost.requests)?;
-        let gateways = self.left.gateways.checked_sub(cost.gateways)?;
-        Some(Cost { requests, gateways })
-    }
-
     fn try_take(&mut self, number: usize, candidate: &Candidate<'_>) -> bool {
         let price = self.sent.price(candidate.check, candidate.case);
-        let Some(left) = self.left_after(price) else { return false };
+        let requests = self.left.requests.checked_sub(price.requests);
+        let gateways = self.left.gateways.checked_sub(price.gateways);
+        let (Some(requests), Some(gateways)) = (requests, gateways) else { return false };
         let notices = self.notices(candidate);
-        self.left = left;
+        self.left = Cost { requests, gateways };
         self.sent.add(candidate.check, candidate.case);
-        self.judge(candidate);
-        self.add(notices);
+        self.count(candidate, notices);
         self.taken.insert(number)
     }
 
     /// Counts a case that had a result. The controls that it shared in the run need not be sent again.
     fn add_result(&mut self, ran: &Candidate<'_>) {
         ran.case.controls_in_run().for_each(|control| self.sent.add_control(control));
-        self.judge(ran);
-        self.add(&ran.with_controls);
+        self.count(ran, &ran.with_controls);
     }
 
-    fn judge(&mut self, candidate: &Candidate<'_>) {
+    /// Counts what a chosen case judges, and the known faults that it or its controls notice.
+    fn count(&mut self, candidate: &Candidate<'_>, notices: &[usize]) {
         self.judged.extend(&candidate.clauses);
-        self.subjects.insert(candidate.subject());
-    }
-
-    /// Counts the known faults that a chosen case or control notices.
-    fn add(&mut self, notices: &[usize]) {
+        self.subjects.insert(candidate.subject);
         for fault in notices {
-            if self.noticed[*fault] == 0 {
-                self.detected += 1;
-            }
+            self.detected += usize::from(self.noticed[*fault] == 0);
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }
     }
