@@ -114,7 +114,7 @@ impl Session<'_> {
     }
 
     /// The statuses of the responses to a request to each operation, if all of them are bad in this way.
-    async fn statuses_if_all(&self, is_bad: fn(&Response) -> bool) -> Option<Vec<u16>> {
+    async fn statuses_if_all(&self, is_bad: IsBad) -> Option<Vec<u16>> {
         let mut statuses = Vec::new();
         for request in &first_requests(self.contract, self.target) {
             match self.first(request).await {
@@ -221,10 +221,12 @@ impl Session<'_> {
 /// Time between two requests to a target that does not respond yet.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+type IsBad = fn(&Response) -> bool;
+
 /// Responses after which nothing can be tested if every operation has such a one, with `{}` for their statuses. A target that
 /// responds to no operation with JSON is a file server, another API or a website: testing it would show nothing, and send the token
 /// to a service that must not get it. A proxy whose service does not run responds to every request itself.
-const BAD_OF_ALL: [(fn(&Response) -> bool, Verdict, &str); 2] = [
+const BAD_OF_ALL: [(IsBad, Verdict, &str); 2] = [
     (
         is_not_json,
         Verdict::WrongTarget,
