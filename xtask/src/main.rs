@@ -50,8 +50,9 @@ enum Task {
     /// clauses that it touches, what to do, and a fingerprint by which openapi/accepted-changes.yaml can accept it.
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(task::diff::Arguments),
-    /// Build the programs for a release: archives and Python wheels with checksums, completions, man pages and a list of all
-    /// dependencies (SBOM).
+    /// Build the programs for a release: archives and Python wheels with checksums, completions and man pages.
+    ///
+    /// A list of what is built into them (SBOM) is made by `cargo cyclonedx`.
     #[command(after_help = DIST_EXAMPLES)]
     Dist(task::dist::Arguments),
 }

@@ -1,14 +1,13 @@
 //! `cargo xtask dist`: what a release consists of.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
 use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     cannot_write, read,
@@ -42,7 +41,7 @@ pub(crate) struct Arguments {
     program: Vec<String>,
 }
 
-/// Builds the programs and writes, for each, an archive, a wheel and a software bill of materials; at last the checksums of all.
+/// Builds the programs and writes, for each, an archive and a wheel; at last the checksums of all.
 ///
 /// Fails with a report when something does not build or cannot be written.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> {
@@ -77,9 +76,6 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
             let wheel = Wheel { package: &package, version, program, readme, platform: &platform };
             written.push(wheel.write(&binary, &out).map_err(|error| cannot_write(&out, &error))?);
         }
-        let bill = format!("{name}.cdx.json");
-        write(&out.join(&bill), &(format!("{:#}\n", sbom(root, &package, features, target)?)))?;
-        written.push(bill);
     }
     let sums = format!("SHA256SUMS-{version}-{target}");
     let checked = output(Command::new("sha256sum").current_dir(&out).args(&written), "sha256sum")?;
@@ -175,57 +171,6 @@ fn pack(staged: &Path, name: &str, out: &Path) -> Result<String, String> {
     Ok(archive)
 }
 
-/// A software bill of materials in the form of CycloneDX 1.6: every crate that is built into a program.
-fn sbom(root: &Path, package: &str, features: &[&str], target: &str) -> Result<Value, String> {
-    // Only what cargo would build: without tests, and with these features alone.
-    let mut command = cargo(root);
-    command.args(["tree", "--locked", "--package", package, "--target", target]).args(features);
-    command.args(["--edges", "normal,build", "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"]);
-    bill(&output(&mut command, "cargo tree")?, &read(&root.join("Cargo.lock"))?)
-}
-
-/// Lines such as `name v1.2.3 (proc-macro)|MIT`, the program first, and the text of Cargo.lock as a bill.
-fn bill(tree: &str, lock: &str) -> Result<Value, String> {
-    let value = |package: &str, key: &str| {
-        package.lines().find_map(|line| {
-            Some(line.strip_prefix(key)?.strip_prefix(" = \"")?.trim_end_matches('"').to_owned())
-        })
-    };
-    let locked = lock.split("[[package]]").filter_map(|package| {
-        Some(((value(package, "name")?, value(package, "version")?), value(package, "checksum")?))
-    });
-    // Crates of this workspace have no checksum.
-    let checksums: BTreeMap<(String, String), String> = locked.collect();
-    let component = |line: &str, kind: &str| {
-        let (package, licence) = line.split_once('|')?;
-        let (name, rest) = package.split_once(" v")?;
-        let version = rest.split(' ').next()?;
-        let reference = format!("pkg:cargo/{name}@{version}");
-        let mut component = json!({ "type": kind, "bom-ref": reference, "name": name, "version": version, "purl": reference });
-        // Crates of long ago have a slash for OR.
-        let licence = licence.trim_end_matches(" (*)").replace('/', " OR ");
-        if !licence.is_empty() {
-            component["licenses"] = json!([{ "expression": licence }]);
-        }
-        if let Some(checksum) = checksums.get(&(name.to_owned(), version.to_owned())) {
-            component["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
-        }
-        Some(component)
-    };
-    let mut lines = tree.lines().filter(|line| !line.is_empty());
-    let unexpected = |line: &str| format!("error: unexpected output of cargo tree: {line}\n");
-    let first = lines.next().ok_or("error: cargo tree prints nothing\n")?;
-    let rest: BTreeSet<&str> = lines.filter(|line| *line != first).collect();
-    let components = rest.into_iter().map(|line| component(line, "library").ok_or_else(|| unexpected(line)));
-    Ok(json!({
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.6",
-        "version": 1,
-        "metadata": { "component": component(first, "application").ok_or_else(|| unexpected(first))? },
-        "components": components.collect::<Result<Vec<_>, _>>()?,
-    }))
-}
-
 /// A page of a folder in which links to files that are not packed name them in words.
 fn links(
     page: &str,
@@ -300,27 +245,6 @@ mod tests {
             let is_there = |path: &str| Ok(staging.path().join(path).is_file());
             assert_eq!(links(&text, folder, is_there).unwrap(), text, "{folder}");
         }
-    }
-
-    #[test]
-    fn each_crate_stands_in_the_bill_once() {
-        let lock = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"00ff\"\n\n\
-                    [[package]]\nname = \"program\"\nversion = \"0.1.0\"\n";
-        let tree = "program v0.1.0 (/somewhere/private)|MIT\na v1.0.0|MIT/Apache-2.0\n\nb v2.0.0 (proc-macro)|MIT\na v1.0.0|MIT/Apache-2.0\n";
-        let found = bill(tree, lock).unwrap();
-        assert_eq!(found["metadata"]["component"]["name"], "program");
-        assert_eq!(
-            found["components"],
-            json!([
-                { "type": "library", "bom-ref": "pkg:cargo/a@1.0.0", "name": "a", "version": "1.0.0",
-                  "purl": "pkg:cargo/a@1.0.0", "licenses": [{ "expression": "MIT OR Apache-2.0" }],
-                  "hashes": [{ "alg": "SHA-256", "content": "00ff" }] },
-                { "type": "library", "bom-ref": "pkg:cargo/b@2.0.0", "name": "b", "version": "2.0.0",
-                  "purl": "pkg:cargo/b@2.0.0", "licenses": [{ "expression": "MIT" }] },
-            ])
-        );
-        assert!(!found.to_string().contains("private"), "a path of this machine");
-        assert!(bill("?", lock).is_err() && bill("", lock).is_err());
     }
 
     #[test]
