@@ -7,11 +7,9 @@ mod text;
 
 use super::extraction::Extraction;
 use super::extraction::content::Judge;
-use crate::check::{Case, CaseFn, Cost, Probe};
-use crate::contract::part::{LB, NUM, SB};
+use crate::check::{Case, CaseFn, Cost};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
-use crate::wire::Request;
 
 pub(super) use Edit::{Drop, Set};
 pub(super) use Value::{Max, Min};
@@ -123,16 +121,6 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
     Row { must, ..reject(label, why, edits) }
 }
 
-/// A request whose outcome is unspecified.
-pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
-}
-
-/// A request that means the same as the next one of the row: if a service accepts one of them, it accepts the other.
-pub(super) fn alike(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::BeAlike, ..reject(label, why, edits) }.costing(Cost::extraction(2, 2))
-}
-
 pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
     let in_forms =
         |row: Row| forms.iter().map(move |form| row.clone().in_form(form.clone())).collect::<Vec<_>>();
@@ -177,11 +165,6 @@ impl Row {
         self.of(base)
     }
 
-    pub(super) fn by_link(self) -> Self {
-        let form = self.form();
-        self.of(Base::Link(form))
-    }
-
     /// The row under this label alone, and with nothing of its form in its words.
     pub(super) fn labelled(self, label: impl Into<String>) -> Self {
         Self { label: label.into(), has_whole_label: true, ..self }
@@ -208,16 +191,6 @@ impl Row {
         self
     }
 
-    /// The row as a change of a text of so many gateways with a custom separator.
-    pub(super) fn separated(self, num: i64) -> Self {
-        let separator = |probe: &Probe<'_>, request: Request| {
-            Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
-        };
-        let edits = [set(NUM, num), Edit::Change(separator)];
-        let gateways = u32::try_from(num).unwrap_or(u32::MAX);
-        self.changing(format!("with a custom separator, num={num}"), edits, gateways)
-    }
-
     pub(super) fn by(mut self, credential: Credential) -> Self {
         for (_, edits) in &mut self.requests {
             edits.insert(0, Edit::By(credential));
@@ -232,11 +205,6 @@ impl Row {
 
     pub(super) fn costing(self, cost: Cost) -> Self {
         Self { cost: Some(cost), ..self }
-    }
-
-    /// The row behind a request with these differences, which must be accepted.
-    pub(super) fn after(self, edits: impl Into<Vec<Edit>>) -> Self {
-        Self { before: Some(edits.into()), ..self }
     }
 
     /// The row with these requests alone, each with its description.
@@ -255,27 +223,12 @@ impl Row {
         vec![self, further]
     }
 
-    /// The row with one more request, which is judged like the first.
-    pub(super) fn and(mut self, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
-        self.requests.push((why.into(), edits.into()));
-        self
-    }
-
     pub(super) fn then(self, then: impl Into<Vec<Then>>) -> Self {
         Self { then: then.into(), ..self }
     }
 
-    pub(super) fn even_as_text(self) -> Self {
-        Self { must: Must::Reject { even_as_text: true }, ..self }
-    }
-
     pub(super) fn giving(self, gateways: u32, unless: Unless, judges: impl Into<Vec<Judge>>) -> Self {
         Self { must: Must::Serve { gateways, unless, judges: judges.into() }, ..self }
-    }
-
-    /// The row in the region without gateways, under its label alone.
-    pub(super) fn short_like(self, like: Extraction) -> Self {
-        Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
     }
 
     #[cfg(test)]

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, with};
-use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, in_turns, reject};
-use crate::check::Cost;
+use super::edit::{Credential, Edit, JSON, Value, range, set, with};
+use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, each, in_turns, reject};
+use crate::check::{Cost, Probe};
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Asked, Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
@@ -120,41 +120,27 @@ impl Reader<'_> {
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
-        let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
-        let mut are_forms_changed = false;
-        let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
+        let (mut like, mut even_as_text, mut are_forms_changed) = (None, false, false);
+        let is_extraction = self.operation.id == OperationId::Extract;
+        let mut row = reject("", "", []);
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
                 ("why", words) => why = Some(words.to_owned()),
-                ("of", id) => {
-                    let clause = Clause::from_id(id)?;
-                    changes.push(Box::new(move |row| row.citing(clause)));
-                }
-                ("needs", key) => {
-                    let fact = fact(key)?;
-                    changes.push(Box::new(move |row| row.needing(fact)));
-                }
-                ("with", valid) => {
-                    let (name, edits) = self.described(valid)?;
-                    changes.push(Box::new(move |row| row.changing(name, edits, 0)));
-                }
-                ("doubtful", "") => changes.push(Box::new(Row::doubtful)),
-                ("separated", num) => {
-                    let num = self.number(num)?;
-                    changes.push(Box::new(move |row| row.separated(num)));
-                }
-                ("by", "the link credential") => changes.push(Box::new(Row::by_link)),
+                ("of", id) => row.clause = Some(Clause::from_id(id)?),
+                ("needs", key) => row.needs.push(fact(key)?),
+                ("with", valid) => (row.valid.name, row.valid.edits) = self.described(valid)?,
+                ("doubtful", "") => row.valid.is_doubtful = true,
+                ("separated", num) => row.valid = separated(self.number(num)?),
+                ("by", "the link credential") => row.base = Base::Link(Extraction::PLAIN),
                 ("after:", edits) => {
-                    let edits = edits.split(" & ").map(|edit| self.edit(edit)).collect::<Option<Vec<_>>>()?;
-                    changes.push(Box::new(move |row| row.after(edits)));
+                    row.before = Some(edits.split(" & ").map(|edit| self.edit(edit)).collect::<Option<_>>()?);
                 }
                 ("costs", cost) => {
                     let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
-                    let cost = Cost::extraction(requests.parse().ok()?, self.number(gateways)?);
-                    changes.push(Box::new(move |row| row.costing(cost)));
+                    row.cost = Some(Cost::extraction(requests.parse().ok()?, self.number(gateways)?));
                 }
-                ("and", request) => requests.push(self.described(request)?),
-                ("then", what) => then.push(self.then(what)?),
+                ("and", request) => row.requests.push(self.described(request)?),
+                ("then", what) => row.then.push(self.then(what)?),
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
@@ -173,7 +159,7 @@ impl Reader<'_> {
                 ("or", "nothing") => unless = Unless::Nothing,
                 ("or", "no control") => unless = Unless::Control,
                 ("or", "a shortage") => unless = Unless::Scarce,
-                ("even", "as text") => changes.push(Box::new(Row::even_as_text)),
+                ("even", "as text") => even_as_text = true,
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
@@ -181,7 +167,7 @@ impl Reader<'_> {
             }
         }
         // Only what is accepted has something behind it.
-        if must != "accept" && !then.is_empty() {
+        if must != "accept" && !row.then.is_empty() {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
@@ -189,34 +175,29 @@ impl Reader<'_> {
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
-        let [label, shown] = [last.clone(), last.map(|last| format!("{last:?}"))]
+        let [label, mut shown] = [last.clone(), last.map(|last| format!("{last:?}"))]
             .map(|last| meant(&label.replace("{}", last.as_deref().unwrap_or("{}"))));
-        let (label, is_whole) = label.strip_prefix('=').map_or((&*label, false), |label| (label, true));
-        let words = why.clone().unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
-        let row = match must {
-            "reject" => reject(label, words, edits),
-            "accept" => accept(label, words, edits).giving(gateways, unless, judges),
-            "alike" => alike(label, words, edits),
-            "short" => match &forms {
-                Forms::Each(forms) => {
-                    accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
-                }
-                Forms::InTurns(..) => return None,
-            },
+        row.must = match must {
+            "reject" => Must::Reject { even_as_text },
+            "accept" => Must::Serve { gateways, unless, judges },
+            "alike" => {
+                row.cost.get_or_insert(Cost::extraction(2, 2));
+                Must::BeAlike
+            }
+            "short" => {
+                let Forms::Each(forms) = &forms else { return None };
+                Must::BeShort { like: like.or_else(|| forms.first().cloned())? }
+            }
             unspecified => {
-                let unspecified = Unspecified::from_id(unspecified)?;
-                either(
-                    unspecified,
-                    label,
-                    &why.unwrap_or_else(|| format!("{label}: {}", sent.join(" and "))),
-                    edits,
-                )
+                shown = format!("{label}: {}", sent.join(" and "));
+                Must::RespondSomehow(Unspecified::from_id(unspecified)?)
             }
         };
-        let row = requests.into_iter().fold(row, |row, (why, edits)| row.and(why, edits)).then(then);
-        let row = changes.into_iter().fold(row, |row, change| change(row));
-        let row = if is_whole { row.labelled(label) } else { row };
-        let is_extraction = self.operation.id == OperationId::Extract;
+        let has_form = matches!(row.must, Must::Reject { .. } | Must::Serve { .. } | Must::BeAlike);
+        row.has_whole_label = label.starts_with('=') || !has_form;
+        row.label = label.strip_prefix('=').unwrap_or(&label).to_owned();
+        let words = why.unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
+        row.requests[0] = (words, edits);
         Some((if is_extraction { row } else { row.of(Base::Static(self.operation.id)) }, forms))
     }
 
@@ -260,6 +241,19 @@ impl Reader<'_> {
             },
             _ => return None,
         })
+    }
+}
+
+/// A text of so many gateways with a custom separator.
+fn separated(num: i64) -> Valid {
+    let separator = |probe: &Probe<'_>, request: Request| {
+        Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
+    };
+    Valid {
+        name: format!("with a custom separator, num={num}"),
+        edits: vec![set(NUM, num), Edit::Change(separator)],
+        gateways: u32::try_from(num).unwrap_or(u32::MAX),
+        is_doubtful: false,
     }
 }
 
