@@ -1,6 +1,6 @@
 //! Tokens that no service may take for the account's.
 
-use super::row::{Base, Credential, Edit, Row, reject, token_parameter};
+use super::row::{Base, Credential, Edit, Row, reject, token_parameter, with};
 use crate::check::{Case, Cost, Probe, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::{Fact, Secret};
@@ -105,13 +105,13 @@ fn not_one() -> [(&'static str, Vec<Edit>); 10] {
         ("the token is absent", vec![NoToken]),
         ("the token is sent twice", vec![AddToken(OWN)]),
         ("the token is sent three times", vec![AddToken(OWN), AddToken(OWN)]),
-        ("the token is sent twice, with the second name percent-encoded", vec![Edit::Change(encoded)]),
+        ("the token is sent twice, with the second name percent-encoded", vec![with(encoded)]),
         ("an unknown token is sent after the token", vec![AddToken(UNKNOWN)]),
         ("an unknown token is sent before the token", vec![By(UNKNOWN), AddToken(OWN)]),
         ("an empty token is sent after the token", vec![AddToken(EMPTY)]),
         ("an empty token is sent before the token", vec![By(EMPTY), AddToken(OWN)]),
-        ("the name of the token is in capitals", vec![Edit::Change(capitals)]),
-        ("the name of the token is that of a list", vec![Edit::Change(list)]),
+        ("the name of the token is in capitals", vec![with(capitals)]),
+        ("the name of the token is that of a list", vec![with(list)]),
     ]
 }
 

@@ -11,12 +11,11 @@ use crate::check::{Case, CaseFn, Cost};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::target::Fact;
 
-pub(super) use Edit::{Drop, Set};
-pub(super) use Value::{Max, Min};
-pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
+pub(super) use Edit::Drop;
+pub(super) use edit::{Credential, Edit, field, set, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
-pub(super) use text::{fact, read};
+pub(super) use text::{edits, fact, read};
 
 /// One case of a rule.
 #[derive(Clone)]

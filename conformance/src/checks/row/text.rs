@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, range, set, with};
 use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, each, in_turns, reject};
-use crate::check::{Cost, Probe};
+use crate::check::{Cost, Probe, Stop};
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Asked, Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
@@ -97,8 +97,11 @@ impl Reader<'_> {
     /// Edits, and before a colon words about them.
     fn described(&self, text: &'static str) -> Option<(String, Vec<Edit>)> {
         let (words, edits) = text.split_once(": ").unwrap_or((text, ""));
-        let edits = edits.split_terminator(" & ").map(|edit| self.edit(edit)).collect::<Option<_>>()?;
-        Some((words.to_owned(), edits))
+        Some((words.to_owned(), self.edits(edits)?))
+    }
+
+    fn edits(&self, text: &'static str) -> Option<Vec<Edit>> {
+        text.split_terminator(" & ").map(|edit| self.edit(edit)).collect()
     }
 
     fn then(&self, text: &'static str) -> Option<Then> {
@@ -132,9 +135,7 @@ impl Reader<'_> {
                 ("doubtful", "") => row.valid.is_doubtful = true,
                 ("separated", num) => row.valid = separated(self.number(num)?),
                 ("by", "the link credential") => row.base = Base::Link(Extraction::PLAIN),
-                ("after:", edits) => {
-                    row.before = Some(edits.split(" & ").map(|edit| self.edit(edit)).collect::<Option<_>>()?);
-                }
+                ("after:", edits) => row.before = Some(self.edits(edits)?),
                 ("costs", cost) => {
                     let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
                     row.cost = Some(Cost::extraction(requests.parse().ok()?, self.number(gateways)?));
@@ -251,7 +252,7 @@ fn separated(num: i64) -> Valid {
     };
     Valid {
         name: format!("with a custom separator, num={num}"),
-        edits: vec![set(NUM, num), Edit::Change(separator)],
+        edits: vec![set(NUM, num), with(separator)],
         gateways: u32::try_from(num).unwrap_or(u32::MAX),
         is_doubtful: false,
     }
@@ -297,6 +298,14 @@ fn credential(words: &str) -> Option<Credential> {
         "own" => Some(Credential::Own),
         _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
+}
+
+/// Differences between ampersands. What can't be read is an error of the suite in each case that it is for.
+pub(in crate::checks) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
+    let contract = Contract::embedded().ok();
+    let reader = contract.map(|contract| Reader { operation: contract.operation(operation), contract });
+    let wrong = || vec![with(move |_, _| Err(Stop::Error(format!("`{text}` can't be read"))))];
+    reader.and_then(|reader| reader.edits(text)).unwrap_or_else(wrong)
 }
 
 /// A request with the differences of a row, which depend on the contract alone. None if they can't be read.

@@ -6,7 +6,8 @@ use crate::grammar::json_integers;
 
 pub(super) static PROGRAMS: &[Program] = &[
     active("search.status.boundaries", |scope| {
-        [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
+        let rows = stated("search.status.boundaries", scope);
+        [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, rows)].concat()
     }),
     active("search.group.boundaries", group_boundaries),
     active("search.page.boundaries", |scope| {
@@ -23,31 +24,6 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
 ];
 
-const SINCE: Company = ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]);
-
-fn statuses(scope: &Scope<'_>) -> Vec<Row> {
-    let listed = &scope.contract.search.statuses;
-    let unlisted = |label: &str, values: Vec<String>| {
-        let values = values.into_iter().filter(|status| !listed.contains(status));
-        let why = |status: &String| format!("status is {status:?}, which is not listed");
-        each_invalid(label, values.map(|status| (why(&status), field(STATUS, status))))
-    };
-    let made = |near: Near, most| {
-        let values = listed.iter().map(|status| near.of(status)).filter(|status| !listed.contains(status));
-        unlisted(near.label, values.take(most).collect())
-    };
-    let near = near("listed value")
-        .map(|near| made(near, usize::MAX))
-        .chain(near("folded value").map(|near| made(near, 1)));
-    let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
-    let bounded = listed.iter().map(|status| {
-        (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
-    });
-    let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows = near.chain([unlisted("two of them with a comma", pairs), bounded]);
-    rows.chain(stated("search.status.boundaries", scope)).collect()
-}
-
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
     // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
@@ -59,9 +35,8 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
-    let null = valid("groupId is null, which means all groups", [Edit::Raw(GROUP_ID, "null".to_owned())]);
     let mut all = boundary_cases(scope, GROUP_ID, |case| case.allowed);
     all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
-    all.extend(cases(SearchGroup, [null.labelled("null")]));
+    all.extend(cases(SearchGroup, stated("search.group.boundaries", scope)));
     all
 }

@@ -32,14 +32,14 @@ use serde_json::{Value as Json, json};
 
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
 use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::near::{Near, near};
+use crate::checks::near::near;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
     FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing, address_of,
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Drop, Edit, Max, Min, Row, Set, Value, cases, edited, field, with};
+use crate::checks::row::{Base, Drop, Edit, Row, cases, edited, field, with};
 use crate::checks::rule::{Program, active, first, passive, searched, stated};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
@@ -49,7 +49,7 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, each_invalid, invalid, valid, valid_if};
+use rules::{A_RANGE, each_invalid, invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
