@@ -14,7 +14,7 @@ use sallyport_server::{
     data::seed::{Sample, seed},
     domain::token::Token,
     start,
-    store::sqlite::SqliteStore,
+    store::Store,
 };
 
 struct Reference {
@@ -24,7 +24,7 @@ struct Reference {
 
 impl Reference {
     async fn start() -> Self {
-        let store = Arc::new(SqliteStore::temporary().unwrap());
+        let store = Arc::new(Store::temporary().unwrap());
         let sample = seed(store.as_ref()).await.unwrap();
         Self { running: start(Config::loopback(store)).unwrap(), sample }
     }

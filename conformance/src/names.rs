@@ -17,22 +17,23 @@ pub(crate) fn kept(text: &str) -> &'static str {
     })
 }
 
-/// Makes `ALL`, `name` and `named` of an enum from one table of its variants and their names.
+/// Makes `ALL`, `name` and `named` of an enum from one table of its variants and their names. They are public, or as it says.
 macro_rules! names {
-    ($type:ident { $($variant:ident => $name:literal,)+ }) => {
+    ($type:ident { $($names:tt)+ }) => { names! { pub $type { $($names)+ } } };
+    ($visible:vis $type:ident { $($variant:ident => $name:literal,)+ }) => {
         impl $type {
             /// All of them.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+            $visible const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// The name in arguments, configurations and reports.
             #[must_use]
-            pub const fn name(self) -> &'static str {
+            $visible const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
             /// The one with that name.
             #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
+            $visible fn named(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|known| known.name() == name)
             }
         }

@@ -113,7 +113,7 @@ mod tests {
             extraction::{Parameters, Region, StoredExtraction},
             ports::Repository as _,
         },
-        store::sqlite::SqliteStore,
+        store::Store,
     };
 
     const DAY: Duration = Duration::from_hours(24);
@@ -138,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_clock_that_is_wrong_deletes_nothing_too_early() {
-        let store = SqliteStore::temporary().unwrap();
+        let store = Store::temporary().unwrap();
         seed(&store).await.unwrap();
         let parameters = Parameters { count: 1, region: Region::Everywhere, protocol: Protocol::Http };
         let extraction = StoredExtraction { parameters, endpoints: Vec::new() };

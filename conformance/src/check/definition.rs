@@ -26,6 +26,8 @@ pub struct Check {
     pub needs: &'static [Fact],
     /// How it is run.
     pub run: Run,
+    /// Makes the cases of the rows that stand beside its rule, which come before those of `run`.
+    pub stated: fn(&Self, &Scope<'_>) -> Vec<Case>,
 }
 
 /// How a check is run.
@@ -36,8 +38,6 @@ pub enum Run {
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
-    /// Active like [`Run::Cases`], and made from the rows that the check states beside its rule.
-    Rows(fn(&Check, &Scope<'_>) -> Vec<Case>),
     /// Active like [`Run::Cases`], and made from the declaration of its operation.
     Declared(fn(&Operation) -> Vec<Case>),
     /// Passive: judges the exchanges of other checks. None means that the check does not apply to the exchange.
@@ -136,6 +136,11 @@ pub enum Stop {
     Budget(#[from] BudgetError),
 }
 
+impl Run {
+    /// Active, with the stated cases alone.
+    pub const STATED: Self = Self::Cases(|_| Vec::new());
+}
+
 impl Check {
     /// No operation, no facts, and no cases: what a check does not define itself. A test rejects a check without an id, a
     /// title, clauses or cases.
@@ -146,19 +151,20 @@ impl Check {
         operation: None,
         clauses: &[],
         needs: &[],
-        run: Run::Cases(|_| Vec::new()),
+        run: Run::STATED,
+        stated: |_, _| Vec::new(),
     };
 
     /// Its cases in a scope; none for a passive check.
     pub fn cases(&self, scope: &Scope<'_>) -> Vec<Case> {
-        match self.run {
+        let further = match self.run {
             Run::Cases(cases) | Run::FirstCases(cases) => cases(scope),
-            Run::Rows(cases) => cases(self, scope),
             Run::Declared(cases) => {
                 self.operation.map(|id| cases(scope.contract.operation(id))).unwrap_or_default()
             }
             Run::Passive(_) => Vec::new(),
-        }
+        };
+        (self.stated)(self, scope).into_iter().chain(further).collect()
     }
 
     /// Whether it runs before all others.
@@ -206,14 +212,10 @@ impl Case {
         }
     }
 
-    /// The case, which is about one of several supplied things, by its index. Plans value the first case of each.
-    pub(crate) fn about(self, subject: usize) -> Self {
-        Self { subject: Some(subject), ..self }
-    }
-
-    /// The case, whose result is about this clause of its check even if no record says which faults it notices.
-    pub(crate) fn judging(self, clause: Clause) -> Self {
-        Self { clause: Some(clause), ..self }
+    /// The case, which is about one of several supplied things, by its index, and so about this clause of its check even if no record
+    /// says which faults it notices. Plans value the first case of each.
+    pub(crate) fn about(self, subject: usize, clause: Clause) -> Self {
+        Self { subject: Some(subject), clause: Some(clause), ..self }
     }
 
     /// The clause that it is about, where the case says so.

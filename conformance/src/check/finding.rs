@@ -205,15 +205,12 @@ impl Outcome {
         worst.clone().with_reason(listed(&reasons, "; "))
     }
 
-    fn with_reason(self, reason: String) -> Self {
-        match self {
-            Self::Passed | Self::Failed | Self::Warning => self,
-            Self::Flaky(_) => Self::Flaky(reason),
-            Self::ExpectedFailure(_) => Self::ExpectedFailure(reason),
-            Self::Skipped(_) => Self::Skipped(reason),
-            Self::Inconclusive(_) => Self::Inconclusive(reason),
-            Self::Error(_) => Self::Error(reason),
+    fn with_reason(mut self, reason: String) -> Self {
+        use Outcome::{Error, ExpectedFailure, Flaky, Inconclusive, Skipped};
+        if let Flaky(own) | ExpectedFailure(own) | Skipped(own) | Inconclusive(own) | Error(own) = &mut self {
+            *own = reason;
         }
+        self
     }
 
     /// Rank, name and reason. Among several outcomes, the one with the lowest rank decides.

@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 use minijinja::{Environment, context};
 
+use super::token::UNKNOWN;
+use crate::wire::in_other_case;
+
 /// One way to change a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Near {
@@ -35,7 +38,10 @@ static WORDS: LazyLock<Environment<'static>> = LazyLock::new(|| {
         let start = value.trim_end_matches(|c: char| c.is_ascii_digit());
         format!("{start}{}", value[start.len()..].trim_start_matches('0'))
     });
+    add("other_case", in_other_case);
+    add("unknown", |value| UNKNOWN.chars().cycle().take(value.chars().count()).collect());
     add("wildcards", |value| "_".repeat(value.chars().count()));
+    words.add_global("unknown_token", UNKNOWN);
     words
 });
 
@@ -70,10 +76,14 @@ mod tests {
 
     #[test]
     fn each_template_makes_another_text() {
-        let lists = ["value", "one value", "listed value", "folded value", "listed text"];
+        let lists = ["value", "one value", "listed value", "folded value", "listed text", "wrong token"];
         let texts = lists.map(|list| near(list).map(|near| near.of("Is-042")).collect::<Vec<_>>());
-        assert_eq!(texts.each_ref().map(Vec::len), [18, 7, 11, 4, 4]);
-        assert!(texts.iter().flatten().all(|text| !text.is_empty()), "{texts:?}");
+        assert_eq!(texts.each_ref().map(Vec::len), [18, 7, 11, 4, 4, 14]);
+        assert_eq!(
+            texts.iter().flatten().filter(|text| text.is_empty()).count(),
+            1,
+            "only the empty token is empty"
+        );
         insta::assert_snapshot!(texts.map(|list| format!("{list:?}")).join("\n"));
     }
 }

@@ -3,15 +3,13 @@
 use std::slice::from_ref;
 use std::sync::LazyLock;
 
-use super::extraction::Place;
 use super::requests::with_input;
-use super::row::{Base, Credential, Edit, Row, accept, cases, reject, with};
-use super::rule::blocks;
+use super::row::{Base, Row, accept, cases, reject, with};
+use super::rule::{blocks, stated};
 use super::schema;
-use super::token::{one_token, other_spellings};
+use super::token::other_spellings;
 use crate::check::{Case, Check, Cost, Run};
 use crate::contract::{Boundary, Clause, Contract, Input, Operation, OperationId, boundaries};
-use crate::target::Fact;
 
 /// What tests a rule of `plain.txt`: its name, whether it is of the plain operations alone, the clauses that an operation declares for it,
 /// and how it is run.
@@ -38,13 +36,7 @@ const PROGRAMS: [Program; 6] = [
         "headers.callers-id",
         true,
         |operation| operation.success.request_id.as_ref().map_or(&[], |[_, of_header]| from_ref(of_header)),
-        Run::Declared(|operation| {
-            let clause =
-                operation.success.request_id.map_or(operation.success.clause, |[_, of_header]| of_header);
-            // A passive check judges the headers of all responses; this one is to a request with an id.
-            let why = "a request id of the caller in a header that every call may have";
-            cases(clause, [accept("", why, [Edit::Id(Place::Header, 0)]).of(Base::Static(operation.id))])
-        }),
+        Run::STATED,
     ),
     (
         "input.declared",
@@ -56,14 +48,7 @@ const PROGRAMS: [Program; 6] = [
         "token.single",
         true,
         |operation| from_ref(&operation.token_clause),
-        Run::Declared(|operation| {
-            let (base, clause) = (Base::Static(operation.id), operation.token_clause);
-            let label = "the tokens of two accounts are sent";
-            let two = reject(label, label, [Edit::AddToken(Credential::Supplied(Fact::SecondToken))]);
-            let two = two.of(base.clone()).needing(Fact::SecondToken);
-            let rows = one_token(&base, |wrong| wrong.label).into_iter().chain([two]);
-            cases(clause, rows).into_iter().chain([other_spellings(clause, operation.id)]).collect()
-        }),
+        Run::Declared(|operation| vec![other_spellings(operation.token_clause, operation.id)]),
     ),
 ];
 
@@ -79,14 +64,21 @@ fn of(contract: &Contract, operation: &'static Operation) -> impl Iterator<Item 
     let is_plain = contract.plain.contains_key(&operation.id);
     let programs = PROGRAMS.into_iter().filter(move |(_, of_plain, ..)| is_plain || !of_plain);
     programs.filter_map(|(name, _, clauses, run)| {
-        let mut rules = blocks(include_str!("plain.txt"));
-        let mut lines =
-            rules.find(|rule| rule.lines().next() == Some(name))?.lines().skip(1).map(str::trim_start);
+        let mut lines = rule_named(name)?.lines().skip(1).map(str::trim_start);
         let (title, why, clauses) = (lines.next()?, lines.next()?, clauses(operation));
-        let id = operation.id.named(name);
-        let check = Check { id, title, why, operation: Some(operation.id), clauses, needs: &[], run };
+        let (id, operation) = (operation.id.named(name), Some(operation.id));
+        let check = Check { id, title, why, operation, clauses, run, stated, ..Check::TEMPLATE };
         (!clauses.is_empty()).then_some(check)
     })
+}
+
+fn rule_named(name: &str) -> Option<&'static str> {
+    blocks(include_str!("plain.txt")).find(|rule| rule.lines().next() == Some(name))
+}
+
+/// The text of the rule of a check that follows from a declaration.
+pub(super) fn rule(check: &Check) -> Option<&'static str> {
+    rule_named(check.id.split_once('.')?.1)
 }
 
 fn input(operation: &Operation) -> impl Iterator<Item = Case> {
@@ -136,7 +128,7 @@ mod tests {
     #[test]
     fn each_program_has_its_words_and_each_rule_a_program() {
         let rules = blocks(include_str!("plain.txt"));
-        let names = rules.filter_map(|rule| rule.lines().next().filter(|_| rule.lines().count() == 3));
+        let names = rules.filter_map(|rule| rule.lines().next().filter(|_| rule.lines().count() >= 3));
         assert!(names.eq(PROGRAMS.map(|(name, ..)| name)));
     }
 

@@ -16,16 +16,17 @@ use super::row::fact;
 use super::token::WrongToken;
 use crate::check::Scope;
 use crate::contract::part::{LB, NUM};
-use crate::contract::{Clause, Contract, Extract, boundaries};
+use crate::contract::{Contract, Extract, OperationId, boundaries};
 use crate::grammar::{Spelling, integer_texts};
 use crate::names::kept;
-use crate::target::{Facts, GatewayPool};
+use crate::target::{Facts, GatewayPool, RejectionReason};
 
 /// What several rules have in common, which they include.
-const SHARED: [(&str, &str); 3] = [
+const SHARED: [(&str, &str); 4] = [
     ("limits", include_str!("extract/limits.txt")),
     ("lacking", include_str!("extract/lacking.txt")),
     ("repetitions", include_str!("extract/repetitions.txt")),
+    ("tokens", include_str!("tokens.txt")),
 ];
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -42,7 +43,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_function("forms", |name: &str| {
         let forms = Extraction::named(extract()?, name);
         let forms = forms.ok_or_else(|| unknown("forms", name))?;
-        Ok::<_, Error>(value(forms.iter().map(Form::new).collect::<Vec<_>>()))
+        Ok::<_, Error>(value(forms.iter().map(of_form).collect::<Vec<_>>()))
     });
     templates
         .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
@@ -58,7 +59,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates
 });
 
-fn value(value: impl Serialize) -> Value {
+pub(super) fn value(value: impl Serialize) -> Value {
     Value::from(Serde(value))
 }
 
@@ -79,49 +80,34 @@ pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Result<&'static s
     if !text.contains("{%") && !text.contains("{{") {
         return Ok(text);
     }
-    // MiniJinja has `include` only with a feature that nothing else needs.
+    Ok(kept(&TEMPLATES.render_str(&with_shared(text), known(scope))?))
+}
+
+/// MiniJinja has `include` only with a feature that nothing else needs.
+pub(super) fn with_shared(text: &str) -> String {
     let include = |text: String, (name, shared): &(&str, &str)| {
         text.replace(&format!("{{% include \"{name}\" %}}"), shared)
     };
-    let text = SHARED.iter().fold(text.to_owned(), include);
-    Ok(kept(&TEMPLATES.render_str(&text, known(scope))?))
+    SHARED.iter().fold(text.to_owned(), include)
 }
 
-/// A form of an extraction.
-#[derive(Serialize)]
-struct Form {
-    label: String,
-    name: String,
-    place: &'static str,
-    other_places: Vec<[&'static str; 2]>,
-    /// The label of the form that has the token in the query.
-    in_query: String,
-    clause: Clause,
-    protocol: Option<String>,
-    names_no_region: bool,
-    is_text: bool,
-    has_id: bool,
-    is_bare: bool,
-    is_combined: bool,
-}
-
-impl Form {
-    fn new(form: &Extraction) -> Self {
-        Self {
-            label: form.label(),
-            name: form.name(),
-            place: form.transport().label(),
-            other_places: form.other_transports().map(|other| [other.label(), other.name()]).collect(),
-            in_query: form.sent_in(Transport::Query).label(),
-            clause: form.clause(),
-            protocol: form.protocol.clone(),
-            names_no_region: form.names_no_region(),
-            is_text: form.is_text(),
-            has_id: form.has_id(),
-            is_bare: form.is_bare(),
-            is_combined: form.is_combined(),
-        }
-    }
+/// A form of an extraction; `in_query` is the label of that with the token in the query.
+fn of_form(form: &Extraction) -> Json {
+    let others = form.other_transports().map(|other| [other.name(), other.words()]);
+    json!({
+        "label": form.label(),
+        "name": form.name(),
+        "place": form.transport().name(),
+        "other_places": others.collect::<Vec<_>>(),
+        "in_query": form.sent_in(Transport::Query).label(),
+        "clause": form.clause(),
+        "protocol": form.protocol,
+        "names_no_region": form.names_no_region(),
+        "is_text": form.is_text(),
+        "has_id": form.has_id(),
+        "is_bare": form.is_bare(),
+        "is_combined": form.is_combined(),
+    })
 }
 
 /// What rows may use beside the functions above.
@@ -133,7 +119,6 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
     };
     let default_protocol = extract.protocol.default_text();
     let separators = extract.separators.iter().map(|of| json!({ "code": of.code, "text": of.text }));
-    let wrong = WrongToken::all().map(|wrong| json!({ "label": wrong.label, "reason": wrong.reason }));
     let (region, differing) = differing(extract, facts);
     value(json!({
         "num": range(NUM),
@@ -147,9 +132,11 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "own_protocol": protocol_to_name(extract, facts).unwrap_or(&default_protocol),
         "default_protocol": default_protocol,
         "default_region": extract.regions.default_text(),
-        "places": BTreeMap::from(Transport::ALL.map(|place| (place.label(), place.name()))),
+        "places": BTreeMap::from(Transport::ALL.map(|place| (place.name(), place.words()))),
         "headers": HEADERS,
-        "wrong_tokens": wrong.collect::<Vec<_>>(),
+        "wrong_tokens": WrongToken::all().collect::<Vec<_>>(),
+        "operations": contract.plain.keys().chain([&OperationId::Search]).map(|id| id.id()).collect::<Vec<_>>(),
+        "rejected_tokens": rejected_tokens(facts),
         "egress_ip": facts.egress_ip,
         "entitled_protocols": facts.entitled_protocols,
         "region": region,
@@ -157,6 +144,17 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "other_regions": other_regions(extract, facts),
         "more_than_scarce": more_than_scarce(extract, facts),
     }))
+}
+
+/// The rejected tokens of the facts. Without the fact, a plan still shows a case.
+fn rejected_tokens(facts: &Facts) -> Vec<Json> {
+    let shown = |(at, (reason, note)): (usize, (RejectionReason, &str))| {
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        json!({ "at": at, "reason": reason.name(), "clause": reason.clause(), "note": note })
+    };
+    let tokens = facts.rejected_tokens.iter().map(|token| (token.reason, token.note.as_str()));
+    let unknown = facts.rejected_tokens.is_empty().then_some((RejectionReason::Revoked, ""));
+    tokens.chain(unknown).enumerate().map(shown).collect()
 }
 
 /// Values of a parameter that its enum lacks.

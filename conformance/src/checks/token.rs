@@ -1,70 +1,33 @@
 //! Tokens that no service may take for the account's.
 
-use super::row::{Base, Credential, Edit, Row, reject, token_parameter, with};
+use serde::Serialize;
+
+use super::near::{Near, near};
+use super::row::{Edit, token_parameter, with};
 use crate::check::{Case, Cost, Probe, Stop};
 use crate::contract::{Clause, OperationId};
 use crate::target::{Fact, Secret};
-use crate::wire::{Exchange, QuerySpelling, Request, percent_encoded};
+use crate::wire::{Exchange, QuerySpelling, percent_encoded};
 
 /// A token that no service has issued.
 pub(crate) const UNKNOWN: &str =
     "sallyport-unknown-token-0000000000000000-which-is-longer-than-tokens-usually-are";
 
-/// A wrong token: its label, the reason why it is wrong, and how it is made from the account's. The first two are labels of cases, so
-/// they never change.
-#[derive(Debug, Clone, Copy)]
+/// A wrong token of `near.txt`, which is made from the account's.
+#[derive(Debug, Clone, Copy, Serialize)]
 pub(super) struct WrongToken {
     pub(super) label: &'static str,
     pub(super) reason: &'static str,
-    text: fn(&Secret) -> String,
+    #[serde(skip)]
+    near: Near,
 }
 
 impl WrongToken {
-    pub(super) const EMPTY: Self = Self::new("empty", "the token is empty", |_| String::new());
-    pub(super) const UNKNOWN: Self = Self::new("unknown", "the token is unknown", |_| UNKNOWN.to_owned());
-    pub(super) const ALTERED: Self =
-        Self::new("altered", "the last character of the token is another", altered);
-    pub(super) const OTHER_CASE: Self =
-        Self::new("other-case", "the letters of the token are in the other case", Secret::in_other_case);
-    /// A header can't carry it.
-    pub(super) const BEHIND_NUL: Self =
-        Self::new("behind-nul", "there is a NUL behind the token, and one more character", |token| {
-            format!("{}\0~", token.expose())
-        });
-
-    /// Those that a header can carry.
-    pub(super) const IN_HEADER: [Self; 13] = [
-        Self::EMPTY,
-        Self::new("blank", "the token is three spaces", |_| "   ".to_owned()),
-        Self::UNKNOWN,
-        Self::new("same-length", "the token is unknown and as long as a known one", |token| {
-            UNKNOWN.chars().cycle().take(token.expose().chars().count()).collect()
-        }),
-        Self::new("cut", "the last character of the token is missing", |token| {
-            token.without_last_character().to_owned()
-        }),
-        Self::new("longer", "there is one more character behind the token", |token| {
-            format!("{}~", token.expose())
-        }),
-        Self::ALTERED,
-        Self::new("altered-first", "the first character of the token is another", |token| {
-            format!("~{}", token.without_first_character())
-        }),
-        Self::OTHER_CASE,
-        // What databases match with any text.
-        Self::new("wildcard", "the token is a percent sign", |_| "%".to_owned()),
-        // What programs send when they have no token.
-        Self::new("null", "the token is the word null", |_| "null".to_owned()),
-        Self::new("undefined", "the token is the word undefined", |_| "undefined".to_owned()),
-        Self::new("zero", "the token is 0", |_| "0".to_owned()),
-    ];
-
-    const fn new(label: &'static str, reason: &'static str, text: fn(&Secret) -> String) -> Self {
-        Self { label, reason, text }
-    }
-
     pub(super) fn all() -> impl Iterator<Item = Self> {
-        Self::IN_HEADER.into_iter().chain([Self::BEHIND_NUL])
+        near("wrong token").filter_map(|near| {
+            let (label, reason) = near.label.split_once(" | ")?;
+            Some(Self { label, reason, near })
+        })
     }
 
     /// The token to send. The redactor knows each that is made of the account's.
@@ -72,9 +35,9 @@ impl WrongToken {
     /// # Errors
     /// Skip when no such token exists: some account has it, or the account's token has no letters.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
-        let text = (self.text)(probe.token());
+        let text = self.near.of(probe.token().expose());
         let mut known = std::iter::once(probe.token()).chain(probe.facts().secrets());
-        let is_missing = text.is_empty() && self.label != Self::EMPTY.label;
+        let is_missing = text.is_empty() && self.label != "empty";
         if is_missing || known.any(|secret| secret.expose() == text) {
             return Err(probe.skip("no wrong token of this kind can be made from the account's token"));
         }
@@ -82,46 +45,29 @@ impl WrongToken {
     }
 }
 
-/// Changes after which a query has no token under its name, or more than one.
-fn not_one() -> [(&'static str, Vec<Edit>); 10] {
-    use Edit::{AddToken, By, NoToken};
-    const OWN: Credential = Credential::Own;
-    const UNKNOWN: Credential = Credential::Wrong(WrongToken::UNKNOWN);
-    const EMPTY: Credential = Credential::Wrong(WrongToken::EMPTY);
-    let encoded = |probe: &Probe<'_>, good: Request| {
-        let name = percent_encoded(token_parameter(probe.contract(), &good));
-        Ok(good.raw_query(format!("{name}={}", percent_encoded(probe.token().expose()))))
-    };
-    // The case of a query counts (RFC 3986, 6.2.2.1): this is another parameter.
-    let capitals = |probe: &Probe<'_>, good: Request| {
-        let name = token_parameter(probe.contract(), &good);
-        Ok(good.without_query(name).add_query(&name.to_uppercase(), probe.token().expose()))
-    };
-    let list = |probe: &Probe<'_>, good: Request| {
-        let name = token_parameter(probe.contract(), &good);
-        Ok(good.without_query(name).add_query(&format!("{name}[]"), probe.token().expose()))
-    };
-    [
-        ("the token is absent", vec![NoToken]),
-        ("the token is sent twice", vec![AddToken(OWN)]),
-        ("the token is sent three times", vec![AddToken(OWN), AddToken(OWN)]),
-        ("the token is sent twice, with the second name percent-encoded", vec![with(encoded)]),
-        ("an unknown token is sent after the token", vec![AddToken(UNKNOWN)]),
-        ("an unknown token is sent before the token", vec![By(UNKNOWN), AddToken(OWN)]),
-        ("an empty token is sent after the token", vec![AddToken(EMPTY)]),
-        ("an empty token is sent before the token", vec![By(EMPTY), AddToken(OWN)]),
-        ("the name of the token is in capitals", vec![with(capitals)]),
-        ("the name of the token is that of a list", vec![with(list)]),
-    ]
+/// The token under another name than its own, which is left out except where it is to be sent twice. None for other words.
+pub(super) fn renamed(words: &str) -> Option<Edit> {
+    Some(match words {
+        "under its encoded name, too" => with(|probe, request| {
+            let name = percent_encoded(token_parameter(probe.contract(), &request));
+            Ok(request.raw_query(format!("{name}={}", percent_encoded(probe.token().expose()))))
+        }),
+        // The case of a query counts (RFC 3986, 6.2.2.1): this is another parameter.
+        "under its name in capitals" => under(str::to_uppercase),
+        "under its name as a list" => under(|name| format!("{name}[]")),
+        "in the body" => with(|probe, request| {
+            let name = token_parameter(probe.contract(), &request);
+            Ok(request.without_query(name).field(name, probe.token().expose()))
+        }),
+        _ => return None,
+    })
 }
 
-/// Rows of an operation that takes one token in the query: it is absent, repeated, misnamed or wrong. `label` is that of a
-/// wrong token.
-pub(super) fn one_token(base: &Base, label: fn(&WrongToken) -> &'static str) -> Vec<Row> {
-    let changed = not_one().into_iter().map(|(label, edits)| reject(label, label, edits));
-    let wrong = WrongToken::all()
-        .map(|wrong| reject(label(&wrong), wrong.reason, [Edit::By(Credential::Wrong(wrong))]));
-    changed.chain(wrong).map(|row| row.of(base.clone())).collect()
+fn under(other: fn(&str) -> String) -> Edit {
+    with(move |probe, request| {
+        let name = token_parameter(probe.contract(), &request);
+        Ok(request.without_query(name).add_query(&other(name), probe.token().expose()))
+    })
 }
 
 /// A query parameter that no operation has.
@@ -152,11 +98,6 @@ async fn accepts_other_spellings(
     let after = good.clone().without_query(name).add_query(OTHER_PARAMETER, 1).add_query(name, token);
     probe.accepts(clause, "the token follows another parameter", &after).await?;
     Ok(())
-}
-
-/// The token with a last character that real tokens hardly have.
-pub(super) fn altered(token: &Secret) -> String {
-    format!("{}~", token.without_last_character())
 }
 
 /// Whether two rejections have the same status and the same code.

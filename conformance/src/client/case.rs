@@ -151,8 +151,8 @@ impl ClientCase {
                 )
             }
             (Place::Lab, Some(id)) => {
-                let known = crate::lab::variations().into_iter().find(|variation| variation.id == id);
-                let decides = known.map(|variation| variation.decides).unwrap_or_default();
+                let known = crate::lab::variations().iter().find(|variation| variation.id == id);
+                let decides = known.map(|variation| &*variation.breaks).unwrap_or_default();
                 format!("decides unspecified behaviour so: {id}\n{decides}")
             }
             (Place::Lab, None) if self.steps.is_empty() => "behaves as the reference server does".to_owned(),

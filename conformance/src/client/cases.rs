@@ -109,7 +109,7 @@ fn left_out() -> impl Iterator<Item = &'static str> {
 
 /// A case for each variation that a call can meet.
 fn variations(contract: &Contract, addresses: &[String]) -> impl Iterator<Item = ClientCase> {
-    let ids = crate::lab::variations().into_iter().map(|variation| variation.id);
+    let ids = crate::lab::variations().iter().map(|variation| &*variation.id);
     let shown = ids.filter(|id| left_out().all(|left_out| left_out != *id));
     shown.filter_map(move |id| {
         let (operation, page_size, is_rejected) = suited(id)?;

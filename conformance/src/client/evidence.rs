@@ -93,10 +93,19 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
+    /// The requests of an execution.
+    pub(super) fn of(&self, execution: usize) -> impl DoubleEndedIterator<Item = &RecordedRequest> {
+        self.requests.iter().filter(move |recorded| recorded.execution == execution)
+    }
+
+    /// The extractions of an execution.
+    pub(super) fn extractions(&self, execution: usize) -> impl DoubleEndedIterator<Item = &RecordedRequest> {
+        self.of(execution).filter(|recorded| recorded.operation == Some(OperationId::Extract))
+    }
+
     /// The result that an execution has to report; none when no success was sent.
     pub(super) fn truth(&self, execution: usize) -> Option<Output> {
-        let of_execution = |recorded: &&RecordedRequest| recorded.execution == execution;
-        let last = self.requests.iter().filter(of_execution).rfind(|recorded| self.is_success(recorded))?;
+        let last = self.of(execution).rfind(|recorded| self.is_success(recorded))?;
         let body = last.reply.json();
         let ids = |name: &str| {
             let items = body["data"]["items"].as_array().into_iter().flatten();
@@ -117,7 +126,7 @@ impl Evidence {
             Operation::Groups => output.groups = Some(ids("groupId")),
             // The lab has made the pages of a search for what nobody has.
             Operation::Search if self.instances.is_empty() => {
-                let served = self.requests.iter().filter(of_execution).filter(|it| self.is_success(it));
+                let served = self.of(execution).filter(|it| self.is_success(it));
                 let bodies: Vec<Value> = served.map(|recorded| recorded.reply.json()).collect();
                 let items = bodies.iter().filter_map(|body| body["data"]["items"].as_array()).flatten();
                 let ids: BTreeSet<i64> = items.filter_map(|item| item["instanceId"].as_i64()).collect();
@@ -136,10 +145,7 @@ impl Evidence {
     pub(super) fn extracted(&self, execution: usize) -> Option<Output> {
         let mut seen = BTreeSet::new();
         let mut gateways = Vec::new();
-        let extractions = self.requests.iter().filter(|recorded| {
-            recorded.execution == execution && recorded.operation == Some(OperationId::Extract)
-        });
-        for (recorded, id) in extractions.zip(self.request_ids(execution)) {
+        for (recorded, id) in self.extractions(execution).zip(self.request_ids(execution)) {
             if self.is_success(recorded) && id.is_none_or(|id| seen.insert(id)) {
                 gateways.extend(endpoints(&recorded.reply.json()));
             }
@@ -195,8 +201,7 @@ impl Evidence {
     pub(super) fn error_problems(&self, duty: Duty) -> Vec<ClientFinding> {
         // A client that never sent the request that fails has no error to report.
         let met_failure = |number| {
-            let own = || self.requests.iter().filter(|recorded| recorded.execution == number);
-            own().next().is_none() || own().any(|recorded| !self.is_success(recorded))
+            self.of(number).next().is_none() || self.of(number).any(|recorded| !self.is_success(recorded))
         };
         let unaware = self.executions.iter().enumerate();
         let unaware = unaware.filter(|(number, execution)| execution.has_result() && met_failure(*number));
@@ -229,7 +234,7 @@ impl Evidence {
             Exit::Code(0) | Exit::Killed => false,
             Exit::Code(_) | Exit::Signal => execution.stdout.trim_ascii().is_empty(),
         });
-        is_crash && self.requests.iter().any(|recorded| recorded.execution == number)
+        is_crash && self.of(number).next().is_some()
     }
 
     /// A result although nothing was a success. Whatever the case is about, it is this duty that says what a success is.
@@ -271,8 +276,7 @@ impl Evidence {
 
     /// More requests of one execution than `most`.
     pub(super) fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<ClientFinding> {
-        let counts = (0..self.executions.len())
-            .map(|number| self.requests.iter().filter(|recorded| recorded.execution == number).count());
+        let counts = (0..self.executions.len()).map(|number| self.of(number).count());
         let many = counts.filter(|count| *count > most);
         many.map(|count| {
             ClientFinding::new(
@@ -298,10 +302,7 @@ impl Evidence {
         let id = |recorded: &RecordedRequest| {
             recorded.request.request_id(&self.contract.extract).filter(|id| !id.is_empty())
         };
-        let extractions = self.requests.iter().filter(|recorded| {
-            recorded.execution == execution && recorded.operation == Some(OperationId::Extract)
-        });
-        extractions.map(id).collect()
+        self.extractions(execution).map(id).collect()
     }
 
     /// Repeats of an extraction without a request id, and under another one.
@@ -349,8 +350,7 @@ impl Evidence {
 
     /// What was sent to an execution, without any value: "GET groups -> 429, GET groups -> 200".
     pub(super) fn summary(&self, execution: usize) -> String {
-        let of_execution = self.requests.iter().filter(|recorded| recorded.execution == execution);
-        let lines: Vec<String> = of_execution.map(RecordedRequest::line).collect();
+        let lines: Vec<String> = self.of(execution).map(RecordedRequest::line).collect();
         match lines.as_slice() {
             [] => "no request".to_owned(),
             [lines @ .., last] if lines.len() > 5 => {

@@ -43,7 +43,7 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFind
             }
         }
         // A busy machine starts a command late: its time counts from its first request.
-        let first = evidence.requests.iter().find(|recorded| recorded.execution == number);
+        let first = evidence.of(number).next();
         let starting = first.map_or(Duration::ZERO, |recorded| recorded.at.saturating_sub(begun));
         begun += execution.elapsed;
         if execution.elapsed.saturating_sub(starting) > case.limit + GRACE || execution.exit == Exit::Killed {
@@ -81,7 +81,7 @@ fn told_otherwise(case: &ClientCase, evidence: &Evidence) -> Option<ClientFindin
     }
     // Several extractions of fewer are as good, when they are as many in all, or stop where there are no more.
     for (run, _) in evidence.executions.iter().enumerate().filter(|(_, execution)| execution.has_result()) {
-        let own = || extractions().filter(|recorded| recorded.execution == run);
+        let own = || evidence.extractions(run);
         if own().last().is_some_and(|recorded| !evidence.is_whole(recorded)) {
             continue;
         }

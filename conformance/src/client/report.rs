@@ -80,15 +80,14 @@ impl ClientReport {
 
     /// One suite for each duty, one test for each case.
     fn junit(&self) -> Result<String, minijinja::Error> {
-        let properties = [("client", &self.client), ("contract", &self.contract)];
-        let properties: Vec<_> = properties.map(|(name, value)| (name.to_owned(), value.clone())).into();
+        let properties = [("client", self.client.as_str()), ("contract", self.contract.as_str())];
         let suite = |duty: Duty| JunitSuite {
             name: duty.to_string(),
-            properties: properties.clone(),
             tests: self.cases.iter().filter(|case| case.duty == duty).map(ClientCaseResult::test).collect(),
         };
         let suites = Duty::ALL.into_iter().map(suite).filter(|suite| !suite.tests.is_empty());
-        junit_document("sallyport-client-conformance", self.elapsed_ms, &suites.collect::<Vec<_>>())
+        let suites: Vec<JunitSuite> = suites.collect();
+        junit_document("sallyport-client-conformance", self.elapsed_ms, &properties, &suites)
     }
 
     /// Number of cases by outcome, in words.

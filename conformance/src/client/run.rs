@@ -226,11 +226,11 @@ impl World {
         let mut options = ProxyOptions { capitals: case.capitals, ..ProxyOptions::default() };
         let scenarios = Arc::new(Scenarios::default());
         if let Some(id) = case.variation {
-            let variation = lab::variations().into_iter().find(|variation| variation.id == id);
+            let variation = lab::variations().iter().find(|variation| variation.id == id);
             let variation =
                 variation.ok_or_else(|| ClientSuiteError::Lab(format!("unknown variation `{id}`")))?;
             options.capitals = variation.has_capitals();
-            layers = layers.variation(variation);
+            layers = layers.row(variation);
         }
         if !case.steps.is_empty() {
             layers = layers.scenarios(&scenarios);

@@ -42,7 +42,9 @@ pub(super) async fn explore(
         let broken = explorer.broken(relation, &query).await;
         lock(result).sent = explorer.reader.pages;
         let broken = match broken {
-            Err(stop) => return ended(stop),
+            // The limit of requests of the run ends an exploration like its own.
+            Err(Stop::Budget(BudgetError::Requests(_))) => return Ok(()),
+            Err(stop) => return Err(stop),
             Ok(None) => continue,
             Ok(Some(broken)) => broken,
         };
@@ -66,14 +68,6 @@ pub(super) async fn explore(
         report(probe, survey, broken, &format!("seed {seed}, step {step}")).await?;
     }
     Ok(())
-}
-
-/// The limit of requests of the run ends an exploration like its own.
-fn ended(stop: Stop) -> Result<(), Stop> {
-    match stop {
-        Stop::Budget(BudgetError::Requests(_)) => Ok(()),
-        stop => Err(stop),
-    }
 }
 
 struct Explorer<'a, 'p> {

@@ -4,59 +4,36 @@ use std::ops::{Deref, DerefMut};
 
 use serde_json::Value;
 
-use super::context::{Context, Memory};
+use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
 use crate::contract::{Contract, OperationId};
-use crate::target::{Facts, Secret};
 
 /// A request, to which it dereferences, with what a fault or a variation works with.
 #[derive(Debug, Clone)]
-pub struct Call<'a> {
-    /// The contract.
-    pub contract: &'static Contract,
-    /// What is known of the service's data.
-    pub facts: &'a Facts,
-    /// Token of the main account.
-    pub token: &'a Secret,
-    /// What happened before.
-    pub memory: &'a Memory,
-    context: &'a Context,
+pub(crate) struct Call {
+    pub(super) contract: &'static Contract,
+    pub(super) context: Context,
     request: ProxiedRequest,
 }
 
-impl<'a> Call<'a> {
-    pub(super) fn new(context: &'a Context, request: ProxiedRequest) -> Self {
-        let memory = &context.memory;
-        Self {
-            contract: context.contract,
-            facts: &context.facts,
-            token: &context.token,
-            memory,
-            context,
-            request,
-        }
-    }
-
-    /// What it works with.
-    pub(super) fn context(&self) -> &Context {
-        self.context
+impl Call {
+    pub(super) fn new(context: &Context, request: ProxiedRequest) -> Self {
+        Self { contract: context.contract, context: context.clone(), request }
     }
 
     /// Passes the request on, and returns the response.
-    pub async fn send(&self) -> Reply {
+    pub(crate) async fn send(&self) -> Reply {
         self.context.upstream.call(&self.request).await
     }
 
     /// The operation that the request is for.
-    #[must_use]
-    pub fn operation(&self) -> Option<OperationId> {
+    pub(crate) fn operation(&self) -> Option<OperationId> {
         self.context.operation(&self.request)
     }
 
     /// Whether a response is a success: status, code and list of the operation, or status and text where text was requested.
     /// Responses of another shape are left unchanged.
-    #[must_use]
-    pub fn accepted(&self, reply: &Reply) -> bool {
+    pub(crate) fn accepted(&self, reply: &Reply) -> bool {
         let Some(id) = self.operation() else { return false };
         let success = &self.contract.operation(id).success;
         let body = reply.json();
@@ -77,24 +54,23 @@ impl<'a> Call<'a> {
     }
 
     /// Whether an extraction asks for plain text.
-    #[must_use]
-    pub fn wants_text(&self) -> bool {
+    pub(crate) fn wants_text(&self) -> bool {
         let extract = &self.contract.extract;
         self.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
     /// Sets a parameter, in place of every occurrence of it.
-    pub fn set_param(&mut self, name: &str, value: &str) {
+    pub(crate) fn set_param(&mut self, name: &str, value: &str) {
         self.request.set_param(name, value);
     }
 
     /// Removes every occurrence of a parameter.
-    pub fn drop_param(&mut self, name: &str) {
+    pub(crate) fn drop_param(&mut self, name: &str) {
         self.request.drop_param(name);
     }
 
     /// Removes every credential, so that the server rejects the request in a conforming way.
-    pub fn reject(&mut self) {
+    pub(crate) fn reject(&mut self) {
         let extract = &self.contract.extract;
         self.drop_param(&extract.operation.api_key.name);
         self.headers.remove(extract.api_key_header.as_str());
@@ -102,13 +78,13 @@ impl<'a> Call<'a> {
     }
 
     /// Makes the request one of the account of a token.
-    pub fn act_as(&mut self, token: &str) {
+    pub(crate) fn act_as(&mut self, token: &str) {
         self.reject();
         self.set_param(&self.contract.extract.operation.api_key.name, token);
     }
 }
 
-impl Deref for Call<'_> {
+impl Deref for Call {
     type Target = ProxiedRequest;
 
     fn deref(&self) -> &ProxiedRequest {
@@ -116,7 +92,7 @@ impl Deref for Call<'_> {
     }
 }
 
-impl DerefMut for Call<'_> {
+impl DerefMut for Call {
     fn deref_mut(&mut self) -> &mut ProxiedRequest {
         &mut self.request
     }

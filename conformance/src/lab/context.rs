@@ -18,7 +18,7 @@ pub struct Context {
     /// What the requests go on to: the backend, or another layer in front of it.
     pub upstream: Upstream,
     /// What happened before.
-    pub memory: Arc<Memory>,
+    pub(super) memory: Arc<Memory>,
     backend: Arc<Backend>,
 }
 
@@ -63,7 +63,7 @@ impl Deref for Context {
 
 /// What a fault or a variation remembers between requests.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub(super) struct Memory {
     calls: AtomicU64,
     counts: Mutex<HashMap<String, u64>>,
     replies: Mutex<HashMap<String, Reply>>,
@@ -75,12 +75,12 @@ pub struct Memory {
 
 impl Memory {
     /// How often this was called before.
-    pub fn calls(&self) -> u64 {
+    pub(super) fn calls(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed)
     }
 
     /// How often this was called before with a key.
-    pub fn calls_of(&self, key: &str) -> u64 {
+    pub(super) fn calls_of(&self, key: &str) -> u64 {
         let mut counts = bounded(&self.counts);
         let count = counts.entry(key.to_owned()).or_default();
         *count += 1;
@@ -88,14 +88,12 @@ impl Memory {
     }
 
     /// How often [`Memory::calls_of`] was called with a key.
-    #[must_use]
-    pub fn count(&self, key: &str) -> u64 {
+    pub(super) fn count(&self, key: &str) -> u64 {
         bounded(&self.counts).get(key).copied().unwrap_or_default()
     }
 
     /// The response that was kept under a key.
-    #[must_use]
-    pub fn recall(&self, key: &str) -> Option<Reply> {
+    pub(super) fn recall(&self, key: &str) -> Option<Reply> {
         bounded(&self.replies).get(key).cloned()
     }
 
@@ -108,7 +106,7 @@ impl Memory {
     }
 
     /// Keeps a response under a key, in place of an earlier one.
-    pub fn keep(&self, key: &str, reply: &Reply) {
+    pub(super) fn keep(&self, key: &str, reply: &Reply) {
         bounded(&self.replies).insert(key.to_owned(), reply.clone());
     }
 }

@@ -5,7 +5,7 @@
 //! To test a client, start a `Sandbox`: the reference server behind a lab, with tokens and data (feature `embedded`, on by
 //! default).
 //!
-//! A [`Fault`] or a [`Variation`] changes requests before they are forwarded and responses before they are returned, so that the
+//! A fault or a variation, each a [`Row`], changes requests before they are forwarded and responses before they are returned, so that the
 //! server itself needs no switch to break a clause. The proof of the suite runs the checks against all of them.
 //!
 //! ```no_run
@@ -16,7 +16,7 @@
 //! let token = Secret::new("API_KEY", std::env::var("SALLYPORT_API_KEY")?);
 //! let target = Target::new("http://127.0.0.1:8080", token, Facts::default(), false)?;
 //! let backend = Backend::new(Contract::embedded()?, &target)?;
-//! let fault = lab::faults().into_iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
+//! let fault = lab::faults().iter().find(|fault| fault.id == "groups.order/descending").ok_or("unknown fault")?;
 //! let proxy = Proxy::start(Upstream::new(fault.server(Context::new(&backend)))).await?;
 //! println!("{}", proxy.base_url());
 //! # Ok(())
@@ -28,7 +28,6 @@ mod call;
 mod context;
 mod control;
 mod exchange;
-mod fault;
 mod journal;
 mod local;
 mod proxy;
@@ -39,17 +38,15 @@ mod scenario;
 mod socket;
 mod stack;
 mod upstream;
-mod variation;
 
 pub use backend::Backend;
-pub use call::Call;
-pub use context::{Context, Memory};
+pub use context::Context;
 pub use control::Control;
 pub use exchange::{Framing, ProxiedRequest, Reply};
-pub use fault::Fault;
 pub use journal::{Change, Entry, Journal};
 pub use local::LocalOnly;
 pub use proxy::{Proxy, ProxyOptions};
+pub use rows::row::{Kind, Row, faults, variations};
 #[cfg(feature = "embedded")]
 pub use sallyport_server::data::seed::{AddressPorts, Sample, SampleTokens};
 #[cfg(feature = "embedded")]
@@ -59,16 +56,3 @@ pub use sandbox::{Sandbox, SandboxError};
 pub use scenario::{DEFAULT, Progress, SCENARIO_HEADER, ScenarioError, Scenarios};
 pub use stack::Lab;
 pub use upstream::{Handler, Upstream};
-pub use variation::Variation;
-
-/// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
-#[must_use]
-pub fn faults() -> Vec<Fault> {
-    rows::faults()
-}
-
-/// Every conforming variation. Ids are unique.
-#[must_use]
-pub fn variations() -> Vec<Variation> {
-    rows::variations()
-}

@@ -6,11 +6,10 @@ use futures::future::BoxFuture;
 use super::backend::Backend;
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
-use super::fault::Fault;
 use super::journal::{Journal, JournaledServer, Layer};
+use super::rows::row::{Row, variations};
 use super::scenario::{ScenarioServer, Scenarios};
 use super::upstream::{Handler, Upstream};
-use super::variation::Variation;
 
 /// Faults, variations and scenarios, one in front of the other.
 ///
@@ -29,17 +28,10 @@ impl Lab {
         Self { upstream: backend.upstream.clone(), backend, journal: Arc::default() }
     }
 
-    /// Breaks a clause in this way.
+    /// Has this fault, or decides unspecified behaviour as this variation.
     #[must_use]
-    pub fn fault(self, fault: Fault) -> Self {
-        let layer = fault.row.layer(&self.upstream, &self.backend);
-        Self { upstream: Upstream::new(layer), ..self }
-    }
-
-    /// Decides unspecified behaviour in this way.
-    #[must_use]
-    pub fn variation(self, variation: Variation) -> Self {
-        let layer = variation.row.layer(&self.upstream, &self.backend);
+    pub fn row(self, row: &'static Row) -> Self {
+        let layer = row.layer(&self.upstream, &self.backend);
         Self { upstream: Upstream::new(layer), ..self }
     }
 
@@ -47,8 +39,8 @@ impl Lab {
     /// arrive. Variations that a server has to keep up for all of its responses are left out.
     #[must_use]
     pub fn pedantic(self, seed: u64) -> Self {
-        let legal = super::variations().into_iter().filter(|one| !one.is_consistent() && !one.has_capitals());
-        let layers = legal.map(|one| (one, one.row.layer(&self.upstream, &self.backend))).collect();
+        let legal = variations().iter().filter(|one| !one.is_consistent() && !one.has_capitals());
+        let layers = legal.map(|one| (one, one.layer(&self.upstream, &self.backend))).collect();
         let context = Context::before(self.upstream.clone(), &self.backend);
         let server = PedanticServer { layers, seed, count: AtomicU64::new(0), context };
         Self { upstream: Upstream::new(server), ..self }
@@ -78,7 +70,7 @@ impl Lab {
 
 /// Another variation for each request.
 struct PedanticServer {
-    layers: Vec<(Variation, Layer)>,
+    layers: Vec<(&'static Row, Layer)>,
     seed: u64,
     count: AtomicU64,
     context: Context,
@@ -90,7 +82,7 @@ impl Handler for PedanticServer {
         // The choice follows from the number alone, whatever other requests do meanwhile.
         let mut random = fastrand::Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let fitting = self.context.operation(&request).map(|operation| {
-            let fits = |(variation, _): &&(Variation, Layer)| variation.concerns(operation);
+            let fits = |(variation, _): &&(&Row, Layer)| variation.concerns(Some(operation));
             self.layers.iter().filter(fits).collect::<Vec<_>>()
         });
         match random.choice(fitting.unwrap_or_default()) {

@@ -21,11 +21,9 @@ pub(super) struct MaskedRequest {
 }
 
 /// Why a request's credentials can't be hidden.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unhidden {
-    Short,
-    TooMany,
-}
+const SHORT: &str = "a token of fewer than 6 characters cannot be hidden in reports";
+const TOO_MANY: &str =
+    "more than 200 different tokens, or 262,144 characters of them, cannot be hidden in reports";
 
 impl MaskedRequest {
     /// A request with names in place of its credentials.
@@ -99,19 +97,19 @@ impl Credentials {
     /// Minimum length of one, in characters; see [`Redactor::new`].
     const MIN_LENGTH: usize = 6;
 
-    /// Hides the credentials of a request from now on.
-    pub(super) fn learn(&mut self, masked: &MaskedRequest) -> Result<(), Unhidden> {
+    /// Hides the credentials of a request from now on, or says why it can't.
+    pub(super) fn learn(&mut self, masked: &MaskedRequest) -> Result<(), &'static str> {
         for (stand_in, value) in &masked.found {
             if Secret::is_shown(value) || self.known.contains_key(value) {
                 continue;
             }
             let length = value.chars().count();
             if length < Self::MIN_LENGTH {
-                return Err(Unhidden::Short);
+                return Err(SHORT);
             }
             let characters = self.characters.saturating_add(length);
             if self.known.len() >= Self::MAX || characters > Self::MAX_CHARACTERS {
-                return Err(Unhidden::TooMany);
+                return Err(TOO_MANY);
             }
             self.characters = characters;
             self.known.insert(value.clone(), stand_in);
@@ -142,8 +140,11 @@ fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> String) -> Strin
         body.contains('\\') || words.any(headers::is_credential)
     };
     if let Ok(mut value) = serde_json::from_str::<Value>(body) {
-        let is_masked = mask("", false, &mut value, &mut found)
-            || password::has_replaced_members(body.as_bytes(), &value) && may_name_one();
+        let mut is_masked = password::has_replaced_members(body.as_bytes(), &value) && may_name_one();
+        mask("", false, &mut value, &mut |name, text| {
+            is_masked = true;
+            found(name, text)
+        });
         return if is_masked { value.to_string() } else { body.to_owned() };
     }
     let is_form = !body.contains(|c: char| c.is_whitespace() || "{}<>\"".contains(c));
@@ -161,44 +162,28 @@ fn masked_body(body: &str, mut found: impl FnMut(&str, &str) -> String) -> Strin
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// Masks what is named like a credential, and all texts within it; returns whether there was something.
-fn mask(
-    name: &str,
-    is_within: bool,
-    value: &mut Value,
-    found: &mut impl FnMut(&str, &str) -> String,
-) -> bool {
+/// Masks what is named like a credential, and all texts within it.
+fn mask(name: &str, is_within: bool, value: &mut Value, found: &mut impl FnMut(&str, &str) -> String) {
     match value {
         Value::Object(members) => {
-            let members = members
-                .iter_mut()
-                .map(|(name, member)| mask(name, is_within || headers::is_credential(name), member, found));
-            members.filter(|is_masked| *is_masked).count() > 0
+            for (name, member) in members {
+                mask(name, is_within || headers::is_credential(name), member, found);
+            }
         }
-        Value::Array(items) => {
-            let items = items.iter_mut().map(|item| mask(name, is_within, item, found));
-            items.filter(|is_masked| *is_masked).count() > 0
-        }
-        Value::String(text) if is_within && !text.is_empty() => {
-            *text = found(name, text);
-            true
-        }
-        Value::Number(number) if is_within => {
-            *value = found(name, &number.to_string()).into();
-            true
-        }
-        _ => false,
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(name, is_within, item, found)),
+        Value::String(text) if is_within && !text.is_empty() => *text = found(name, text),
+        Value::Number(number) if is_within => *value = found(name, &number.to_string()).into(),
+        _ => {}
     }
 }
 
 /// The secret parts of a header: each cookie, the credentials after a scheme, or all of it.
-fn parts<'a>(name: &str, value: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+fn parts<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     if name.eq_ignore_ascii_case("cookie") {
         let of_cookie = |cookie: &'a str| cookie.split_once('=').map_or(cookie, |(_, value)| value).trim();
         // A cookie of a few characters chooses a language or a colour; none of its header is shown.
-        return Box::new(
-            value.split(';').map(of_cookie).filter(|value| value.chars().count() >= Credentials::MIN_LENGTH),
-        );
+        let is_long = |value: &&str| value.chars().count() >= Credentials::MIN_LENGTH;
+        return value.split(';').map(of_cookie).filter(is_long).collect();
     }
     let value = value.trim();
     let is_scheme = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
@@ -206,7 +191,7 @@ fn parts<'a>(name: &str, value: &'a str) -> Box<dyn Iterator<Item = &'a str> + '
         Some((scheme, rest)) if is_scheme(scheme) => rest.trim(),
         _ => value,
     };
-    Box::new(std::iter::once(secret).filter(|secret| !secret.is_empty()))
+    if secret.is_empty() { Vec::new() } else { vec![secret] }
 }
 
 impl std::fmt::Debug for Credentials {
@@ -223,7 +208,7 @@ mod tests {
         credentials: &mut Credentials,
         query: &str,
         body: Option<&str>,
-    ) -> Result<MaskedRequest, Unhidden> {
+    ) -> Result<MaskedRequest, &'static str> {
         let contract = Contract::embedded().expect("contract");
         let masked = MaskedRequest::new(contract, "GET", "/a", query, &[], body);
         credentials.learn(&masked).map(|()| masked)
@@ -257,21 +242,21 @@ mod tests {
             assert!(!body.contains("form") || !echo.contains("form-s3cret"), "{echo}");
         }
         let short = mask(&mut Credentials::default(), "", Some(r#"{"api_key":"abc"}"#));
-        assert_eq!(short.err(), Some(Unhidden::Short));
+        assert_eq!(short.err(), Some(SHORT));
     }
 
     #[test]
     fn what_cannot_be_hidden_is_not_judged() {
         let mut credentials = Credentials::default();
-        assert_eq!(mask(&mut credentials, "api_key=abc", None).err(), Some(Unhidden::Short));
+        assert_eq!(mask(&mut credentials, "api_key=abc", None).err(), Some(SHORT));
         assert!(mask(&mut credentials, "api_key=", None).is_ok());
         assert!(mask(&mut credentials, "api_key=%24API_KEY", None).is_ok(), "a stand-in of our own report");
         for number in 0..Credentials::MAX {
             mask(&mut credentials, &format!("api_key=token-{number}"), None).expect("hidden");
         }
-        assert_eq!(mask(&mut credentials, "api_key=one-more", None).err(), Some(Unhidden::TooMany));
+        assert_eq!(mask(&mut credentials, "api_key=one-more", None).err(), Some(TOO_MANY));
         assert!(mask(&mut credentials, "api_key=token-7", None).is_ok());
         let long = format!("api_key={}", "x".repeat(Credentials::MAX_CHARACTERS + 1));
-        assert_eq!(mask(&mut Credentials::default(), &long, None).err(), Some(Unhidden::TooMany));
+        assert_eq!(mask(&mut Credentials::default(), &long, None).err(), Some(TOO_MANY));
     }
 }

@@ -15,6 +15,8 @@ use crate::target::{Canaries, Facts};
 use crate::wire::{RecordedExchange, Usage};
 
 const NOT_SHOWN: &str = "the recorded traffic does not show it";
+const NOTHING_SHOWN: &str =
+    "no response of the archive shows more than that it holds no secret; export responses with their headers";
 const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `conformance run`";
 
 /// Judges recorded traffic. The report counts a clause as judged only when an exchange can show it.
@@ -199,7 +201,10 @@ fn report(
         usage: Usage { bytes, ..Usage::default() },
         ..Report::recorded(contract, target, checks, clauses, coverage)
     };
-    let verdict = Verdict::from_totals(report.totals, traffic.exchanges.is_empty());
+    // Any text can be searched for secrets, also what stands in for an export without headers.
+    let shows_nothing = seen.iter().all(|clause| *clause == Clause::AllNoSecrets);
+    report.stopped = (shows_nothing && !traffic.exchanges.is_empty()).then(|| NOTHING_SHOWN.to_owned());
+    let verdict = Verdict::from_totals(report.totals, shows_nothing);
     report.conclude(verdict);
     report
 }

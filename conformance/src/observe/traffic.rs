@@ -6,7 +6,7 @@ use reqwest::Url;
 use serde_json::json;
 
 use super::archive::{Archive, Entry};
-use super::credentials::{Credentials, MaskedRequest, Unhidden};
+use super::credentials::{Credentials, MaskedRequest};
 use crate::check::ExchangeLog;
 use crate::contract::{Contract, Operation, OperationId};
 use crate::report;
@@ -66,9 +66,6 @@ const NO_BODY: &str =
     "the archive has no body, or its beginning only; export it with the content of responses";
 const NOT_MODIFIED: &str = "the response came from a cache (304)";
 const TOO_LARGE: &str = "the request or the response is too large to judge";
-const SHORT: &str = "a token of fewer than 6 characters cannot be hidden in reports";
-const TOO_MANY: &str =
-    "more than 200 different tokens, or 262,144 characters of them, cannot be hidden in reports";
 
 /// What an archive has of one service.
 #[derive(Default)]
@@ -115,10 +112,7 @@ impl Service {
         let (query, sent_headers) =
             (url.query().unwrap_or_default(), entry.request.headers.unwrap_or_default());
         let masked = MaskedRequest::new(contract, &method, &path, query, &sent_headers, sent);
-        self.credentials.learn(&masked).map_err(|unhidden| match unhidden {
-            Unhidden::Short => SHORT,
-            Unhidden::TooMany => TOO_MANY,
-        })?;
+        self.credentials.learn(&masked)?;
         let next = self.callers.len();
         let caller = *self.callers.entry(masked.caller()).or_insert(next);
         let headers = headers.into_iter().filter(|header| !header.name.starts_with(':'));

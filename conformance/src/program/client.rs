@@ -8,7 +8,7 @@ use sallyport_conformance::{Contract, Verdict};
 use super::UsageError;
 use super::arguments::ClientArguments;
 use super::output::print;
-use super::reports;
+use super::reports::Reports;
 use super::setup;
 use super::signals::Signals;
 
@@ -17,8 +17,8 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     if arguments.list {
         return list(&arguments.only).await;
     }
-    reports::open(&arguments.report)?;
-    let output = reports::output_beside(&arguments.report);
+    let reports = Reports::open(&arguments.report)?;
+    let output = reports.output;
     let suite = ClientSuite {
         only: arguments.only,
         concurrency: arguments.concurrency.get().into(),
@@ -37,9 +37,7 @@ pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageE
     let report = suite.run_until(stopper.stopped(), finished).await?;
     signals.only_write(report.verdict);
     output.print(&report.text());
-    reports::write_rendered(&arguments.report, output, |format, writer| {
-        writer.write_all(report.render(format)?.as_bytes())
-    });
+    reports.write_rendered(|format, writer| writer.write_all(report.render(format)?.as_bytes()));
     Ok(report.verdict)
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use sallyport_conformance::config::{Connection, integer, nearest};
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
-    self, Backend, Control, Entry, Fault, Journal, Lab, LocalOnly, Proxy, ProxyOptions, Scenarios, Variation,
+    self, Backend, Control, Entry, Journal, Lab, LocalOnly, Proxy, ProxyOptions, Row, Scenarios,
 };
 use sallyport_conformance::report::{plain, quantity};
 use sallyport_conformance::run::{Glob, Stopper};
@@ -88,16 +88,17 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
                 .ok_or_else(|| unknown("clause", id, known(), "`conformance list` names those with checks"))
         })
         .transpose()?;
-    let mut faults = lab::faults();
-    faults.retain(|fault| {
-        glob.is_none_or(|glob| glob.matches(fault.id)) && clause.is_none_or(|clause| fault.clause() == clause)
-    });
+    let is_chosen = |fault: &&Row| {
+        glob.is_none_or(|glob| glob.matches(&fault.id))
+            && clause.is_none_or(|clause| fault.clause() == clause)
+    };
+    let faults: Vec<&Row> = lab::faults().iter().filter(is_chosen).collect();
     expect_match(glob, faults.is_empty(), "fault", "search.paging/*")?;
-    let object = |fault: &Fault| {
+    let object = |fault: &&Row| {
         let operations = names(&fault.operations());
         json!({ "id": fault.id, "clause": fault.clause(), "breaks": fault.breaks, "operations": operations })
     };
-    let line = |fault: &Fault| {
+    let line = |fault: &&Row| {
         format!("{}  {}  [{}]\n", fault.id, fault.breaks, names(&fault.operations()).join(", "))
     };
     print_list(&faults, json, object, line)
@@ -105,11 +106,11 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
 
 /// `conformance variations`.
 pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
-    let mut variations = lab::variations();
-    variations.retain(|variation| glob.is_none_or(|glob| glob.matches(variation.id)));
+    let is_chosen = |variation: &&Row| glob.is_none_or(|glob| glob.matches(&variation.id));
+    let variations: Vec<&Row> = lab::variations().iter().filter(is_chosen).collect();
     expect_match(glob, variations.is_empty(), "variation", "http.*")?;
-    let object = |variation: &Variation| json!({ "id": variation.id, "decides": variation.decides });
-    let line = |variation: &Variation| format!("{}  {}\n", variation.id, variation.decides);
+    let object = |variation: &&Row| json!({ "id": variation.id, "decides": variation.breaks });
+    let line = |variation: &&Row| format!("{}  {}\n", variation.id, variation.breaks);
     print_list(&variations, json, object, line)
 }
 
@@ -134,8 +135,8 @@ pub(crate) async fn proxy(mut arguments: ProxyArguments) -> Result<Verdict, Usag
     let stopper = Stopper::default();
     Signals::listen(stopper.clone(), Signals::TIME, Verdict::Conforms)?;
     // Reject unknown ids before anything listens.
-    let faults = named("fault", &arguments.fault, lab::faults, |fault| fault.id)?;
-    let variations = named("variation", &arguments.variation, lab::variations, |variation| variation.id)?;
+    let faults = named("fault", &arguments.fault, lab::faults())?;
+    let variations = named("variation", &arguments.variation, lab::variations())?;
     let scenarios = match &arguments.scenario {
         Some(file) => Scenarios::read(file)?,
         None => Scenarios::default(),
@@ -157,8 +158,8 @@ async fn serve(
     arguments: &ProxyArguments,
     (target, options): (&Target, &WireOptions),
     stopper: &Stopper,
-    faults: Vec<Fault>,
-    variations: Vec<Variation>,
+    faults: Vec<&'static Row>,
+    variations: Vec<&'static Row>,
     scenarios: Arc<Scenarios>,
 ) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
@@ -172,13 +173,13 @@ async fn serve(
             print(&if is_json { json_line(&json!(entry)) } else { line(entry) });
         }
     }));
-    let capitals = variations.iter().any(Variation::has_capitals);
+    let capitals = variations.iter().any(|variation| variation.has_capitals());
     let mut text = String::new();
     let mut note = |label: &str, words: &str| _ = writeln!(text, "{label:>10} {words}");
     let mut lab = Lab::new(Backend::connected(contract, target, options)?).journal(&journal);
     for variation in variations {
-        note("variation", &format!("{}: {}", variation.id, variation.decides));
-        lab = lab.variation(variation);
+        note("variation", &format!("{}: {}", variation.id, variation.breaks));
+        lab = lab.row(variation);
     }
     for fault in faults {
         note("fault", &format!("{}: {}", fault.id, fault.breaks));
@@ -186,7 +187,7 @@ async fn serve(
         if !lacks.is_empty() {
             note("warning", &format!("{} changes nothing without {}", fault.id, lacks.join(" and ")));
         }
-        lab = lab.fault(fault);
+        lab = lab.row(fault);
     }
     if arguments.pedantic {
         let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..1 << 32));
@@ -272,16 +273,11 @@ fn line(entry: &Entry) -> String {
 }
 
 /// The faults or variations with these ids.
-fn named<T>(
-    kind: &str,
-    ids: &[String],
-    all: fn() -> Vec<T>,
-    id_of: fn(&T) -> &str,
-) -> Result<Vec<T>, UsageError> {
+fn named<'r>(kind: &str, ids: &[String], all: &'r [Row]) -> Result<Vec<&'r Row>, UsageError> {
     let named = |id: &String| {
         let lists = format!("`conformance {kind}s` lists them");
-        let known = all().into_iter().find(|item| id_of(item) == id);
-        known.ok_or_else(|| unknown(kind, id, all().iter().map(id_of), &lists))
+        let known = all.iter().find(|row| row.id == *id);
+        known.ok_or_else(|| unknown(kind, id, all.iter().map(|row| &*row.id), &lists))
     };
     ids.iter().map(named).collect()
 }

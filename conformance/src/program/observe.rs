@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use clap::Args;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::config::integer;
-use sallyport_conformance::contract::Clause;
 use sallyport_conformance::observe::{Archive, LeftOut, Traffic, observe};
 use sallyport_conformance::report::{self, Detail, Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
@@ -12,7 +11,7 @@ use sallyport_conformance::{Contract, Report, Verdict};
 
 use super::UsageError;
 use super::arguments::inferred;
-use super::reports::{self, CommandGuard, ReportRequest};
+use super::reports::{ReportRequest, Reports};
 use super::signals::Signals;
 
 #[derive(Debug, Args)]
@@ -56,23 +55,23 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     let archive = Archive::read(file, arguments.max_bytes).map_err(|error| wrong(&error))?;
     let traffic = Traffic::from_archive(contract, archive, arguments.base_url.as_deref())
         .map_err(|error| wrong(&error))?;
-    reports::open(&arguments.report)?;
+    let reports = Reports::open(&arguments.report)?;
+    let output = reports.output;
     let mut report = observe(contract, &traffic, arguments.inferred.unwrap_or_default());
     if arguments.fail_on_warning && report.totals.warned > 0 {
         report.conclude(Verdict::Findings);
     }
 
     signals.only_write(report.verdict);
-    let output = reports::output_beside(&arguments.report);
     let detail = if arguments.verbose { Detail::Verbose } else { Detail::Normal };
     let screen = output.screen(detail);
     let mut text = report::failures(&report, &screen);
     text.push_str(&summary(&traffic, &report, arguments.verbose));
     text.push_str(&report::summary(&report, &screen));
-    let guard = CommandGuard::new(&arguments.report, output);
+    let resume = reports.without_commands();
     output.print(&text);
-    guard.end(output);
-    reports::write(&arguments.report, &report, output);
+    output.print(&resume);
+    reports.write(&report);
     Ok(report.verdict)
 }
 
@@ -84,17 +83,11 @@ fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     for LeftOut { reason, entries } in traffic.left_out() {
         text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
-    let clauses = |is_judged: bool| -> Vec<Clause> {
-        let of = report.clauses.iter().filter(|clause| (clause.checked > 0) == is_judged);
-        of.map(|clause| clause.id).collect()
-    };
-    text.push_str(&listed("seen", &clauses(true)));
-    if is_verbose {
-        text.push_str(&listed("not seen", &clauses(false)));
+    for (label, is_judged) in [("seen", true), ("not seen", false)] {
+        let clauses = report.clauses.iter().filter(|clause| (clause.checked > 0) == is_judged);
+        for clause in clauses.filter(|_| is_judged || is_verbose) {
+            text.push_str(&format!("{label:>16} {}\n", plain(clause.id.id())));
+        }
     }
     text
-}
-
-fn listed(label: &str, clauses: &[Clause]) -> String {
-    clauses.iter().map(|clause| format!("{label:>16} {}\n", plain(clause.id()))).collect()
 }

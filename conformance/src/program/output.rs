@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use sallyport_conformance::Verdict;
-use sallyport_conformance::report::{Detail, Screen, Style, plain};
+use sallyport_conformance::report::{Detail, Screen, plain};
 use serde_json::Value;
 
 use super::UsageError;
@@ -72,11 +72,7 @@ impl Output {
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let terminal = self.is_terminal();
         let width = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| usize::from(width));
-        Screen {
-            style: if terminal && !no_colour { Style::Coloured } else { Style::Plain },
-            width: width.filter(|_| terminal),
-            detail,
-        }
+        Screen { is_coloured: terminal && !no_colour, width: width.filter(|_| terminal), detail }
     }
 }
 

@@ -30,14 +30,25 @@ pub(crate) enum Destination {
     Workflow,
 }
 
-/// Where progress and summary go beside these reports.
-pub(crate) fn output_beside(reports: &[ReportRequest]) -> Output {
-    if reports.iter().any(ReportRequest::is_stdout) { Output::Stderr } else { Output::Stdout }
-}
-
 impl ReportRequest {
-    fn is_stdout(&self) -> bool {
-        self.destination == Destination::Stdout
+    /// Reads a request for a report in one of these formats.
+    pub(crate) fn one_of(formats: &[Format], text: &str) -> Result<Self, String> {
+        let (name, path) = text.split_once('=').unwrap_or((text, ""));
+        let format = Format::named(name).filter(|format| formats.contains(format));
+        let destination = match (format, path) {
+            (Some(Format::Github), _) => (text == name).then_some(Destination::Workflow),
+            (_, "") => None,
+            (_, "-") => Some(Destination::Stdout),
+            (_, path) => Some(Destination::File(path.into())),
+        };
+        let request = format.zip(destination).map(|(format, destination)| Self { format, destination });
+        request.ok_or_else(|| {
+            let forms = formats.iter().map(|format| match format {
+                Format::Github => format.name().to_owned(),
+                format => format!("{}=FILE", format.name()),
+            });
+            format!("expected {}", forms.collect::<Vec<_>>().join(", "))
+        })
     }
 
     /// The file, if it is one.
@@ -84,57 +95,82 @@ impl std::str::FromStr for ReportRequest {
     }
 }
 
-impl ReportRequest {
-    /// Reads a request for a report in one of these formats.
-    pub(crate) fn one_of(formats: &[Format], text: &str) -> Result<Self, String> {
-        let request = match text.split_once('=').filter(|(_, path)| !path.is_empty()) {
-            None if text == Format::Github.name() => {
-                Some(Self { format: Format::Github, destination: Destination::Workflow })
-            }
-            None => None,
-            Some((format, path)) => {
-                Format::named(format).filter(|format| *format != Format::Github).map(|format| {
-                    let destination =
-                        if path == "-" { Destination::Stdout } else { Destination::File(path.into()) };
-                    Self { format, destination }
-                })
-            }
-        };
-        request.filter(|request| formats.contains(&request.format)).ok_or_else(|| {
-            let forms = formats.iter().map(|format| match format {
-                Format::Github => format.name().to_owned(),
-                format => format!("{}=FILE", format.name()),
-            });
-            format!("expected {}", forms.collect::<Vec<_>>().join(", "))
-        })
-    }
+/// The reports of a run.
+pub(crate) struct Reports<'a> {
+    requests: &'a [ReportRequest],
+    /// Where progress and summary go beside them.
+    pub(crate) output: Output,
 }
 
-/// Files that can't be written are better known before the run than after it, and so are two reports in one place.
-pub(crate) fn open(requests: &[ReportRequest]) -> Result<(), UsageError> {
-    let mut places: Vec<(_, &ReportRequest)> = Vec::new();
-    for request in requests {
-        let place = request.place();
-        if let Some((_, first)) = places.iter().find(|(known, _)| *known == place) {
-            return Err(format!(
-                "--report: `{first}` and `{request}` write to the same place; expected one report for each file"
-            )
-            .into());
+impl<'a> Reports<'a> {
+    /// Files that can't be written are better known before the run than after it, and so are two reports in one place.
+    pub(crate) fn open(requests: &'a [ReportRequest]) -> Result<Self, UsageError> {
+        let mut places: Vec<(_, &ReportRequest)> = Vec::new();
+        for request in requests {
+            let place = request.place();
+            if let Some((_, first)) = places.iter().find(|(known, _)| *known == place) {
+                return Err(format!(
+                    "--report: `{first}` and `{request}` write to the same place; expected one report for each file"
+                )
+                .into());
+            }
+            places.push((place, request));
         }
-        places.push((place, request));
+        for request in requests {
+            let Some(path) = request.file() else { continue };
+            check(path).map_err(|error| {
+                let folder =
+                    path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
+                let advice = match folder {
+                    Some(folder) => format!("; create the folder {} first", folder.display()),
+                    None => String::new(),
+                };
+                format!("--report: {}: cannot be written: {error}{advice}", path.display())
+            })?;
+        }
+        let is_stdout = requests.iter().any(|request| request.destination == Destination::Stdout);
+        Ok(Self { requests, output: if is_stdout { Output::Stderr } else { Output::Stdout } })
     }
-    for request in requests {
-        let Some(path) = request.file() else { continue };
-        check(path).map_err(|error| {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-            let advice = match folder {
-                Some(folder) => format!("; create the folder {} first", folder.display()),
-                None => String::new(),
+
+    /// Writes what was asked for; annotations go to `output`, where people read. What cannot be written keeps nothing else from
+    /// being written.
+    pub(crate) fn write(&self, report: &Report) {
+        self.write_rendered(|format, writer| format.write(report, writer));
+        if self.has_workflow() {
+            append_summary(report);
+        }
+    }
+
+    /// The same for another kind of report, which `render` writes in each format that was asked for.
+    pub(crate) fn write_rendered(&self, render: impl Fn(Format, &mut dyn io::Write) -> io::Result<()>) {
+        let mut output = self.output;
+        for request in self.requests {
+            let render = |writer: &mut dyn io::Write| render(request.format, writer);
+            let written = match &request.destination {
+                Destination::Stdout => render(&mut io::BufWriter::new(Output::Stdout)),
+                Destination::Workflow => render(&mut output),
+                Destination::File(path) if is_special(path) => write_through(path, render),
+                Destination::File(path) => files::replace(path, render),
             };
-            format!("--report: {}: cannot be written: {error}{advice}", path.display())
-        })?;
+            if let Err(error) = written {
+                not_written(&format!("the report `{request}`"), &error);
+            }
+        }
     }
-    Ok(())
+
+    fn has_workflow(&self) -> bool {
+        self.requests.iter().any(|request| request.destination == Destination::Workflow)
+    }
+
+    /// Keeps GitHub's runner from taking what a service says for commands, until the text that is returned is printed.
+    pub(crate) fn without_commands(&self) -> String {
+        if !self.has_workflow() {
+            return String::new();
+        }
+        let (stop, resume) = report::without_commands(&unguessable());
+        self.output.print(&stop);
+        resume
+    }
 }
 
 /// Whether a path is of a pipe or a device, which is written to as it is, and not of a file, which is replaced.
@@ -155,35 +191,6 @@ fn check(path: &Path) -> io::Result<()> {
     files::check(path)
 }
 
-/// Writes what was asked for; annotations go to `output`, where people read. What cannot be written keeps nothing else from
-/// being written.
-pub(crate) fn write(requests: &[ReportRequest], report: &Report, output: Output) {
-    write_rendered(requests, output, |format, writer| format.write(report, writer));
-    if requests.iter().any(|request| request.destination == Destination::Workflow) {
-        append_summary(report);
-    }
-}
-
-/// The same for another kind of report, which `render` writes in each format that was asked for.
-pub(crate) fn write_rendered(
-    requests: &[ReportRequest],
-    mut output: Output,
-    render: impl Fn(Format, &mut dyn io::Write) -> io::Result<()>,
-) {
-    for request in requests {
-        let render = |writer: &mut dyn io::Write| render(request.format, writer);
-        let written = match &request.destination {
-            Destination::Stdout => render(&mut io::BufWriter::new(Output::Stdout)),
-            Destination::Workflow => render(&mut output),
-            Destination::File(path) if is_special(path) => write_through(path, render),
-            Destination::File(path) => files::replace(path, render),
-        };
-        if let Err(error) = written {
-            not_written(&format!("the report `{request}`"), &error);
-        }
-    }
-}
-
 /// Writes to a pipe or a device.
 fn write_through(path: &Path, render: impl Fn(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let mut writer = io::BufWriter::new(File::options().write(true).open(path)?);
@@ -199,31 +206,6 @@ fn append_summary(report: &Report) {
     let summary = report::job_summary(report).map_err(io::Error::other);
     if let Err(error) = opened.and_then(|mut file| file.write_all(summary?.as_bytes())) {
         not_written(&format!("the summary of {SUMMARY} to {}", path.display()), &error);
-    }
-}
-
-/// Keeps GitHub's runner from taking what a service says for commands, from now until the end of the value.
-pub(crate) struct CommandGuard {
-    resume: Option<String>,
-}
-
-impl CommandGuard {
-    /// A guard over `output`, if annotations are asked for.
-    pub(crate) fn new(requests: &[ReportRequest], output: Output) -> Self {
-        let is_workflow = requests.iter().any(|request| request.destination == Destination::Workflow);
-        let resume = is_workflow.then(|| {
-            let (stop, resume) = report::without_commands(&unguessable());
-            output.print(&stop);
-            resume
-        });
-        Self { resume }
-    }
-
-    /// Lets the runner take commands again.
-    pub(crate) fn end(self, output: Output) {
-        if let Some(resume) = self.resume {
-            output.print(&resume);
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::arguments::RunArguments;
 use super::lab::SandboxTokens;
 use super::output::{Output, print};
 use super::replay::read_report;
-use super::reports::{self, CommandGuard};
+use super::reports::Reports;
 use super::setup::{Setup, select};
 use super::signals::Signals;
 
@@ -34,14 +34,14 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     options.implementation = options.implementation.or(arguments.implementation);
     options.keep_exchanges = arguments.report.iter().any(|request| request.format == Format::Har);
     let before = arguments.since.as_deref().map(read_report).transpose()?;
-    reports::open(&arguments.report)?;
+    let reports = Reports::open(&arguments.report)?;
+    let output = reports.output;
     let detail = match (arguments.quiet, arguments.verbose) {
         (true, _) => Detail::Quiet,
         (_, true) => Detail::Verbose,
         _ => Detail::Normal,
     };
-    let output = reports::output_beside(&arguments.report);
-    let guard = CommandGuard::new(&arguments.report, output);
+    let resume = reports.without_commands();
     if detail > Detail::Quiet {
         output.print(&described);
     }
@@ -49,24 +49,15 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
         observed(contract, target, options, detail, output, before.as_ref()).await
     })
     .await;
-    guard.end(output);
+    output.print(&resume);
     let report = ran?;
-    reports::write(&arguments.report, &report, output);
+    reports.write(&report);
     let json = arguments.report.iter().find(|request| request.format == Format::Json);
     let command = json.and_then(|json| report::first_evidence(&report, &json.file()?.display().to_string()));
     if let Some(command) = command.filter(|_| detail > Detail::Quiet) {
         output.print(&format!("{:>16} {}\n", "as one file", report::plain(&command)));
     }
     Ok(report.verdict)
-}
-
-/// `conformance plan`.
-pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
-    let contract = Contract::embedded()?;
-    let setup = Setup::without_sending(&arguments.target)?;
-    let setup = selected(setup, &arguments)?;
-    let described = setup.described()?;
-    print_plan(contract, setup, &described).await
 }
 
 /// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; from its end on, a signal
@@ -108,7 +99,10 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     setup.options.detect = arguments.detect;
     setup.options.inferred = arguments.inferred.unwrap_or(setup.options.inferred);
     setup.options.gates = arguments.gates.over(std::mem::take(&mut setup.options.gates));
-    if let Some(idle) = requires_nothing(&setup.options.gates.require, Contract::embedded()?) {
+    // A pattern that matches no clause would be met by every run.
+    let contract = Contract::embedded()?;
+    let is_idle = |glob: &&Glob| !contract.catalogue.observable().any(|clause| glob.matches(clause.id.id()));
+    if let Some(idle) = setup.options.gates.require.iter().find(is_idle) {
         return Err(format!(
             "--require {}: it matches no clause that responses can show; `conformance list` names the clauses",
             idle.as_str()
@@ -119,17 +113,12 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     Ok(setup)
 }
 
-/// A pattern that matches no clause would be met by every run.
-fn requires_nothing<'a>(require: &'a [Glob], contract: &Contract) -> Option<&'a Glob> {
-    let clauses = || contract.catalogue.observable();
-    require.iter().find(|glob| !clauses().any(|clause| glob.matches(clause.id.id())))
-}
-
-async fn print_plan(
-    contract: &Contract,
-    Setup { target, options, .. }: Setup,
-    described: &str,
-) -> Result<Verdict, UsageError> {
+/// `conformance plan`.
+pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
+    let contract = Contract::embedded()?;
+    let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;
+    let described = setup.described()?;
+    let Setup { target, options, .. } = setup;
     let profile = options.profile;
     let planned = with_target(target, async |target| {
         let suite = Suite::new(contract, target, options)?;

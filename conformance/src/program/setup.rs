@@ -18,6 +18,9 @@ use super::{UsageError, warn};
 const MISSING_BASE_URL: &str =
     "pass --base-url, set SALLYPORT_BASE_URL, or write base-url in the configuration";
 
+const MISSING_TOKEN: &str =
+    "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin";
+
 /// Names the embedded server in every report.
 const EMBEDDED_SERVER: &str = "the embedded server of this program";
 
@@ -81,18 +84,16 @@ impl Setup {
 
     fn for_known_target(self) -> Result<Self, UsageError> {
         let has_embedded_server = cfg!(feature = "embedded");
-        match &self.information {
-            _ if self.target.is_some() => Ok(self),
-            Some(found) if has_embedded_server => Err(format!(
-                "missing base URL for {found}; {MISSING_BASE_URL}; to test the embedded server, pass --embedded"
-            )
-            .into()),
-            Some(found) => Err(format!("missing base URL for {found}; {MISSING_BASE_URL}").into()),
-            None if has_embedded_server => Ok(self),
-            None => {
-                Err(format!("missing base URL; {MISSING_BASE_URL}; this build has no embedded server").into())
-            }
+        if self.target.is_some() || has_embedded_server && self.information.is_none() {
+            return Ok(self);
         }
+        let found = self.information.as_ref().map(|found| format!(" for {found}")).unwrap_or_default();
+        let advice = match (has_embedded_server, &self.information) {
+            (true, _) => "; to test the embedded server, pass --embedded",
+            (false, Some(_)) => "",
+            (false, None) => "; this build has no embedded server",
+        };
+        Err(format!("missing base URL{found}; {MISSING_BASE_URL}{advice}").into())
     }
 
     /// Names the target and the configuration for the user.
@@ -113,13 +114,8 @@ impl Setup {
         };
         let proxy = self.target.as_ref().and_then(|target| self.options.wire.proxy_of(target.base()));
         let proxy = proxy.map(|proxy| format!("{:>16} {}\n", "proxy", plain(&proxy))).unwrap_or_default();
-        Ok(format!(
-            "{:>16} {}\n{proxy}{:>16} {}\n",
-            "target",
-            plain(&target),
-            "configuration",
-            plain(&config)
-        ))
+        let (target, config) = (plain(&target), plain(&config));
+        Ok(format!("{:>16} {target}\n{proxy}{:>16} {config}\n", "target", "configuration"))
     }
 
     fn with_token(arguments: &TargetArguments, need: AccountToken) -> Result<Self, UsageError> {
@@ -147,21 +143,20 @@ impl Setup {
             inferred,
         } = config;
         let passed = given_token(arguments)?;
-        let information = if passed.is_some() {
-            Some("a token".to_owned())
-        } else if variable(environment::TOKEN).is_some() {
-            Some("SALLYPORT_API_KEY in the environment".to_owned())
-        } else if token.is_some() {
-            Some("a token".to_owned())
-        } else {
-            let set = |fact: &&Fact| facts.has(**fact) || variable(fact.variable()).is_some();
-            let fact = Fact::ALL.iter().find(set).map(|fact| match variable(fact.variable()) {
-                Some(_) => format!("{} in the environment", fact.variable()),
-                None => format!("`{}` in `[facts]` of the configuration", fact.key()),
-            });
-            fact.or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
+        let of_environment = |name: &str| variable(name).map(|_| format!("{name} in the environment"));
+        let is_token_known = passed.is_some() || token.is_some();
+        let of_facts = || {
+            Fact::ALL.iter().find_map(|fact| {
+                let of_configuration = format!("`{}` in `[facts]` of the configuration", fact.key());
+                of_environment(fact.variable()).or(facts.has(*fact).then_some(of_configuration))
+            })
         };
-        let information = information.filter(|_| !arguments.embedded);
+        let of_token = of_environment(environment::TOKEN).filter(|_| passed.is_none());
+        let information = of_token
+            .or_else(|| is_token_known.then(|| "a token".to_owned()))
+            .or_else(of_facts)
+            .or_else(|| arguments.config.as_ref().map(|file| file.display().to_string()))
+            .filter(|_| !arguments.embedded);
         let base_url = if arguments.embedded {
             // That of the environment is for the other commands.
             if arguments.base_url.is_some() && arguments.base_url != std::env::var(environment::BASE_URL).ok()
@@ -182,19 +177,16 @@ impl Setup {
             None => None,
             Some(base_url) => {
                 let token = match (given, token) {
-                    (Some(given), _) => Some(given),
-                    (None, Some(TokenSource::Given(token))) => Some(token),
+                    (Some(given), _) => given,
+                    (None, Some(TokenSource::Given(token))) => token,
                     (None, Some(TokenSource::Command(command))) if need != AccountToken::Unused => {
                         let token = command.run()?;
                         renewal = Some(TokenRenewal::new(token.clone(), move || command.run().ok()));
-                        Some(token)
+                        token
                     }
-                    (None, _) => None,
+                    _ if need != AccountToken::Required => Secret::new("API_KEY", NO_TOKEN),
+                    _ => return Err(MISSING_TOKEN.into()),
                 };
-                let placeholder = || Secret::new("API_KEY", NO_TOKEN);
-                let token = token.or_else(|| (need != AccountToken::Required).then(placeholder)).ok_or(
-                    "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin",
-                )?;
                 let facts = facts_from(variable)?.over(facts);
                 Some(Target::new(&base_url, token, facts, connection.allow_http)?)
             }
@@ -306,10 +298,11 @@ fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptio
 /// Options of curl for the same certificates. curl reads the variables of a proxy itself.
 fn curl_options(connection: &Connection) -> Vec<String> {
     let Connection { ca_file, client_certificate, client_key, .. } = connection;
-    let files = [("--cacert", ca_file), ("--cert", client_certificate), ("--key", client_key)].into_iter();
-    let files =
-        files.filter_map(|(option, file)| Some([option.to_owned(), file.as_ref()?.display().to_string()]));
-    files.flatten().collect()
+    let files = [("--cacert", ca_file), ("--cert", client_certificate), ("--key", client_key)];
+    let given = |(option, file): (&str, &Option<PathBuf>)| {
+        Some([option.to_owned(), file.as_ref()?.display().to_string()])
+    };
+    files.into_iter().filter_map(given).flatten().collect()
 }
 
 /// Errors do not repeat the value, because it may be a secret.

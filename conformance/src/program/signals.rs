@@ -29,29 +29,24 @@ impl Signals {
     pub(crate) fn listen(stopper: Stopper, time: Duration, interrupted: Verdict) -> io::Result<Self> {
         let written = Arc::new(OnceLock::new());
         let ending = Arc::clone(&written);
-        let (ready, listening) = mpsc::channel();
-        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => runtime,
-                Err(error) => return ready.send(Err(error)).unwrap_or_default(),
-            };
-            runtime.block_on(async {
-                let mut kinds = match Kinds::listen() {
-                    Ok(kinds) => kinds,
-                    Err(error) => return ready.send(Err(error)).unwrap_or_default(),
-                };
-                // The receiver waits for it.
-                let _ = ready.send(Ok(()));
-                kinds.next().await;
-                stopper.stop("the run was interrupted");
-                if ending.get().is_none() {
-                    // Whichever comes first.
-                    let _ = timeout(time, kinds.next()).await;
-                }
-                end(ending.get().copied().unwrap_or(interrupted.exit_code()))
-            });
-        })?;
-        listening.recv().map_err(io::Error::other)??;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // Before the command goes on.
+        let mut kinds = {
+            let _entered = runtime.enter();
+            Kinds::listen()?
+        };
+        let until_ended = async move {
+            kinds.next().await;
+            stopper.stop("the run was interrupted");
+            if ending.get().is_none() {
+                // Whichever comes first.
+                let _ = timeout(time, kinds.next()).await;
+            }
+            end(ending.get().copied().unwrap_or(interrupted.exit_code()))
+        };
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || runtime.block_on(until_ended))?;
         Ok(Self { written })
     }
 

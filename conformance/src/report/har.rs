@@ -1,5 +1,6 @@
 //! HTTP Archive 1.2 (HAR), which browsers and proxies read and write.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use percent_encoding::percent_decode_str;
@@ -24,12 +25,7 @@ pub(super) fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()>
         comment: format!("contract {}, profile {}{left_out}", report.contract, report.profile),
         entries: Entries(report),
     };
-    write_pretty(&Archive { log }, writer)
-}
-
-#[derive(Serialize)]
-struct Archive<'a> {
-    log: Log<'a>,
+    write_pretty(&BTreeMap::from([("log", log)]), writer)
 }
 
 #[derive(Serialize)]
@@ -100,7 +96,7 @@ fn request(target: &str, exchange: &RecordedExchange) -> Value {
         "httpVersion": "unknown",
         "cookies": [],
         "headers": headers(&exchange.request_headers),
-        "queryString": pairs(&exchange.target),
+        "queryString": headers(&query(&exchange.target)),
         "headersSize": -1,
         "bodySize": exchange.request_body.as_ref().map_or(0, String::len),
     });
@@ -114,16 +110,13 @@ fn request(target: &str, exchange: &RecordedExchange) -> Value {
     request
 }
 
-fn headers(headers: &[(String, String)]) -> Vec<Value> {
-    headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
+/// Headers, or the pairs of a query.
+fn headers(pairs: &[(String, String)]) -> Vec<Value> {
+    pairs.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }
 
 fn header<'a>(headers: &'a [(String, String)], wanted: &str) -> Option<&'a str> {
     headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
-}
-
-fn pairs(target: &str) -> Vec<Value> {
-    query(target).into_iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }
 
 /// The pairs of a query, decoded. The redactor has seen them as they were sent, in every spelling.

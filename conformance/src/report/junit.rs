@@ -13,11 +13,10 @@ use crate::check::{Outcome, Severity};
 use crate::contract::Clause;
 use crate::run::{CheckResult, Report};
 
-/// Some tests with what they have in common.
+/// Tests of one operation or duty.
 #[derive(Serialize)]
 pub(crate) struct Suite {
     pub(crate) name: String,
-    pub(crate) properties: Vec<(String, String)>,
     pub(crate) tests: Vec<Test>,
 }
 
@@ -55,66 +54,61 @@ impl Test {
     }
 }
 
-/// A document of these suites.
-pub(crate) fn document(name: &str, elapsed_ms: u64, suites: &[Suite]) -> Result<String, Error> {
+/// A document of these suites, each with these properties.
+pub(crate) fn document(
+    name: &str,
+    elapsed_ms: u64,
+    properties: &[(&str, &str)],
+    suites: &[Suite],
+) -> Result<String, Error> {
     let tests: Vec<&Test> = suites.iter().flat_map(|suite| &suite.tests).collect();
-    let tests = Value::from(Serde(tests));
-    render(
-        template!("templates/junit.xml"),
-        context! { name, elapsed_ms, tests, suites => Value::from(Serde(suites)) },
-    )
+    let (tests, suites) = (Value::from(Serde(tests)), Value::from(Serde(suites)));
+    let properties = Value::from(Serde(properties));
+    render(template!("templates/junit.xml"), context! { name, elapsed_ms, properties, tests, suites })
 }
 
 /// The report as JUnit XML: one suite for each operation, one case for each check. A broken clause is a `failure`; no
 /// result, and a fault of ours or the network's, is an `error`, or `skipped` if another check shows why; a check that did not run is `skipped`; a flaky one carries
 /// `flakyFailure`. A run that ended early has a case of its own, which is an `error`.
 pub(super) fn junit(report: &Report) -> Result<String, Error> {
-    let said = lines(report, None);
-    let said = |label: &str| said.iter().find(|(known, _)| known == label).map(|(_, text)| text.clone());
+    let said = lines(report, false);
+    let said = |wanted: &str| Some(&said.iter().find(|(label, _)| label == wanted)?.1);
     let judged = format!("{} of {} judged", report.coverage.judged, report.coverage.clauses);
+    let diagnosis: Vec<String> = report.diagnosis.iter().flat_map(headlines).collect();
     let properties = [
-        ("target", Some(report.target.clone())),
+        ("target", Some(&report.target)),
         ("suite", said("suite")),
         ("profile", said("profile")),
-        ("implementation", report.implementation.clone()),
-        ("verdict", Some(report.conclusion.clone())),
-        ("clauses", Some(judged)),
+        ("implementation", report.implementation.as_ref()),
+        ("verdict", Some(&report.conclusion)),
+        ("clauses", Some(&judged)),
         ("detection", said("detection")),
         ("throttled", said("throttled")),
     ];
-    let diagnosis = report.diagnosis.iter().flat_map(headlines).map(|line| ("diagnosis", Some(line)));
-    let properties = properties.into_iter().chain(diagnosis);
-    let properties: Vec<_> = properties.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
-    let operation = |result: &CheckResult| result.id.split('.').next().unwrap_or_default().to_owned();
+    let properties = properties.into_iter().chain(diagnosis.iter().map(|line| ("diagnosis", Some(line))));
+    let properties: Vec<_> = properties.filter_map(|(name, value)| Some((name, value?.as_str()))).collect();
+    let operation = |result: &CheckResult| result.id.split('.').next().unwrap_or_default();
     // Checks are sorted by id.
     let operations = report.checks.chunk_by(|one, other| operation(one) == operation(other));
     let mut suites: Vec<Suite> = operations
         .map(|results| Suite {
-            name: results.first().map(operation).unwrap_or_default(),
-            properties: properties.clone(),
+            name: results.first().map(operation).unwrap_or_default().to_owned(),
             tests: results.iter().map(|result| test(report, result)).collect(),
         })
         .collect();
-    let kind = if report.verdict.prevents_testing() { report.verdict.name() } else { "stopped" };
-    let unmet = (!report.unmet.is_empty()).then(|| report.unmet.join("; "));
-    for (name, id, kind, reason) in [
-        ("run", "the run was completed", kind, report.stopped.clone()),
-        ("gates", "all gates are met", "not-shown", unmet),
-    ] {
-        let error = reason.map(|message| Test {
-            id: id.to_owned(),
-            status: "error",
-            kind: kind.to_owned(),
-            message,
-            ..Test::default()
-        });
-        suites.extend(error.map(|test| Suite {
-            name: name.to_owned(),
-            properties: Vec::new(),
-            tests: vec![test],
-        }));
+    let mut add_error = |name: &str, id: &str, kind: &str, message: String| {
+        let (id, kind) = (id.to_owned(), kind.to_owned());
+        let test = Test { id, status: "error", kind, message, ..Test::default() };
+        suites.push(Suite { name: name.to_owned(), tests: vec![test] });
+    };
+    if let Some(reason) = &report.stopped {
+        let kind = if report.verdict.prevents_testing() { report.verdict.name() } else { "stopped" };
+        add_error("run", "the run was completed", kind, reason.clone());
     }
-    document("sallyport-conformance", report.elapsed_ms, &suites)
+    if !report.unmet.is_empty() {
+        add_error("gates", "all gates are met", "not-shown", report.unmet.join("; "));
+    }
+    document("sallyport-conformance", report.elapsed_ms, &properties, &suites)
 }
 
 /// A report has every finding, and every command as a whole.

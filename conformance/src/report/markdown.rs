@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use minijinja::{Error, Value, context};
 
 use super::template::{render, template};
@@ -11,11 +9,11 @@ use crate::run::Report;
 const MAX_COMMENT_CHARACTERS: usize = 65_000;
 
 /// Maximum size of a command in a text of limited length. A longer one would leave no room for its finding.
-const MAX_COMMAND_BYTES: usize = 4_000;
+const MAX_COMMAND_BYTES: u32 = 4_000;
 
 /// The report as a summary in Markdown, for instance for a pull request.
 pub(super) fn markdown(report: &Report) -> Result<String, Error> {
-    Ok(within(&marked(report, usize::MAX)?, usize::MAX))
+    filled(&view(report), u32::MAX, u32::MAX)
 }
 
 /// The same, cut to the length of a pull request comment.
@@ -23,67 +21,39 @@ pub(super) fn comment(report: &Report) -> Result<String, Error> {
     markdown_within(report, MAX_COMMENT_CHARACTERS)
 }
 
-/// The same, cut to `max_bytes`.
+/// The same, cut to `max_bytes`: with as many findings, and as many lines of each list, as fit.
 pub(super) fn markdown_within(report: &Report, max_bytes: usize) -> Result<String, Error> {
-    Ok(within(&marked(report, MAX_COMMAND_BYTES)?, max_bytes))
-}
-
-/// Marks of the template: a place before a finding, a heading or a list item, where no code block is open; the end of a finding; and
-/// what is inside a `<details>` element. No text of others has control characters.
-const CUT: char = '\u{1}';
-const END_OF_FINDING: char = '\u{2}';
-const FOLD: char = '\u{3}';
-const END_OF_FOLD: char = '\u{4}';
-
-fn marked(report: &Report, max_command_bytes: usize) -> Result<String, Error> {
-    let mark = |mark: char| Value::from_safe_string(mark.to_string());
-    let view = context! {
-        max_command_bytes,
-        cut => mark(CUT),
-        end_of_finding => mark(END_OF_FINDING),
-        fold => mark(FOLD),
-        end_of_fold => mark(END_OF_FOLD),
-        ..view(report)
-    };
-    render(template!("templates/report.md"), view)
-}
-
-/// The text without its marks, cut to `max_bytes`, with a note about what is left out.
-fn within(marked: &str, max_bytes: usize) -> String {
-    /// Room for the note at the end, in bytes.
-    const END: usize = 200;
-    let room = max_bytes.saturating_sub(END);
-    let (mut text, mut findings, mut is_folded) = (String::with_capacity(marked.len()), 0, false);
-    let mut cut = None;
-    for c in marked.chars() {
-        match c {
-            CUT if text.len() <= room => cut = Some((text.len(), findings, is_folded)),
-            CUT => {}
-            END_OF_FINDING => findings += 1,
-            FOLD | END_OF_FOLD => is_folded = c == FOLD,
-            c => text.push(c),
+    let view = view(report);
+    let with = |shown: u32| filled(&view, shown, MAX_COMMAND_BYTES);
+    let mut text = with(u32::MAX)?;
+    let (mut least, mut most) = (0, u32::try_from(text.len()).unwrap_or(u32::MAX));
+    if text.len() <= max_bytes {
+        return Ok(text);
+    }
+    text = with(least)?;
+    if text.len() > max_bytes {
+        // Without findings and lists it consists of lines; the last one says what is left out.
+        let note = text.split_off(text.trim_end().rfind('\n').unwrap_or_default());
+        let room = max_bytes.saturating_sub(note.len());
+        let ends = text.match_indices('\n').map(|(end, _)| end + 1);
+        text.truncate(ends.take_while(|end| *end <= room).last().unwrap_or_default());
+        text.push_str(&note);
+    }
+    while most - least > 1 {
+        let middle = u32::midpoint(least, most);
+        let longer = with(middle)?;
+        match longer.len() <= max_bytes {
+            true => (text, least) = (longer, middle),
+            false => most = middle,
         }
     }
-    if text.len() <= max_bytes {
-        return text;
-    }
-    // Without a cut that fits, the text consists of reasons, one per line: cut at a line.
-    let line = || text[..text.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
-    let (at, shown, is_folded) = cut.unwrap_or_else(|| (line(), 0, false));
-    text.truncate(at);
-    if is_folded {
-        text.push_str("\n</details>\n");
-    }
-    let left_out = match findings - shown {
-        0 => "No finding is left out, but other lines are".to_owned(),
-        1 => "1 finding is left out".to_owned(),
-        more => format!("{more} findings are left out"),
-    };
-    let _ = write!(
-        text,
-        "\n**{left_out}, because the text would be too long.** The reports in other formats have everything.\n"
-    );
-    text
+    Ok(text)
+}
+
+/// The text with the first `shown` findings and lines of each list, and with each command up to `max_command_bytes`.
+fn filled(view: &Value, shown: u32, max_command_bytes: u32) -> Result<String, Error> {
+    let is_cut = shown < u32::MAX;
+    render(template!("templates/report.md"), context! { shown, is_cut, max_command_bytes, ..view.clone() })
 }
 
 /// Escapes text for Markdown, on one line, also in a table. What a reader would take for a mention, a reference or a link, which
@@ -138,31 +108,5 @@ mod tests {
             r"`(@org/team)` is `#1,` \*see\* `https://a.invalid/'\|x`  `WWW.a.invalid` or `GH-7` "
         );
         assert_eq!(fence("a ```` b"), "`````");
-    }
-
-    #[test]
-    fn a_text_is_cut_before_a_finding_and_counts_those_left_out() {
-        // Ten findings of 100 bytes, the last five in a `<details>` element.
-        let finding = |number| format!("{CUT}```sh\ncurl {number}{}\n```\n{END_OF_FINDING}", "x".repeat(84));
-        let [open, folded] = [0..5, 5..10].map(|numbers| numbers.map(finding).collect::<String>());
-        let marked = format!(
-            "# Head\n{open}{CUT}<details>\n{FOLD}{folded}</details>\n{END_OF_FOLD}{CUT}## Without a result\n\n- one\n{CUT}- two\n"
-        );
-        let whole = within(&marked, usize::MAX);
-        assert!(whole.chars().all(|c| c == '\n' || !c.is_control()), "{whole}");
-        assert_eq!(within(&marked, whole.len()), whole);
-        for longest in 210..whole.len() {
-            let cut = within(&marked, longest);
-            assert!(cut.len() <= longest, "{} of {longest}", cut.len());
-            assert_eq!(cut.matches("```").count() % 2, 0, "{cut}");
-            assert_eq!(cut.matches("<details>").count(), cut.matches("</details>").count(), "{cut}");
-            let shown = cut.matches("curl ").count();
-            let said = match 10 - shown {
-                0 => "No finding is left out".to_owned(),
-                1 => "**1 finding is left out".to_owned(),
-                more => format!("**{more} findings are left out"),
-            };
-            assert!(cut.contains(&said), "{said} in {cut}");
-        }
     }
 }

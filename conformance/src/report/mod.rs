@@ -33,7 +33,7 @@ pub(crate) use junit::{Suite as JunitSuite, Test as JunitTest, document as junit
 pub use panics::hush_panics;
 pub use plain::{plain, plain_lines};
 pub use progress::Progress;
-pub use screen::{Detail, Screen, Style};
+pub use screen::{Detail, Screen};
 #[cfg(feature = "embedded")]
 pub(crate) use template::render_lines;
 pub(crate) use template::{Template, render, template};

@@ -7,32 +7,23 @@ use std::fmt::Write as _;
 /// escapes such as `\u{1b}`. All untrusted text reaches a screen through this function.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
-    escaped(text, |_| false)
+    replaced(text, is_control, push_escape)
 }
 
 /// The same, but keeps line breaks and tabs.
 #[must_use]
 pub fn plain_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| matches!(c, '\n' | '\t'))
+    replaced(text, |c| is_control(c) && !matches!(c, '\n' | '\t'), push_escape)
 }
 
 /// JSON with the same characters as JSON escapes. They can only occur in its strings.
 pub(super) fn plain_json(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(is_control_of_json) {
-        return Cow::Borrowed(json);
-    }
-    let mut shown = String::with_capacity(json.len());
-    for c in json.chars() {
-        if !is_control_of_json(c) {
-            shown.push(c);
-            continue;
-        }
+    replaced(json, is_control_of_json, |shown, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             // Writing to a string does not fail.
             let _ = write!(shown, "\\u{unit:04x}");
         }
-    }
-    Cow::Owned(shown)
+    })
 }
 
 /// As [`is_control`], without the line breaks between the parts of a document: those in strings are escapes already.
@@ -40,18 +31,17 @@ fn is_control_of_json(c: char) -> bool {
     is_control(c) && (!c.is_ascii() || c == '\u{7f}')
 }
 
-fn escaped(text: &str, wanted: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let escapes = |c: char| is_control(c) && !wanted(c);
-    if !text.chars().any(escapes) {
+fn push_escape(shown: &mut String, c: char) {
+    shown.extend(c.escape_unicode());
+}
+
+fn replaced(text: &str, acts: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {
+    if !text.chars().any(acts) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
-        if escapes(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
+        if acts(c) { push(&mut shown, c) } else { shown.push(c) }
     }
     Cow::Owned(shown)
 }

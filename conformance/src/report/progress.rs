@@ -14,14 +14,14 @@ use crate::run::{CheckResult, Observer};
 /// Writes a line for each finished check, and on a terminal a status line with the running checks.
 #[derive(Debug)]
 pub struct Progress<W> {
-    state: Mutex<State<W>>,
+    writer: Mutex<W>,
+    state: Mutex<State>,
     screen: Screen,
     live: bool,
 }
 
-#[derive(Debug)]
-struct State<W> {
-    writer: W,
+#[derive(Debug, Default)]
+struct State {
     all: usize,
     /// The checks that have ended, and whether they failed.
     ended: BTreeMap<&'static str, bool>,
@@ -35,19 +35,11 @@ struct State<W> {
 impl<W: Write + Send> Progress<W> {
     /// Progress on a writer; `live` when the writer is a terminal, where the status line can be overwritten.
     pub fn new(writer: W, screen: Screen, live: bool) -> Self {
-        let state = State {
-            writer,
-            all: 0,
-            ended: BTreeMap::new(),
-            shown: BTreeMap::new(),
-            reasons: BTreeSet::new(),
-            running: Vec::new(),
-        };
-        Self { state: Mutex::new(state), screen, live }
+        Self { writer: Mutex::new(writer), state: Mutex::default(), screen, live }
     }
 
     /// Ignores errors: a closed pipe does not end the run.
-    fn write(&self, state: &mut State<W>, text: &str) {
+    fn write(&self, state: &State, text: &str) {
         const BACK_AND_CLEAR: &str = "\r\u{1b}[K";
         let mut whole = String::new();
         if self.live {
@@ -57,10 +49,11 @@ impl<W: Write + Send> Progress<W> {
         if self.live {
             whole.push_str(&self.status(state));
         }
-        let _ = state.writer.write_all(whole.as_bytes()).and_then(|()| state.writer.flush());
+        let mut writer = lock(&self.writer);
+        let _ = writer.write_all(whole.as_bytes()).and_then(|()| writer.flush());
     }
 
-    fn status(&self, state: &State<W>) -> String {
+    fn status(&self, state: &State) -> String {
         if state.ended.len() >= state.all && state.running.is_empty() {
             return String::new();
         }
@@ -80,10 +73,10 @@ impl<W: Write + Send> Observer for Progress<W> {
         let line = format!("{:>16} {} s left: {}", "waiting", left.as_secs(), plain(reason));
         if self.live {
             let text = self.screen.clipped(&line);
-            self.write(&mut state, &text);
+            self.write(&state, &text);
         } else if self.screen.detail > Detail::Quiet && state.reasons.insert(reason.to_owned()) {
             // A log gets each reason once.
-            self.write(&mut state, &(line + "\n"));
+            self.write(&state, &(line + "\n"));
         }
     }
 
@@ -96,14 +89,14 @@ impl<W: Write + Send> Observer for Progress<W> {
         } else {
             String::new()
         };
-        self.write(&mut state, &text);
+        self.write(&state, &text);
     }
 
     fn check_begun(&self, check: &'static Check) {
         let mut state = lock(&self.state);
         state.running.push(check.id);
         if self.live {
-            self.write(&mut state, "");
+            self.write(&state, "");
         }
     }
 
@@ -128,7 +121,7 @@ impl<W: Write + Send> Observer for Progress<W> {
         let is_shown = is_shown && is_other && (!is_known || self.screen.detail == Detail::Verbose);
         let text = if !is_shown { String::new() } else { check_text(result, &self.screen) };
         if self.live || !text.is_empty() {
-            self.write(&mut state, &text);
+            self.write(&state, &text);
         }
     }
 }

@@ -5,21 +5,12 @@ use super::plain;
 /// How text is laid out: colours, width and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Screen {
-    /// Whether colours are used.
-    pub style: Style,
+    /// Whether ANSI colours are used.
+    pub is_coloured: bool,
     /// Maximum number of columns of a line; `None` for no limit, as in a file.
     pub width: Option<usize>,
     /// How much is shown.
     pub detail: Detail,
-}
-
-/// Whether colours are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// Text alone.
-    Plain,
-    /// With ANSI colours.
-    Coloured,
 }
 
 /// How much is shown.
@@ -44,7 +35,7 @@ pub(super) enum Tone {
 
 impl Screen {
     /// Text for a file or a pipe.
-    pub const PLAIN: Self = Self { style: Style::Plain, width: None, detail: Detail::Normal };
+    pub const PLAIN: Self = Self { is_coloured: false, width: None, detail: Detail::Normal };
 
     /// Width of the column of labels.
     pub(super) const LABELS: usize = 16;
@@ -59,9 +50,9 @@ impl Screen {
             Tone::Faint => "2",
             Tone::Strong => "1",
         };
-        match self.style {
-            Style::Plain => text.into_owned(),
-            Style::Coloured => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        match self.is_coloured {
+            false => text.into_owned(),
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
         }
     }
 

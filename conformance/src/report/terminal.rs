@@ -6,7 +6,7 @@ use super::cause::{Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
 use super::template::{render_lines, template};
 use super::view::finding_view;
-use super::words::{lines, seconds};
+use super::words::lines;
 use super::{Detail, Screen, plain};
 use crate::check::Evidence;
 use crate::run::{CheckResult, Report, Verdict};
@@ -113,8 +113,7 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     let verdict = screen.paint(verdict_tone(report), &report.conclusion);
     let tested = report.implementation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&format!("{}{tested}", report.target)));
-    let busy = is_verbose.then(|| seconds(report.busy_ms));
-    for lines in lines(report, busy).chunk_by(|(one, _), (other, _)| one == other) {
+    for lines in lines(report, is_verbose).chunk_by(|(one, _), (other, _)| one == other) {
         let label = lines.first().map_or("", |(label, _)| label.as_str());
         let (tone, is_shown) = match label {
             "violated" => (Tone::Bad, true),

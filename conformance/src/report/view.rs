@@ -17,15 +17,17 @@ use crate::wire::RecordedExchange;
 
 /// A report with the words that are made from it.
 pub(super) fn view(report: &Report) -> Value {
-    let lines = lines(report, None);
+    let lines = lines(report, false);
     let said: BTreeMap<&str, &str> = lines.iter().map(|(label, text)| (&**label, &**text)).collect();
     let (mut causes, mut findings, mut all_findings) = (Vec::new(), Vec::new(), Vec::new());
     for Group { diagnosis, example, others } in groups(report, false) {
         let causes_of = diagnosis.map(headlines);
-        let view = |finding| finding_view(report, finding, causes_of.as_deref());
-        let (first, other_views) = (view(example), others.iter().copied().map(view).collect::<Vec<_>>());
-        all_findings.push(first.clone());
-        all_findings.extend(other_views.iter().cloned());
+        let mut view = |finding| {
+            let view = finding_view(report, finding, causes_of.as_deref());
+            all_findings.push(context! { number => all_findings.len(), ..view });
+            all_findings.last().cloned()
+        };
+        let (first, other_views) = (view(example), others.iter().copied().map(&mut view).collect::<Vec<_>>());
         match &causes_of {
             Some(headlines) => {
                 causes.push(context! { headlines, folded => folded(&others), first, others => other_views });
@@ -41,7 +43,6 @@ pub(super) fn view(report: &Report) -> Value {
         outcomes => counted(report.totals),
         facts => run_lines(&lines).map(|(label, text)| context! { label, text }).collect::<Vec<_>>(),
         said => Value::from(Serde(said)),
-        violated => Value::from(Serde(report.clauses.iter().filter(|clause| clause.failures > 0).collect::<Vec<_>>())),
         not_judged => not_judged(report).collect::<Vec<_>>(),
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
         changes => changes(report, &FindingChange::ALL),
@@ -61,7 +62,7 @@ pub(super) fn page_view(report: &Report) -> Value {
     let skipped = Unresolved::skipped(&report.checks).into_iter().filter(|skips| !skips.cases.is_empty());
     let skipped_cases = skipped.map(|skips| context! { reason => skips.reason, cases => skips.cases });
     context! {
-        operations => operations(report),
+        clauses => report.clauses.iter().map(|clause| clause_view(report, clause)).collect::<Vec<_>>(),
         skipped_cases => skipped_cases.collect::<Vec<_>>(),
         observations => observations(report),
         ..view(report)
@@ -119,22 +120,13 @@ fn fingerprint(check: &CheckResult, finding: &Finding) -> String {
     format!("{}:{clause}:{case}:{number}", check.id)
 }
 
-/// The clauses of each operation; they are sorted by id.
-fn operations(report: &Report) -> Vec<Value> {
-    let name = |clause: &ClauseSummary| clause.id.id().split('.').next().unwrap_or_default();
-    let operation = |clauses: &[ClauseSummary]| {
-        let views: Vec<Value> = clauses.iter().map(|clause| clause_view(report, clause)).collect();
-        context! { name => clauses.first().map(name), clauses => views }
-    };
-    report.clauses.chunk_by(|one, other| name(one) == name(other)).map(operation).collect()
-}
-
 fn clause_view(report: &Report, clause: &ClauseSummary) -> Value {
     let cites = |check: &&CheckResult| check.clauses.contains(&clause.id);
     let checks: Vec<&CheckResult> = report.checks.iter().filter(cites).collect();
     let word = standing(clause, &checks);
     let detection = report.detection.clauses.iter().find(|detection| detection.id == clause.id);
     context! {
+        operation => clause.id.id().split('.').next(),
         clause => Value::from(Serde(clause)),
         word => word,
         outcome => class(word),

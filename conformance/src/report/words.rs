@@ -7,7 +7,7 @@ use super::cause::groups;
 use super::curl;
 use super::quantity;
 use super::template::{render_lines, template};
-use crate::check::{Finding, Observation, Outcome};
+use crate::check::{Finding, Outcome};
 use crate::detection::{Detection, Unlock};
 use crate::run::{
     ChangedFinding, CheckResult, FindingChange, NotJudged, Report, Totals, Unresolved, finding_id,
@@ -67,46 +67,20 @@ pub(super) fn inference(finding: &Finding) -> String {
 }
 
 /// What a report says beside its findings: a label and a text for each line, in the order of a terminal. What is left out on some
-/// screens is among them, and `busy` is the time in checks where it is to be shown.
-pub(super) fn lines(report: &Report, busy: Option<f64>) -> Vec<(String, String)> {
-    let observations = report.checks.iter().flat_map(|result| {
-        let line = |seen: &Observation| format!("{}: {} ({})", seen.unspecified, seen.text, result.id);
-        result.observations.iter().map(line)
-    });
+/// screens is among them; the time in checks only if `with_busy`.
+pub(super) fn lines(report: &Report, with_busy: bool) -> Vec<(String, String)> {
     // Reasons that leave no clause open stand among what was skipped.
     let open = report.coverage.not_judged.iter().filter(|reason| !reason.clauses.is_empty());
-    let violated: Vec<_> = report.clauses.iter().filter(|clause| clause.failures > 0).collect();
     let view = context! {
-        stopped => report.stopped.iter().cloned().collect::<Vec<_>>(),
-        unmet => &report.unmet,
-        violated => Value::from(Serde(violated)),
-        expectations => Value::from(Serde(&report.expectations)),
+        report => Value::from(Serde(report)),
         changed => changes(report, &[FindingChange::New, FindingChange::Fixed]),
         without_result => Unresolved::inconclusive(&report.checks).iter().map(Unresolved::line).collect::<Vec<_>>(),
-        throttling => Value::from(Serde(report.throttling)),
-        run_again => Value::from(Serde(report.run_again)),
-        judged => report.coverage.judged,
-        clauses => report.coverage.clauses,
-        checks => report.totals.all(),
         outcomes => counted(report.totals),
         detection => detected(&report.detection, "would have noticed"),
         not_judged => open.map(reason_text).collect::<Vec<_>>(),
         not_noticed => not_noticed(report).collect::<Vec<_>>(),
-        observations => observations.collect::<Vec<_>>(),
-        suite => &report.suite,
-        contract => &report.contract,
-        sha256 => &report.contract_sha256,
-        to_judge_more => to_judge_more(report).into_iter().collect::<Vec<_>>(),
-        discovered => Value::from(Serde(&report.discovered)),
-        explored => Value::from(Serde(report.explored)),
-        is_recorded => report.profile == Report::RECORDED,
-        profile => report.profile,
-        budget => Value::from(Serde(&report.budget)),
-        usage => Value::from(Serde(report.usage)),
-        elapsed => format!("{:.2}", seconds(report.elapsed_ms)),
-        renewals => report.token_renewals,
-        busy => busy.map(|busy| format!("{busy:.2}")),
-        begun => &report.begun,
+        to_judge_more => to_judge_more(report),
+        with_busy,
     };
     render_lines(template!("templates/summary.txt"), &view)
 }

@@ -67,25 +67,22 @@ pub(super) fn choose(
     let candidates = Candidates::of(planned, matrix, |case| case.skipped.is_none());
     let enough = detect.map(|percent| (candidates.values.len() * usize::from(percent)).div_ceil(100));
     let taken = candidates.best(most, enough);
-    let skipped: Vec<_> = (0..candidates.all.len())
-        .filter(|number| !taken.contains(number))
-        .map(|number| {
-            let Candidate { at, check, case, .. } = &candidates.all[number];
-            (*at, SentControls::default().price(check, case))
-        })
-        .collect();
-    drop(candidates);
-    for ((check, case), price) in skipped {
-        let case = &mut planned[check].cases[case];
-        let Budget { requests, gateways, .. } = allowance.budget;
-        match detect {
-            Some(percent) => case.skipped = Some(format!("not needed to notice {percent} % of the known faults")),
-            None if price.gateways > 0 => case.leave_out(format!(
-                "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run more"
-            )),
-            None => case.leave_out(format!(
-                "the run may send at most {requests} requests, retries included; raise --max-requests to run more"
-            )),
+    let Budget { requests, gateways, .. } = allowance.budget;
+    for (check, planned) in planned.iter_mut().enumerate() {
+        for (number, case) in planned.cases.iter_mut().enumerate() {
+            if case.skipped.is_some() || taken.contains(&(check, number)) {
+                continue;
+            }
+            case.is_left_out = detect.is_none();
+            case.skipped = Some(match detect {
+                Some(percent) => format!("not needed to notice {percent} % of the known faults"),
+                None if case.case.cost_alone().gateways > 0 => format!(
+                    "the run may extract at most {gateways} gateways and send {requests} requests; raise --max-gateways or --max-requests to run more"
+                ),
+                None => format!(
+                    "the run may send at most {requests} requests, retries included; raise --max-requests to run more"
+                ),
+            });
         }
     }
 }
@@ -97,20 +94,19 @@ pub(super) fn choose_more(
     matrix: &Matrix,
     allowance: Allowance<'_>,
     has_result: &dyn Fn(&str, &str) -> bool,
-) -> Vec<(usize, usize)> {
+) -> BTreeSet<(usize, usize)> {
     let failed = failed_controls(planned, has_result);
     let has_own_controls = |case: &Case| case.controls_in_run().next().is_none() && case.cost().gateways > 0;
     let has_failed =
         |case: &Case| case.controls_in_run().any(|shared| failed.contains(shared.label.as_ref()));
-    let chosen = |may: &dyn Fn(&Case) -> bool| -> Vec<(usize, usize)> {
-        let mut candidates = Candidates::of(planned, matrix, |case| case.is_left_out() && may(&case.case));
+    let chosen = |may: &dyn Fn(&Case) -> bool| {
+        let mut candidates = Candidates::of(planned, matrix, |case| case.is_left_out && may(&case.case));
         let ran = Candidates::of(planned, matrix, |case| case.skipped.is_none()).all.into_iter();
         candidates.ran = ran.filter(|ran| has_result(ran.check.id, ran.case.label())).collect();
-        let taken = candidates.best(allowance.plannable(), None);
-        taken.into_iter().map(|number| candidates.all[number].at).collect()
+        candidates.best(allowance.plannable(), None)
     };
     // Where valid extractions are rejected, those that are compared with a control request of their own may tell why.
-    let telling = if failed.is_empty() { Vec::new() } else { chosen(&has_own_controls) };
+    let telling = if failed.is_empty() { BTreeSet::new() } else { chosen(&has_own_controls) };
     if telling.is_empty() { chosen(&|case| !has_failed(case)) } else { telling }
 }
 
@@ -135,6 +131,7 @@ struct Candidate<'a> {
     at: (usize, usize),
     check: &'static Check,
     case: &'a Case,
+    subject: Subject,
     /// The clauses that it judges: those of which it notices known faults.
     clauses: BTreeSet<Clause>,
     /// Numbers of the known faults that it notices.
@@ -146,12 +143,6 @@ struct Candidate<'a> {
 
 /// The id of a check, and which of several supplied things a case is about.
 type Subject = (&'static str, Option<usize>);
-
-impl Candidate<'_> {
-    const fn subject(&self) -> Subject {
-        (self.check.id, self.case.subject())
-    }
-}
 
 struct Candidates<'a> {
     all: Vec<Candidate<'a>>,
@@ -231,6 +222,7 @@ impl<'a> Candidates<'a> {
                         at: (at, of_check),
                         check: planned.check,
                         case: &case.case,
+                        subject: (planned.check.id, case.case.subject()),
                         clauses: cited.chain(shown).copied().chain(case.case.clause()).collect(),
                         notices,
                         with_controls: with_controls.into_iter().collect(),
@@ -241,11 +233,11 @@ impl<'a> Candidates<'a> {
         Self { all, ran: Vec::new(), values }
     }
 
-    /// The numbers of the chosen candidates; `enough` ends the choice after this number of known faults.
-    fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<usize> {
+    /// The places of the chosen candidates; `enough` ends the choice after this number of known faults.
+    fn best(&self, max: Cost, enough: Option<usize>) -> BTreeSet<(usize, usize)> {
         let choices = SHARERS.map(|sharers| self.take(max, enough, sharers)).into_iter();
         let best = choices.max_by_key(|choice| (choice.judged.len(), choice.detected, choice.left.requests));
-        best.map(|choice| choice.taken).unwrap_or_default()
+        best.into_iter().flat_map(|choice| choice.taken).map(|number| self.all[number].at).collect()
     }
 
     /// Chooses the candidate with the highest value for its price, and again, until nothing more fits.
@@ -306,7 +298,7 @@ impl Choice<'_> {
     fn worth(&self, candidate: &Candidate<'_>) -> Worth {
         const PARTS: u64 = 1 << 10;
         let clauses = candidate.clauses.difference(&self.judged).count();
-        let of_check = if self.subjects.contains(&candidate.subject()) { 0 } else { CHECK };
+        let of_check = if self.subjects.contains(&candidate.subject) { 0 } else { CHECK };
         let (mut new, mut again) = (CLAUSE.saturating_mul(clauses as u64).saturating_add(of_check), 0);
         for fault in self.notices(candidate) {
             match usize::from(self.noticed[*fault]) {
@@ -323,42 +315,30 @@ impl Choice<'_> {
         (new > 0, gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1))
     }
 
-    /// What is left of the budget after a cost; none if it is not affordable.
-    fn left_after(&self, cost: Cost) -> Option<Cost> {
-        let requests = self.left.requests.checked_sub(cost.requests)?;
-        let gateways = self.left.gateways.checked_sub(cost.gateways)?;
-        Some(Cost { requests, gateways })
-    }
-
     fn try_take(&mut self, number: usize, candidate: &Candidate<'_>) -> bool {
         let price = self.sent.price(candidate.check, candidate.case);
-        let Some(left) = self.left_after(price) else { return false };
+        let requests = self.left.requests.checked_sub(price.requests);
+        let gateways = self.left.gateways.checked_sub(price.gateways);
+        let (Some(requests), Some(gateways)) = (requests, gateways) else { return false };
         let notices = self.notices(candidate);
-        self.left = left;
+        self.left = Cost { requests, gateways };
         self.sent.add(candidate.check, candidate.case);
-        self.judge(candidate);
-        self.add(notices);
+        self.count(candidate, notices);
         self.taken.insert(number)
     }
 
     /// Counts a case that had a result. The controls that it shared in the run need not be sent again.
     fn add_result(&mut self, ran: &Candidate<'_>) {
         ran.case.controls_in_run().for_each(|control| self.sent.add_control(control));
-        self.judge(ran);
-        self.add(&ran.with_controls);
+        self.count(ran, &ran.with_controls);
     }
 
-    fn judge(&mut self, candidate: &Candidate<'_>) {
+    /// Counts what a chosen case judges, and the known faults that it or its controls notice.
+    fn count(&mut self, candidate: &Candidate<'_>, notices: &[usize]) {
         self.judged.extend(&candidate.clauses);
-        self.subjects.insert(candidate.subject());
-    }
-
-    /// Counts the known faults that a chosen case or control notices.
-    fn add(&mut self, notices: &[usize]) {
+        self.subjects.insert(candidate.subject);
         for fault in notices {
-            if self.noticed[*fault] == 0 {
-                self.detected += 1;
-            }
+            self.detected += usize::from(self.noticed[*fault] == 0);
             self.noticed[*fault] = self.noticed[*fault].saturating_add(1);
         }
     }

@@ -33,12 +33,13 @@ pub struct NotJudged {
 impl Coverage {
     /// Coverage of all clauses that responses can show, including those whose checks were not selected. A check may cite several
     /// clauses, and some of its cases may lack a result: without a case that notices a known fault of a clause, its result says
-    /// nothing about that clause.
+    /// nothing about that clause. `obstructed` says why no check ran at all.
     pub fn new(
         results: &[CheckResult],
         catalogue: &Catalogue,
         detection: &Detection,
         matrix: &Matrix,
+        obstructed: Option<&str>,
     ) -> Self {
         let observable: BTreeSet<Clause> = catalogue.observable().map(|clause| clause.id).collect();
         let without_power: BTreeSet<Clause> = detection.clauses_without_power().collect();
@@ -72,7 +73,7 @@ impl Coverage {
         }
         let unselected: BTreeSet<Clause> = open.difference(&explained).copied().collect();
         if !unselected.is_empty() {
-            reasons.insert(NOT_SELECTED, (unselected, 0));
+            reasons.insert(obstructed.unwrap_or(NOT_SELECTED), (unselected, 0));
         }
         let mut not_judged: Vec<NotJudged> = reasons
             .into_iter()
@@ -84,15 +85,6 @@ impl Coverage {
             .collect();
         not_judged.sort_by_key(|reason| std::cmp::Reverse((reason.clauses.len(), reason.checks)));
         Self { clauses: observable.len(), judged: observable.len() - open.len(), not_judged }
-    }
-
-    /// Coverage of a run that did not start, with the reason.
-    pub(super) fn none(catalogue: &Catalogue, reason: &str) -> Self {
-        let mut coverage = Self::new(&[], catalogue, &Detection::default(), &Matrix::default());
-        for not_judged in &mut coverage.not_judged {
-            reason.clone_into(&mut not_judged.reason);
-        }
-        coverage
     }
 
     /// Clauses that were not judged, sorted by id.
@@ -143,7 +135,7 @@ mod tests {
 
     fn of(results: &[CheckResult], detection: &Detection) -> Coverage {
         let matrix = Matrix::embedded().expect("the matrix");
-        Coverage::new(results, &Contract::embedded().expect("contract").catalogue, detection, matrix)
+        Coverage::new(results, &Contract::embedded().expect("contract").catalogue, detection, matrix, None)
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::CheckResult;
 use crate::check::{Finding, Severity};
 use crate::contract::Clause;
-use crate::detection::{Cases, KnownFault, MAX_DETECTORS, Matrix};
+use crate::detection::{CaseName, Cases, KnownFault, MAX_DETECTORS, Matrix};
 
 /// Maximum number of diagnoses of a run.
 const MAX_CAUSES: usize = 3;
@@ -150,20 +150,15 @@ fn findings(
     let mut found: Vec<(bool, FindingReference)> = Vec::new();
     for result in results {
         let Some(cases) = cases.get(result.id) else { continue };
-        let names = || cases.iter().flatten().map(|case| &matrix.cases()[*case]);
-        let is_of_case = |finding: &Finding| match finding.seen_in.is_empty() {
-            true => names().any(|case| finding.is_of(&case.label)),
-            false => names().any(|case| {
-                finding
-                    .seen_in
-                    .iter()
-                    .any(|(check, label)| (&**check, &**label) == (&*case.check, &*case.label))
-            }),
+        let is_of = |finding: &Finding, case: &CaseName| match finding.seen_in.as_slice() {
+            [] => finding.is_of(&case.label),
+            seen => seen.iter().any(|(check, label)| **check == *case.check && **label == *case.label),
         };
         for (number, finding) in result.findings.iter().enumerate() {
-            if finding.severity == Severity::Fail && is_of_case(finding) {
-                found
-                    .push((finding.clause != clause, FindingReference { check: result.id, finding: number }));
+            let mut named = cases.iter().flatten().map(|case| &matrix.cases()[*case]);
+            if finding.severity == Severity::Fail && named.any(|case| is_of(finding, case)) {
+                let reference = FindingReference { check: result.id, finding: number };
+                found.push((finding.clause != clause, reference));
             }
         }
     }

@@ -159,6 +159,11 @@ impl CheckResult {
         }
     }
 
+    /// The outcome of one of its cases.
+    pub(crate) fn case(&self, label: &str) -> Option<&Outcome> {
+        self.cases.iter().find(|case| case.label == label).map(|case| &case.outcome)
+    }
+
     /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
     /// checks differ for passive checks.
     pub(super) fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {

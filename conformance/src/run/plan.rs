@@ -1,9 +1,9 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::choice::Allowance;
-use super::planned::{PlannedCase, PlannedCheck, cost};
+use super::planned::{PlannedCheck, cost};
 use super::{CheckResult, Selection, choice};
-use crate::check::{Check, Cost, Scope};
+use crate::check::{Check, Cost, Outcome, Scope, SharedControl};
 use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
 
@@ -41,25 +41,23 @@ impl Plan {
         allowance: Allowance<'_>,
     ) -> Vec<PlannedCheck> {
         let has_result = |check: &str, label: &str| {
-            let of_check = results.iter().filter(|result| result.id == check);
-            of_check
-                .flat_map(|result| &result.cases)
-                .any(|case| case.label == label && case.outcome.concluded())
+            let result = results.iter().find(|result| result.id == check);
+            result.and_then(|result| result.case(label)).is_some_and(Outcome::concluded)
         };
-        let mut chosen: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for (check, case) in choice::choose_more(&self.planned, matrix, allowance, &has_result) {
-            chosen.entry(check).or_default().insert(case);
-        }
-        let more = chosen.iter().map(|(check, cases)| self.planned[*check].only(cases)).collect();
-        for (check, cases) in chosen {
-            cases.into_iter().for_each(|case| self.planned[check].cases[case].take_in());
+        let chosen = choice::choose_more(&self.planned, matrix, allowance, &has_result);
+        let checks: BTreeSet<usize> = chosen.iter().map(|(check, _)| *check).collect();
+        let only = |check: usize| self.planned[check].only(|case| chosen.contains(&(check, case)));
+        let more = checks.into_iter().map(only).collect();
+        for (check, case) in chosen {
+            let case = &mut self.planned[check].cases[case];
+            (case.skipped, case.is_left_out) = (None, false);
         }
         more
     }
 
     /// Whether the budget does not cover all of its cases.
     pub fn is_limited(&self) -> bool {
-        self.planned.iter().flat_map(|planned| &planned.cases).any(PlannedCase::is_left_out)
+        self.planned.iter().flat_map(|planned| &planned.cases).any(|case| case.is_left_out)
     }
 
     /// Whether it contains every check with all of its cases.
@@ -83,14 +81,32 @@ impl Plan {
 
     /// How many known faults it would notice.
     pub fn detection(&self, matrix: &Matrix) -> Detection {
+        Detection::new(matrix, &self.cases(None))
+    }
+
+    /// Its cases and the control requests that they share in the run. One without a result, after a run with these results, has the
+    /// reason of the plan, or of its check.
+    pub(super) fn cases<'a>(&'a self, results: Option<&'a [CheckResult]>) -> Cases<'a> {
         let mut cases = Cases::default();
         for planned in &self.planned {
-            cases.add_judge(planned.check.id);
-            for case in &planned.cases {
-                case.add_to(&mut cases, planned.check.id, case.skipped.as_deref());
+            let id = planned.check.id;
+            let result = results.map(|results| results.iter().find(|result| result.id == id));
+            if matches!(result, Some(None)) {
+                continue;
+            }
+            cases.add_judge(id);
+            for planned in &planned.cases {
+                let label = planned.case.label();
+                let outcome = result.flatten().map(|result| result.case(label).unwrap_or(&result.outcome));
+                let reason = planned.skipped.as_deref().or_else(|| outcome.and_then(Outcome::reason));
+                let reason = reason.filter(|_| !outcome.is_some_and(Outcome::concluded));
+                cases.add(id, label, reason);
+                for control in planned.case.controls_in_run() {
+                    cases.add_shared(SharedControl::SOURCE, &control.label, reason);
+                }
             }
         }
-        Detection::new(matrix, &cases)
+        cases
     }
 
     /// The maximum cost, without retries.
@@ -102,7 +118,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Case, CaseResult, Outcome, Run};
+    use crate::check::{Case, CaseResult, Run};
     use crate::checks::registry;
     use crate::contract::{Clause, Contract};
     use crate::detection::{Detector, KnownFault};

@@ -2,7 +2,6 @@ use std::collections::BTreeSet;
 
 use super::Selection;
 use crate::check::{Case, Check, Cost, Scope, SharedControl};
-use crate::detection::Cases;
 use crate::target::{Fact, Facts};
 
 /// One check of a plan.
@@ -24,37 +23,7 @@ pub struct PlannedCase {
     /// Why it is skipped, if it is.
     pub skipped: Option<String>,
     /// Whether it is skipped for the budget alone.
-    is_left_out: bool,
-}
-
-impl PlannedCase {
-    /// Skips it for the budget alone.
-    pub(super) fn leave_out(&mut self, reason: String) {
-        (self.skipped, self.is_left_out) = (Some(reason), true);
-    }
-
-    /// Runs it after all.
-    pub(super) fn take_in(&mut self) {
-        (self.skipped, self.is_left_out) = (None, false);
-    }
-
-    /// Whether it is skipped for the budget alone.
-    pub(super) const fn is_left_out(&self) -> bool {
-        self.is_left_out
-    }
-
-    /// Adds it and the controls that it shares in the run, with the reason if it has no result.
-    pub(super) fn add_to<'a>(
-        &'a self,
-        cases: &mut Cases<'a>,
-        check: &'static str,
-        without_result: Option<&'a str>,
-    ) {
-        cases.add(check, self.case.label(), without_result);
-        for control in self.case.controls_in_run() {
-            cases.add_shared(SharedControl::SOURCE, &control.label, without_result);
-        }
-    }
+    pub(super) is_left_out: bool,
 }
 
 /// The shared control requests of the cases chosen so far: those of the run, and those of each check.
@@ -119,17 +88,14 @@ impl PlannedCheck {
         (!cases.is_empty()).then_some(Self { check, cases, skipped })
     }
 
-    /// The check with only these of its cases, by their indexes; the others are skipped.
-    pub(super) fn only(&self, cases: &BTreeSet<usize>) -> Self {
-        let planned = |(index, case): (usize, &PlannedCase)| match cases.contains(&index) {
-            true => PlannedCase { skipped: None, ..case.clone() },
-            false => {
-                let reason = case.skipped.clone().unwrap_or_else(|| "it ran before".to_owned());
-                PlannedCase { skipped: Some(reason), ..case.clone() }
-            }
-        };
-        let cases = self.cases.iter().enumerate().map(planned).collect();
-        Self { check: self.check, cases, skipped: None }
+    /// The check with only the cases whose indexes are chosen; the others are skipped.
+    pub(super) fn only(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
+        let mut only = Self { skipped: None, ..self.clone() };
+        for (index, case) in only.cases.iter_mut().enumerate() {
+            let reason = case.skipped.take().unwrap_or_else(|| "it ran before".to_owned());
+            case.skipped = (!is_chosen(index)).then_some(reason);
+        }
+        only
     }
 
     /// The cases that run.

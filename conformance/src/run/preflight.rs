@@ -72,22 +72,16 @@ impl Session<'_> {
             Ok(first) => first,
         };
         let response = exchange.result.as_ref().ok()?;
-        if let Some(obstacle) = without_certificate(response) {
+        if let Some(obstacle) = self.wrong_way(response) {
             return Some(obstacle);
         }
-        if response.status == MISDIRECTED {
-            let reason = format!(
-                "the target does not serve the host of the base URL ({}); set the host that it expects",
-                describe(response, response.at("/code"), &self.redactor)
-            );
-            return Some(Obstacle::new(Verdict::WrongTarget, reason));
-        }
-        if not_json(response).is_some() {
-            let statuses = self.all_bad(not_json).await?;
-            return Some(not_the_api(self.contract, self.target, &statuses));
-        }
-        if bare_server_error(response).is_some() {
-            return self.all_bad(bare_server_error).await.as_deref().map(service_down);
+        if let Some((is_bad, verdict, reason)) = BAD_OF_ALL.iter().find(|(is_bad, ..)| is_bad(response)) {
+            let statuses = self.statuses_if_all(*is_bad).await?;
+            if statuses.iter().all(|status| *status == NOT_FOUND) {
+                return Some(wrong_base_url(self.contract, self.target));
+            }
+            let listed: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
+            return Some(Obstacle::new(*verdict, reason.replace("{}", &listed.join(", "))));
         }
         let operation = operation_of(self.contract, &request)?;
         let own = self.rejection(operation, exchange)?;
@@ -120,11 +114,11 @@ impl Session<'_> {
     }
 
     /// The statuses of the responses to a request to each operation, if all of them are bad in this way.
-    async fn all_bad(&self, bad_status: fn(&Response) -> Option<u16>) -> Option<Vec<u16>> {
+    async fn statuses_if_all(&self, is_bad: IsBad) -> Option<Vec<u16>> {
         let mut statuses = Vec::new();
         for request in &first_requests(self.contract, self.target) {
             match self.first(request).await {
-                Ok(exchange) => statuses.push(bad_status(&exchange.result.ok()?)?),
+                Ok(exchange) => statuses.push(exchange.result.ok().filter(is_bad)?.status),
                 // No gateway may be taken, so the other responses have to suffice.
                 Err(WireError::Budget(BudgetError::Gateways(_))) => {}
                 Err(_) => return None,
@@ -190,6 +184,28 @@ impl Session<'_> {
         Some(Obstacle::new(Verdict::TokenRejected, reason))
     }
 
+    /// What a proxy in front of the service rejects. nginx completes TLS without a client certificate and then wants one.
+    fn wrong_way(&self, response: &Response) -> Option<Obstacle> {
+        let text = response.text();
+        let says = |words: &str| response.status == BAD_REQUEST && text.contains(words);
+        let what = match () {
+            () if response.status == MISDIRECTED => {
+                let described = describe(response, response.at("/code"), &self.redactor);
+                let reason = format!(
+                    "the target does not serve the host of the base URL ({described}); set the host that it expects"
+                );
+                return Some(Obstacle::new(Verdict::WrongTarget, reason));
+            }
+            () if says("No required SSL certificate was sent") => "requires a client certificate",
+            () if says("The SSL certificate error") => "rejects the client certificate",
+            () => return None,
+        };
+        let reason = format!(
+            "the proxy in front of the service {what}; pass one that its authority has issued with --client-certificate and --client-key"
+        );
+        Some(Obstacle::new(Verdict::Unreachable, reason))
+    }
+
     /// The response, if it is a clear rejection.
     fn rejection(&self, operation: OperationId, exchange: Exchange) -> Option<Response> {
         let Self { contract, redactor, .. } = self;
@@ -205,48 +221,37 @@ impl Session<'_> {
 /// Time between two requests to a target that does not respond yet.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The status of a response that is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
-fn not_json(response: &Response) -> Option<u16> {
-    let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
-    let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
-    let is_not_json =
-        response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS;
-    is_not_json.then_some(response.status)
-}
+type IsBad = fn(&Response) -> bool;
 
-/// The problem of a target that responds to no operation with JSON, such as a file server, another API or a website. Testing it
-/// would show nothing and send the token to a service that must not get it.
-fn not_the_api(contract: &Contract, target: &Target, statuses: &[u16]) -> Obstacle {
-    if statuses.iter().all(|status| *status == NOT_FOUND) {
-        return wrong_base_url(contract, target);
-    }
-    let reason = format!(
-        "every operation responds with something other than JSON ({}): this does not look like the API; check the base URL, \
-         to which the paths of the contract are added",
-        listed(statuses)
-    );
-    Obstacle::new(Verdict::WrongTarget, reason)
-}
-
-/// The status of a server error with neither a business code nor `Retry-After`.
-fn bare_server_error(response: &Response) -> Option<u16> {
-    let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
-    (response.status >= SERVER_ERROR && is_bare).then_some(response.status)
-}
-
-/// The problem of a proxy that responds to every request itself, because the service behind it does not run. Every check would
-/// report the same.
-fn service_down(statuses: &[u16]) -> Obstacle {
-    let reason = format!(
+/// Responses after which nothing can be tested if every operation has such a one, with `{}` for their statuses. A target that
+/// responds to no operation with JSON is a file server, another API or a website: testing it would show nothing, and send the token
+/// to a service that must not get it. A proxy whose service does not run responds to every request itself.
+const BAD_OF_ALL: [(IsBad, Verdict, &str); 2] = [
+    (
+        is_not_json,
+        Verdict::WrongTarget,
+        "every operation responds with something other than JSON ({}): this does not look like the API; check the base URL, to \
+         which the paths of the contract are added",
+    ),
+    (
+        is_bare_server_error,
+        Verdict::Unreachable,
         "every operation responds with a server error without a business code ({}): the service does not run, or the proxy in \
          front of it does not reach it",
-        listed(statuses)
-    );
-    Obstacle::new(Verdict::Unreachable, reason)
+    ),
+];
+
+/// Whether a response is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
+fn is_not_json(response: &Response) -> bool {
+    let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
+    let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
+    response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS
 }
 
-fn listed(statuses: &[u16]) -> String {
-    statuses.iter().map(|status| format!("HTTP {status}")).collect::<Vec<_>>().join(", ")
+/// Whether it is a server error with neither a business code nor `Retry-After`.
+fn is_bare_server_error(response: &Response) -> bool {
+    let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
+    response.status >= SERVER_ERROR && is_bare
 }
 
 const BAD_REQUEST: u16 = 400;
@@ -297,21 +302,6 @@ fn redirected(response: &Response) -> Option<Obstacle> {
         );
         Obstacle::new(Verdict::WrongTarget, reason)
     })
-}
-
-/// The problem of a proxy that completes TLS without a client certificate and then wants one, as nginx does.
-fn without_certificate(response: &Response) -> Option<Obstacle> {
-    let text = response.text();
-    let says = |words: &str| response.status == BAD_REQUEST && text.contains(words);
-    let what = match () {
-        () if says("No required SSL certificate was sent") => "requires a client certificate",
-        () if says("The SSL certificate error") => "rejects the client certificate",
-        () => return None,
-    };
-    let reason = format!(
-        "the proxy in front of the service {what}; pass one that its authority has issued with --client-certificate and --client-key"
-    );
-    Some(Obstacle::new(Verdict::Unreachable, reason))
 }
 
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {

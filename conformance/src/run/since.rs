@@ -136,7 +136,7 @@ fn became(finding: &Finding, result: Option<&CheckResult>) -> (FindingChange, Op
     let not_reproduced = |reason: &str| (FindingChange::NotReproduced, Some(reason.to_owned()));
     let Some(result) = result else { return not_reproduced("its check was not chosen") };
     let label = finding.case.as_deref().unwrap_or_default();
-    let case = result.cases.iter().find(|case| case.label == label).map(|case| &case.outcome);
+    let case = result.case(label);
     // What was a violation may be a warning now, where inferred clauses are not to fail.
     let is_same = |now: &&Finding| now.clause == finding.clause && now.is_of(label);
     let is_judged =

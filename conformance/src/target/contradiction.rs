@@ -31,12 +31,14 @@ const EXCLUSIVE: [(Fact, Fact); 20] = [
     (Fact::ScarceRegion, Fact::EmptyRegion),
 ];
 
+/// Facts that name addresses, as items of `ips`, and those that name regions.
+const ADDRESSES: [Fact; 4] = [Fact::OwnAddresses, Fact::Orders, Fact::ForeignAddresses, Fact::SharedAddress];
+const REGIONS: [Fact; 4] =
+    [Fact::PlentifulRegion, Fact::ScarceRegion, Fact::EmptyRegion, Fact::KnownGateways];
+
 /// The contradictions, one sentence each.
 pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
-    let mut wrong = Vec::new();
-    addresses(facts, &mut wrong);
-    protocols(facts, &mut wrong);
-    regions(facts, &mut wrong);
+    let mut wrong = typing_errors(facts);
     let has_own_token = |fact: &Fact| {
         *fact != Fact::Canaries && facts.secrets_of(*fact).any(|other| other.expose() == token.expose())
     };
@@ -60,57 +62,80 @@ pub(super) fn contradictions(token: &Secret, facts: &Facts) -> Vec<String> {
     wrong
 }
 
-/// What a fact is about: addresses, numbers of orders or groups, regions or tokens.
-fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<String> {
-    let addresses = |texts: &[String]| {
-        texts.iter().filter_map(|text| host(text)).map(|host| host.to_string()).collect::<BTreeSet<_>>()
-    };
+/// The values of a fact that is no secret: addresses, protocols, regions, numbers of orders or groups.
+pub(super) fn values(facts: &Facts, fact: Fact) -> Vec<String> {
     match fact {
-        Fact::OwnAddresses => addresses(&facts.own_addresses),
-        Fact::ForeignAddresses => addresses(&facts.foreign_addresses),
-        Fact::SharedAddress => addresses(facts.shared_address.as_slice()),
-        Fact::Orders => {
-            let numbers = facts.orders.iter().map(|order| order.number.clone());
-            numbers.chain(facts.orders.iter().flat_map(|order| addresses(&order.addresses))).collect()
-        }
+        Fact::OwnAddresses => facts.own_addresses.clone(),
+        Fact::ForeignAddresses => facts.foreign_addresses.clone(),
+        Fact::SharedAddress => facts.shared_address.iter().cloned().collect(),
+        Fact::Orders => facts.orders.iter().flat_map(|order| order.addresses.clone()).collect(),
         Fact::KnownInstances => {
-            let known = || facts.known_instances.iter();
-            let orders = known().filter_map(|instance| instance.order.clone());
-            orders.chain(known().map(|instance| instance.ip.to_canonical().to_string())).collect()
+            facts.known_instances.iter().map(|instance| instance.ip.to_canonical().to_string()).collect()
         }
+        Fact::KnownGateways => facts.known_gateways.iter().map(|pool| pool.region.clone()).collect(),
+        Fact::EntitledProtocols => facts.entitled_protocols.clone(),
         Fact::ForeignOrder => facts.foreign_order.iter().cloned().collect(),
         Fact::ForeignGroup => facts.foreign_group.iter().map(i64::to_string).collect(),
         Fact::OwnGroups => facts.own_groups.iter().map(i64::to_string).collect(),
         Fact::PlentifulRegion => facts.plentiful_region.iter().cloned().collect(),
         Fact::ScarceRegion => facts.scarce_region.iter().cloned().collect(),
         Fact::EmptyRegion => facts.empty_region.iter().cloned().collect(),
-        tokens => facts.secrets_of(tokens).map(|token| token.expose().to_owned()).collect(),
+        _ => Vec::new(),
     }
 }
 
-/// A protocol that no extraction takes is a typing error.
-fn protocols(facts: &Facts, wrong: &mut Vec<String>) {
+/// What a fact is about: its values, with each address in one spelling, and the numbers of orders that hold them.
+fn subjects(facts: &Facts, fact: Fact) -> BTreeSet<String> {
+    let is_address = ADDRESSES.contains(&fact);
+    let subject = |text: String| if is_address { Some(host(&text)?.to_string()) } else { Some(text) };
+    let subjects = values(facts, fact).into_iter().filter_map(subject);
+    match fact {
+        Fact::Orders => subjects.chain(facts.orders.iter().map(|order| order.number.clone())).collect(),
+        Fact::KnownInstances => {
+            let orders = facts.known_instances.iter().filter_map(|instance| instance.order.clone());
+            subjects.chain(orders).collect()
+        }
+        _ => subjects.chain(facts.secrets_of(fact).map(|token| token.expose().to_owned())).collect(),
+    }
+}
+
+/// Facts, whether a value has their form, and that form in words.
+type Form<'a> = (&'a [Fact], &'a dyn Fn(&String) -> bool, &'a str);
+
+/// Values that no environment has, one sentence each.
+fn typing_errors(facts: &Facts) -> Vec<String> {
     // Without a contract nothing runs.
-    let Ok(contract) = Contract::embedded() else { return };
-    let known = &contract.extract.protocols;
-    for protocol in facts.entitled_protocols.iter().filter(|protocol| !known.contains(protocol)) {
-        let variable = Fact::EntitledProtocols.variable();
-        wrong.push(format!("{variable}: expected one of {}, found `{protocol}`", known.join(", ")));
+    let Ok(contract) = Contract::embedded() else { return Vec::new() };
+    let protocols = &contract.extract.protocols;
+    let default = contract.extract.regions.schema.default.as_ref().and_then(|default| default.as_str());
+    let or_default = default.map(|default| format!(" or `{default}`")).unwrap_or_default();
+    let protocol = format!("one of {}", protocols.join(", "));
+    let region = format!("a three-letter country code such as `USA`{or_default}");
+    let forms: [Form<'_>; 3] = [
+        (
+            &ADDRESSES,
+            &|text| host(text).is_some(),
+            "IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0",
+        ),
+        (&[Fact::EntitledProtocols], &|text| protocols.contains(text), &protocol),
+        (&REGIONS, &|text| is_region(text, default), &region),
+    ];
+    let mut wrong = Vec::new();
+    for (of_form, is_valid, expected) in forms {
+        let named =
+            of_form.iter().flat_map(|fact| values(facts, *fact).into_iter().map(move |text| (fact, text)));
+        for (fact, text) in named.filter(|(_, text)| !is_valid(text)) {
+            // A text that is too long for a region may be a token in the wrong variable, which must not be shown.
+            let found = match text.chars().count() {
+                length if REGIONS.contains(fact) && length >= Secret::SHORTEST => {
+                    format!("a text of {length} characters")
+                }
+                _ => format!("`{text}`"),
+            };
+            wrong.push(format!("{}: expected {expected}, found {found}", fact.variable()));
+        }
     }
-}
-
-fn addresses(facts: &Facts, wrong: &mut Vec<String>) {
-    let of_orders = facts.orders.iter().flat_map(|order| &order.addresses);
-    let all = facts.own_addresses.iter().map(|text| (Fact::OwnAddresses, text));
-    let all = all.chain(of_orders.map(|text| (Fact::Orders, text)));
-    let all = all.chain(facts.foreign_addresses.iter().map(|text| (Fact::ForeignAddresses, text)));
-    let all = all.chain(facts.shared_address.iter().map(|text| (Fact::SharedAddress, text)));
-    for (fact, text) in all.filter(|(_, text)| host(text).is_none()) {
-        wrong.push(format!(
-            "{}: expected IPv4, IPv4:port, IPv6 or [IPv6]:port, with a port other than 0, found `{text}`",
-            fact.variable()
-        ));
-    }
+    wrong
 }
 
 /// The address of an item of `ips`. This only finds typing errors, and the port 0 that instances may have and items must not; the
@@ -121,34 +146,6 @@ fn host(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().filter(|address| address.port() > 0);
     let host = bare.parse().ok().or_else(|| with_port().map(|address| address.ip()));
     host.map(|host: IpAddr| host.to_canonical())
-}
-
-fn regions(facts: &Facts, wrong: &mut Vec<String>) {
-    let regions = [
-        (Fact::PlentifulRegion, &facts.plentiful_region),
-        (Fact::ScarceRegion, &facts.scarce_region),
-        (Fact::EmptyRegion, &facts.empty_region),
-    ];
-    let named = regions.iter().filter_map(|(fact, region)| Some((*fact, region.as_deref()?)));
-    let pools = facts.known_gateways.iter().map(|pool| (Fact::KnownGateways, pool.region.as_str()));
-    let default = default_region();
-    for (fact, region) in named.chain(pools).filter(|(_, region)| !is_region(region, default)) {
-        // A longer text may be a token in the wrong variable, which must not be shown.
-        let found = match region.chars().count() {
-            length if length < Secret::SHORTEST => format!("`{region}`"),
-            length => format!("a text of {length} characters"),
-        };
-        let default = default.map(|default| format!(" or `{default}`")).unwrap_or_default();
-        wrong.push(format!(
-            "{}: expected a three-letter country code such as `USA`{default}, found {found}",
-            fact.variable()
-        ));
-    }
-}
-
-/// The default of `regions`.
-fn default_region() -> Option<&'static str> {
-    Contract::embedded().ok()?.extract.regions.schema.default.as_ref()?.as_str()
 }
 
 /// The schema of `regions` allows any text, but the document describes its values as codes of the country directory, which have

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::contradiction::values;
 use super::{Fact, Facts, quoted};
 
 /// A fact that the tester did not supply and a run found out by itself.
@@ -17,21 +18,16 @@ pub struct DiscoveredFact {
 impl DiscoveredFact {
     /// Every fact among these that a run can discover.
     pub(crate) fn all(facts: &Facts) -> Vec<Self> {
-        let list = |texts: &[String]| texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-        let region = |region: &Option<String>| quoted(region.as_deref().unwrap_or_default());
-        let values = [
-            (Fact::OwnAddresses, format!("[{}]", list(&facts.own_addresses))),
-            (Fact::ScarceRegion, region(&facts.scarce_region)),
-            (Fact::EmptyRegion, region(&facts.empty_region)),
-            (Fact::EntitledProtocols, format!("[{}]", list(&facts.entitled_protocols))),
-        ];
-        let discovered = |(fact, value): (Fact, String)| {
+        let discovered = |fact: Fact| {
+            let values = values(facts, fact).iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
+            let is_region = matches!(fact, Fact::ScarceRegion | Fact::EmptyRegion);
             facts.has(fact).then(|| Self {
                 variable: fact.variable(),
                 description: fact.description(),
-                value,
+                value: if is_region { values } else { format!("[{values}]") },
             })
         };
-        values.into_iter().filter_map(discovered).collect()
+        let facts = [Fact::OwnAddresses, Fact::ScarceRegion, Fact::EmptyRegion, Fact::EntitledProtocols];
+        facts.into_iter().filter_map(discovered).collect()
     }
 }

@@ -20,6 +20,7 @@ pub struct EnvironmentError {
 /// Names the variable and the expected format, never its value.
 pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, EnvironmentError> {
     let mut facts = Facts::default();
+    let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
     for fact in Fact::ALL {
         let Some(text) = get(fact.variable()).filter(|value| !value.is_empty()) else { continue };
         let wrong = |expected| EnvironmentError { variable: fact.variable(), expected };
@@ -28,18 +29,19 @@ pub fn facts_from(get: impl Fn(&str) -> Option<String>) -> Result<Facts, Environ
             continue;
         }
         // Read as the configuration would write it. What names a secret is the secret itself.
-        let read = toml(fact, &text).and_then(|value| {
+        let (expected, value) = toml(fact, &text);
+        let read = value.and_then(|value| {
             let (file, text) = (Path::new(""), format!("{} = {value}", fact.key()));
             Document::parse(file, &text, &|name| Some(name.to_owned()), Facts::read).ok()
         });
         // The error is not shown: the value may be a token in the wrong variable.
-        facts = facts.over(read.ok_or_else(|| wrong(expected(fact)))?);
+        facts = facts.over(read.ok_or_else(|| wrong(expected.replace("{reasons}", &reasons)))?);
     }
     Ok(facts)
 }
 
-/// The value of a variable in TOML; none if it does not have the form of the fact.
-fn toml(fact: Fact, text: &str) -> Option<String> {
+/// The form that a fact has in its variable, and the value in TOML; none if it does not have that form.
+fn toml(fact: Fact, text: &str) -> (&'static str, Option<String>) {
     let secret = |text: &str| format!("{{ env = {} }}", quoted(text));
     let list = |item: &dyn Fn(&str) -> Option<String>| {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -56,46 +58,39 @@ fn toml(fact: Fact, text: &str) -> Option<String> {
     let integer = |text: &str| text.parse::<i64>().ok().map(|number| number.to_string());
     match fact {
         Fact::OwnAddresses | Fact::ForeignAddresses | Fact::EntitledProtocols => {
-            list(&|text| Some(quoted(text)))
+            ("a text", list(&|text| Some(quoted(text))))
         }
-        Fact::ForeignGroup => integer(text),
-        Fact::OwnGroups => list(&integer),
-        Fact::Orders => list(&|order| {
-            let (number, addresses) = pair(order, '=')?;
-            Some(format!("{{ number = {}, addresses = {} }}", quoted(&number), parts(&addresses)?))
-        }),
-        Fact::KnownGateways => list(&|pool| {
-            let (name, gateways) = pair(pool, '=')?;
-            let (region, protocol) = pair(&name, '/').filter(|(_, protocol)| !protocol.is_empty())?;
-            let (region, protocol, gateways) = (quoted(&region), quoted(&protocol), parts(&gateways)?);
-            Some(format!("{{ region = {region}, protocol = {protocol}, gateways = {gateways} }}"))
-        }),
-        Fact::RejectedTokens => list(&|rejected| {
-            let (reason, token) = pair(rejected, '=')?;
-            Some(format!("{{ reason = {}, token = {} }}", quoted(reason.trim()), secret(token.trim())))
-        }),
-        Fact::Canaries => Some(secret(&text.replace(',', "\n"))),
-        Fact::KnownInstances => None,
-        _ if fact.example() == TOKEN => Some(secret(text)),
-        _ => Some(quoted(text)),
-    }
-}
-
-fn expected(fact: Fact) -> String {
-    let reasons = RejectionReason::ALL.map(RejectionReason::name).join(", ");
-    match fact {
-        Fact::ForeignGroup => "an integer from 1",
-        Fact::OwnGroups => "whole numbers from 1, separated by commas",
-        Fact::EgressIp => "an IPv4 address",
-        Fact::Orders => "NUMBER=ADDRESS+ADDRESS, separated by commas",
-        Fact::KnownGateways => "REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas",
-        Fact::KnownInstances => "the path of a file of instances",
+        Fact::ForeignGroup => ("an integer from 1", integer(text)),
+        Fact::OwnGroups => ("whole numbers from 1, separated by commas", list(&integer)),
+        Fact::Orders => {
+            let order = |order: &str| {
+                let (number, addresses) = pair(order, '=')?;
+                Some(format!("{{ number = {}, addresses = {} }}", quoted(&number), parts(&addresses)?))
+            };
+            ("NUMBER=ADDRESS+ADDRESS, separated by commas", list(&order))
+        }
+        Fact::KnownGateways => {
+            let pool = |pool: &str| {
+                let (name, gateways) = pair(pool, '=')?;
+                let (region, protocol) = pair(&name, '/').filter(|(_, protocol)| !protocol.is_empty())?;
+                let (region, protocol, gateways) = (quoted(&region), quoted(&protocol), parts(&gateways)?);
+                Some(format!("{{ region = {region}, protocol = {protocol}, gateways = {gateways} }}"))
+            };
+            ("REGION/PROTOCOL=HOST:PORT+HOST:PORT, separated by commas", list(&pool))
+        }
         Fact::RejectedTokens => {
-            return format!("REASON=TOKEN, separated by commas, with REASON one of {reasons}");
+            let rejected = |rejected: &str| {
+                let (reason, token) = pair(rejected, '=')?;
+                Some(format!("{{ reason = {}, token = {} }}", quoted(reason.trim()), secret(token.trim())))
+            };
+            ("REASON=TOKEN, separated by commas, with REASON one of {reasons}", list(&rejected))
         }
-        _ => "a text",
+        Fact::Canaries => ("a text", Some(secret(&text.replace(',', "\n")))),
+        Fact::KnownInstances => ("the path of a file of instances", None),
+        Fact::EgressIp => ("an IPv4 address", Some(quoted(text))),
+        _ if fact.example() == TOKEN => ("a text", Some(secret(text))),
+        _ => ("a text", Some(quoted(text))),
     }
-    .to_owned()
 }
 
 #[cfg(test)]

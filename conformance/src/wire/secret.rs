@@ -36,7 +36,7 @@ impl Secret {
             (format!("${name}"), self.expose().to_owned()),
             (format!("${{{name}%?}}"), self.without_last_character().to_owned()),
             (format!("${{{name}#?}}"), self.without_first_character().to_owned()),
-            (format!("${{{name}~~}}"), self.in_other_case()),
+            (format!("${{{name}~~}}"), in_other_case(self.expose())),
         ]
     }
 
@@ -64,13 +64,13 @@ impl Secret {
         characters.next();
         characters.as_str()
     }
+}
 
-    /// The value with the case of each ASCII letter changed. Checks send it as a wrong token, and it is as secret.
-    pub fn in_other_case(&self) -> String {
-        let swapped =
-            |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
-        self.expose().chars().map(swapped).collect()
-    }
+/// A text with the case of each ASCII letter changed. Checks send it as a wrong token, and it is as secret.
+pub(crate) fn in_other_case(text: &str) -> String {
+    let swapped =
+        |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    text.chars().map(swapped).collect()
 }
 
 impl fmt::Debug for Secret {

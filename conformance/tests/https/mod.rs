@@ -18,7 +18,7 @@ use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::wire::WireOptions;
 use sallyport_conformance::{Contract, Options, Outcome, Report, SilentObserver, Suite, Verdict};
-use sallyport_server::store::sqlite::SqliteStore;
+use sallyport_server::store::Store;
 use sallyport_server::{Config, RunningServer};
 
 use self::identity::Pair;
@@ -26,7 +26,7 @@ use self::nginx::{Nginx, installed};
 use crate::support::program;
 
 fn config() -> Config {
-    Config::loopback(Arc::new(SqliteStore::temporary().expect("a database")))
+    Config::loopback(Arc::new(Store::temporary().expect("a database")))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -47,19 +47,18 @@ async fn a_fault_that_lacks_a_fact_changes_nothing() {
     let mut wrong = Vec::new();
     let mut lacking = 0;
     for fault in lab::faults() {
-        let id = fault.id;
         if fault.lacks(true, &Facts::default()).is_empty() {
             continue;
         }
         lacking += 1;
         let journal = Arc::new(Journal::default());
-        let upstream = Lab::new(Arc::clone(&without)).fault(fault).journal(&journal).into_upstream();
+        let upstream = Lab::new(Arc::clone(&without)).row(fault).journal(&journal).into_upstream();
         for (_, request) in &requests {
             upstream.call(request).await;
         }
         let changes: Vec<_> = journal.entries().into_iter().flat_map(|entry| entry.changes).collect();
         if !changes.is_empty() {
-            wrong.push(format!("{id}: {changes:?}"));
+            wrong.push(format!("{}: {changes:?}", fault.id));
         }
     }
     reference.close().await;
@@ -93,13 +92,10 @@ async fn panics_of_all<'r>(
     backend: &Arc<Backend>,
     sent: impl Fn(usize) -> Vec<&'r (&'static str, ProxiedRequest)>,
 ) -> Vec<String> {
-    let faults =
-        lab::faults().into_iter().map(|fault| (fault.id, Upstream::new(fault.server(Context::new(backend)))));
-    let variations = lab::variations()
-        .into_iter()
-        .map(|variation| (variation.id, Upstream::new(variation.server(Context::new(backend)))));
-    let all = faults.chain(variations).enumerate();
-    let trials = all.map(|(number, (id, upstream))| panics(id, upstream, sent(number)));
+    let trials =
+        lab::faults().iter().chain(lab::variations()).enumerate().map(|(number, row)| {
+            panics(&row.id, Upstream::new(row.server(Context::new(backend))), sent(number))
+        });
     futures::stream::iter(trials).buffer_unordered(8).concat().await
 }
 

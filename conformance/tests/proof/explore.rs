@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use libtest_mimic::Failed;
 use sallyport_conformance::explore::{Exploration, ID};
-use sallyport_conformance::lab::{Context, Fault, Handler, ProxiedRequest, Reply, Upstream};
+use sallyport_conformance::lab::{Context, Handler, Kind, ProxiedRequest, Reply, Row, Upstream};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::{
@@ -67,8 +67,9 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
 
 /// Faults that no request with one thing alone shows, and how many items the shrunk searches have at most: one more than the fault
 /// needs where a second spelling of an address is what makes the batch too long.
-fn faults() -> impl Iterator<Item = (Fault, usize)> {
-    Fault::parse("explore.txt", include_str!("explore.txt")).expect("rows").into_iter().zip([2, 4, 22])
+fn faults() -> impl Iterator<Item = (&'static Row, usize)> {
+    let rows = Row::parse("explore.txt", include_str!("explore.txt"), Kind::Fault).expect("rows");
+    rows.iter().zip([2, 4, 22])
 }
 
 /// Each of the faults is found, and the requests that show it are small.
@@ -76,7 +77,7 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     const SEED: u64 = 7;
     judge.block_on(async {
         for (fault, most_items) in faults() {
-            let id = fault.id;
+            let id = &fault.id;
             let proxy = proxy(fault.server(Context::new(judge.lab.world.backend())), false).await;
             let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::Matrix;
-use sallyport_conformance::lab::{self, Fault};
+use sallyport_conformance::lab::{self, Row};
 use sallyport_conformance::registry;
 
 use judge::Judge;
@@ -148,7 +148,7 @@ fn ids() {
 }
 
 fn every_clause_has_a_fault() {
-    let broken: BTreeSet<_> = lab::faults().iter().map(Fault::clause).collect();
+    let broken: BTreeSet<_> = lab::faults().iter().map(Row::clause).collect();
     let checked: BTreeSet<_> = registry().iter().flat_map(|check| check.clauses.iter().copied()).collect();
     // The suite speaks plain http to loopback alone, so there is nothing here that could break this clause.
     let unproven: Vec<_> =

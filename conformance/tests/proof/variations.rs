@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sallyport_conformance::lab::{self, Backend, Context, Upstream, Variation};
+use sallyport_conformance::lab::{self, Backend, Context, Kind, Row, Upstream};
 use sallyport_conformance::{Facts, Secret, Target};
 
 use crate::world::target as world_target;
@@ -14,7 +14,7 @@ pub struct TestedVariation {
     /// Unique.
     pub id: &'static str,
     /// The server; none for one that is as ours.
-    variation: Option<Variation>,
+    variation: Option<&'static Row>,
     /// The account that is tested, with what its tester knows.
     target: TargetOf,
 }
@@ -84,7 +84,7 @@ impl Varied {
         self.servers().filter_map(|variation| variation.failure().map(str::to_owned))
     }
 
-    fn servers(&self) -> impl Iterator<Item = Variation> {
+    fn servers(&self) -> impl Iterator<Item = &'static Row> {
         self.variations.iter().filter_map(|one| one.variation)
     }
 
@@ -114,20 +114,20 @@ pub fn together() -> Vec<Varied> {
 
 /// Every variation.
 pub fn all() -> Vec<TestedVariation> {
-    let servers = Variation::parse("variations.txt", SERVERS).expect("rows that can be read");
-    let of_server = servers.into_iter().chain(lab::variations()).map(|variation| {
-        let target: TargetOf = match variation.id {
+    let servers = Row::parse("variations.txt", SERVERS, Kind::Variation).expect("rows that can be read");
+    let of_server = servers.iter().chain(lab::variations()).map(|variation| {
+        let target: TargetOf = match &*variation.id {
             "extract.proxy-on-this-machine-trusted" => without_egress_ip,
             _ => world_target,
         };
-        TestedVariation { id: variation.id, target, variation: Some(variation) }
+        TestedVariation { id: &variation.id, target, variation: Some(variation) }
     });
     accounts().into_iter().chain(of_server).collect()
 }
 
 fn accounts() -> Vec<TestedVariation> {
     let tested = |id, target: TargetOf| TestedVariation { id, variation: None, target };
-    let past_end = lab::variations().into_iter().find(|one| one.id == "search.page-past-end-rejected");
+    let past_end = lab::variations().iter().find(|one| one.id == "search.page-past-end-rejected");
     let one_address: TargetOf = |world, base| {
         let own_addresses = world.facts.own_addresses.iter().take(1).cloned().collect();
         target(base, world.token.clone(), Facts { own_addresses, ..Facts::default() })

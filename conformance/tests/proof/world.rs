@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::embedded::Reference;
-use sallyport_conformance::lab::{self, Backend, Context, Fault, Handler, Proxy, ProxyOptions, Upstream};
+use sallyport_conformance::lab::{self, Backend, Context, Handler, Proxy, ProxyOptions, Row, Upstream};
 use sallyport_conformance::{Contract, Target};
 
 /// A way to break one clause.
@@ -38,7 +38,7 @@ pub trait World: Send + Sync {
 pub struct LabWorld {
     backend: Arc<Backend>,
     faults: Vec<KnownFault>,
-    by_id: HashMap<&'static str, Fault>,
+    by_id: HashMap<&'static str, &'static Row>,
     _reference: Reference,
 }
 
@@ -49,15 +49,15 @@ impl LabWorld {
         let contract = Contract::embedded().expect("the embedded contract is complete");
         let backend = Backend::new(contract, reference.target()).expect("a client for plain http");
         let faults = lab::faults();
-        let known = |fault: &Fault| KnownFault {
-            id: fault.id.to_owned(),
+        let known = |fault: &Row| KnownFault {
+            id: fault.id.clone(),
             clause: fault.clause(),
-            breaks: fault.breaks.to_owned(),
+            breaks: fault.breaks.clone(),
         };
         Self {
             backend,
             faults: faults.iter().map(known).collect(),
-            by_id: faults.into_iter().map(|fault| (fault.id, fault)).collect(),
+            by_id: faults.iter().map(|fault| (&*fault.id, fault)).collect(),
             _reference: reference,
         }
     }

@@ -1,5 +1,7 @@
 //! A shell as a reader has it: the programs are there, and a sandbox behind the addresses that the pages name.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -27,21 +29,21 @@ impl Session {
         std::fs::create_dir(&programs).expect("a folder");
         std::fs::create_dir(folder.path().join("here")).expect("a folder");
         let conformance = PathBuf::from(env!("CARGO_BIN_EXE_conformance"));
-        script(&programs, "conformance", &format!("exec {} \"$@\"", quoted(&conformance)));
+        symlink(&conformance, programs.join("conformance")).expect("a link");
         let server = conformance.with_file_name(format!("server{}", std::env::consts::EXE_SUFFIX));
         if server.is_file() {
-            script(&programs, "server", &format!("exec {} \"$@\"", quoted(&server)));
+            symlink(&server, programs.join("server")).expect("a link");
         }
         // What `cargo conformance` and `cargo run` would build stands there already. All cases run once, by `cargo conformance`.
-        let cargo = format!(
-            "case \"$*\" in *--embedded\\ --report*) set -- \"$@\" --profile smoke;; esac\n\
+        let cargo = "#!/bin/sh\n\
+             case \"$*\" in *--embedded\\ --report*) set -- \"$@\" --profile smoke;; esac\n\
              case \"$1 $2 $3 $4 $5\" in\n\
              conformance*) shift; exec conformance \"$@\";;\n\
              'run -p sallyport-server -- '*) shift 4; exec server \"$@\";;\n\
-             *) echo \"this test does not know cargo $*\" >&2; exit 100;;\nesac\n# {}",
-            root.display()
-        );
-        script(&programs, "cargo", &cargo);
+             *) echo \"this test does not know cargo $*\" >&2; exit 100;;\nesac\n";
+        let file = programs.join("cargo");
+        std::fs::write(&file, cargo).expect("written");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o755)).expect("executable");
         // The records that the page of the server shows.
         let page = std::fs::read_to_string(root.join("server/README.md")).expect("a README");
         let records =
@@ -86,15 +88,4 @@ impl Session {
         let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
         if output.status.success() { Ok(None) } else { Err(format!("{}\n{}", output.status, text.concat())) }
     }
-}
-
-fn script(folder: &Path, name: &str, text: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let path = folder.join(name);
-    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("written");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("executable");
-}
-
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }

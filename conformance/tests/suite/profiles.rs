@@ -6,7 +6,7 @@ use std::time::Duration;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::{Contract, Options, Outcome, SilentObserver, Suite, Verdict};
-use sallyport_server::store::sqlite::SqliteStore;
+use sallyport_server::store::Store;
 use sallyport_server::{Config, RunningServer};
 
 use super::canned::judge;
@@ -45,7 +45,7 @@ async fn production_gets_a_gentle_run_that_comes_to_a_verdict() {
 
 #[tokio::test]
 async fn a_server_that_throttles_is_ridden_out_and_seen_to_say_how_long() {
-    let store = Arc::new(SqliteStore::temporary().expect("a database"));
+    let store = Arc::new(Store::temporary().expect("a database"));
     let rule = "*:address:4/s".parse().expect("a rule");
     let config = Config { rates: vec![rule], ..Config::loopback(store) };
     let reference = Reference::reached_by(config, RunningServer::base_url).await.expect("started");

@@ -9,7 +9,7 @@ use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::snapshot;
 use sallyport_conformance::wire::{Usage, WireOptions};
 use sallyport_conformance::{Budget, Contract, Options, SilentObserver, Suite, Target, Verdict, registry};
-use sallyport_server::store::{Location, OpenMode};
+use sallyport_server::store::{Location, OpenMode, Store};
 use sallyport_server::{Config, RunningServer};
 use serde_json::json;
 
@@ -108,7 +108,7 @@ async fn a_wrong_field_is_found_behind_one_that_may_have_changed() {
 fn the_server_writes_what_is_known_of_its_sample_data() {
     let folder = Folder::new();
     let place = folder.path().join("facts");
-    let store = sallyport_server::store::sqlite::SqliteStore::temporary().expect("a database");
+    let store = Store::temporary().expect("a database");
     let seeded = sallyport_server::data::seed::seed(&store);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let sample = runtime.block_on(seeded).expect("sample data");

@@ -9,8 +9,7 @@ use sallyport_client::{Client, TokenFile};
 use sallyport_server::data::seed::seed;
 use sallyport_server::domain::token::{Token, TokenKind};
 use sallyport_server::store::registry::End;
-use sallyport_server::store::sqlite::SqliteStore;
-use sallyport_server::store::{Location, OpenMode};
+use sallyport_server::store::{Location, OpenMode, Store};
 use sallyport_server::{Config, start};
 
 /// With an overlap both tokens are valid, without one the old token is revoked at once.
@@ -18,7 +17,7 @@ use sallyport_server::{Config, start};
 async fn a_rotation_needs_no_restart_of_the_client() {
     let folder = tempfile::tempdir().expect("a folder");
     let (database, file) = (folder.path().join("sandbox.db"), folder.path().join("token"));
-    let store = Arc::new(SqliteStore::open(&database, OpenMode::Create).expect("a database"));
+    let store = Arc::new(Store::open(&database, OpenMode::Create).expect("a database"));
     seed(store.as_ref()).await.expect("the sample data");
     let running = start(Config::loopback(store)).expect("a port");
     let registry = Location::File(database).open(OpenMode::Existing).await.expect("the database");

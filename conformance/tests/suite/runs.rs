@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sallyport_conformance::report::{self, Screen, Style};
+use sallyport_conformance::report::{self, Screen};
 use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::{Redactor, WireOptions};
 use sallyport_conformance::{Outcome, Secret, Verdict};
@@ -27,7 +27,7 @@ async fn a_finding_reads_well() {
     report.diagnosis.clear();
     let text = report::failures(&report, &Screen::PLAIN) + &report::summary(&report, &Screen::PLAIN);
     insta::assert_snapshot!(text);
-    let coloured = Screen { style: Style::Coloured, ..Screen::PLAIN };
+    let coloured = Screen { is_coloured: true, ..Screen::PLAIN };
     insta::assert_snapshot!(report::check_text(&report.checks[0], &coloured));
 }
 
@@ -47,7 +47,7 @@ async fn throttling_without_retry_after_is_a_finding() {
 async fn a_run_without_time_sends_nothing() {
     let server = RuledServer::start("-> groups");
     let report = run(&server, "groups.*", |options| options.budget.wall = Duration::ZERO).await;
-    assert_eq!((report.verdict, report.usage.requests, server.requests()), (Verdict::Incomplete, 0, 0));
+    assert_eq!((report.verdict, report.usage.requests, server.state().requests), (Verdict::Incomplete, 0, 0));
 }
 
 /// Wrong tokens are throttled whatever the rate, and everything else is served.

@@ -5,29 +5,11 @@
 
 use serde_json::{Value, json};
 
-/// Elements with their attributes, of which those with `!` are required, and their children.
-const JUNIT: [(&str, &str, &str); 12] = [
-    ("testsuites", "name time tests failures errors", "testsuite"),
-    (
-        "testsuite",
-        "name! tests! failures! errors! group time skipped timestamp hostname id package file log url",
-        "testsuite properties testcase system-out system-err",
-    ),
-    ("properties", "", "property"),
-    ("property", "name! value!", ""),
-    (
-        "testcase",
-        "name! time classname group",
-        "skipped error failure rerunFailure rerunError flakyFailure flakyError system-out system-err",
-    ),
-    ("skipped", "type message", ""),
-    ("error", "type message", ""),
-    ("failure", "type message", ""),
-    ("flakyFailure", "type! message", "stackTrace system-out system-err"),
-    ("stackTrace", "", ""),
-    ("system-out", "", ""),
-    ("system-err", "", ""),
-];
+/// The attributes of an element, of which those with `!` are required, and its children.
+fn element(name: &str) -> Option<(&'static str, &'static str)> {
+    let rows = include_str!("junit.txt").lines().filter_map(|row| row.split_once(" |"));
+    rows.filter(|(known, _)| *known == name).find_map(|(_, row)| row.split_once('|'))
+}
 
 /// The first thing in a JUnit report that its readers would reject.
 pub(crate) fn wrong_junit(xml: &str) -> Option<String> {
@@ -44,14 +26,14 @@ pub(crate) fn wrong_junit(xml: &str) -> Option<String> {
             continue;
         }
         let (name, rest) = tag.split_once(' ').unwrap_or((tag.trim_end_matches('/'), ""));
-        let Some((_, attributes, _)) = JUNIT.iter().find(|(known, ..)| *known == name) else {
+        let Some((attributes, _)) = element(name) else {
             return Some(format!("unknown element {name}"));
         };
         let is_child = match open.last() {
             None => name == "testsuites",
-            Some(parent) => JUNIT.iter().any(|(known, _, children)| {
-                known == parent && children.split(' ').any(|child| child == name)
-            }),
+            Some(parent) => {
+                element(parent).is_some_and(|(_, children)| children.split(' ').any(|child| child == name))
+            }
         };
         if !is_child {
             return Some(format!("{name} in {open:?}"));

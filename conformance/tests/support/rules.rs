@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,39 +16,49 @@ const HEADERS: &str = "Content-Type: application/json\r\nCache-Control: no-store
 
 /// A server that rules describe. Its threads end with the test.
 pub(crate) struct RuledServer {
-    address: SocketAddr,
-    state: Arc<State>,
+    pub(crate) address: SocketAddr,
+    state: Arc<Mutex<State>>,
 }
 
 /// What a server has seen, and what it does.
-struct State {
-    connections: AtomicUsize,
-    requests: AtomicUsize,
-    rules: Mutex<Arc<Rules>>,
+pub(crate) struct State {
+    pub(crate) connections: usize,
+    pub(crate) requests: usize,
     /// What it got since a test looked.
-    sent: Mutex<String>,
+    pub(crate) sent: String,
     /// Requests that no rule fits.
-    unmatched: Mutex<Vec<String>>,
+    pub(crate) unmatched: Vec<String>,
+    /// Number of gateways in responses of the rules.
+    pub(crate) gateways: usize,
+    /// Of which the first one that fits a request responds.
+    rules: Vec<Rule>,
+    /// When the latest second began, and how many requests have come in it.
+    second: (Instant, i64),
+    /// How often each request line came.
+    lines: BTreeMap<String, usize>,
     /// For how long nobody listens after the next connection.
-    pause: Mutex<Option<Duration>>,
+    pause: Option<Duration>,
 }
 
 impl RuledServer {
     pub(crate) fn start(rules: &str) -> Self {
         let mut listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let state = Arc::new(State {
-            connections: AtomicUsize::new(0),
-            requests: AtomicUsize::new(0),
-            rules: Mutex::new(Arc::new(Rules::parse(rules))),
-            sent: Mutex::default(),
-            unmatched: Mutex::default(),
-            pause: Mutex::default(),
-        });
+        let state = Arc::new(Mutex::new(State {
+            connections: 0,
+            requests: 0,
+            sent: String::new(),
+            unmatched: Vec::new(),
+            gateways: 0,
+            rules: parse(rules),
+            second: (Instant::now(), 0),
+            lines: BTreeMap::new(),
+            pause: None,
+        }));
         let server = Self { address, state: Arc::clone(&state) };
         std::thread::spawn(move || {
             while let Ok((mut stream, _)) = listener.accept() {
-                let pause = state.pause.lock().expect("whole").take();
+                let pause = state.lock().expect("whole").pause.take();
                 if let Some(time) = pause {
                     drop(listener);
                     drop(stream);
@@ -57,10 +66,10 @@ impl RuledServer {
                     listener = TcpListener::bind(address).expect("its own port");
                     continue;
                 }
-                state.connections.fetch_add(1, Ordering::SeqCst);
+                state.lock().expect("whole").connections += 1;
                 let state = Arc::clone(&state);
                 // A client that has had enough hangs up, which is what many of these are for.
-                std::thread::spawn(move || drop(state.serve(address, &mut stream)));
+                std::thread::spawn(move || drop(serve(&state, address, &mut stream)));
             }
         });
         server
@@ -68,78 +77,40 @@ impl RuledServer {
 
     /// Other rules from now on.
     pub(crate) fn change(&self, rules: &str) {
-        *self.state.rules.lock().expect("whole") = Arc::new(Rules::parse(rules));
+        let mut state = self.state();
+        state.rules = parse(rules);
+        (state.second, state.gateways) = ((Instant::now(), 0), 0);
+        state.lines.clear();
     }
 
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(crate) fn connections(&self) -> usize {
-        self.state.connections.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn requests(&self) -> usize {
-        self.state.requests.load(Ordering::SeqCst)
-    }
-
-    /// Number of gateways in responses.
-    pub(crate) fn gateways(&self) -> usize {
-        self.state.rules.lock().expect("whole").gateways.load(Ordering::SeqCst)
-    }
-
-    /// What it got since the last call.
-    pub(crate) fn take_sent(&self) -> String {
-        std::mem::take(&mut *self.state.sent.lock().expect("whole"))
-    }
-
-    /// Requests that no rule fits.
-    pub(crate) fn unmatched(&self) -> Vec<String> {
-        self.state.unmatched.lock().expect("whole").clone()
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("whole")
     }
 }
 
-impl State {
-    fn serve(&self, address: SocketAddr, stream: &mut TcpStream) -> std::io::Result<()> {
-        let (head, body) = server::read_request(stream)?;
-        self.requests.fetch_add(1, Ordering::SeqCst);
-        *self.sent.lock().expect("whole") += &format!("{head}\n{body}\n");
-        let rules = Arc::clone(&*self.rules.lock().expect("whole"));
-        match rules.find(&head, &body) {
-            (_, None) => self.unmatched.lock().expect("whole").push(head.clone()),
-            (asked, Some(reply)) => match reply.strip_prefix("restart ") {
-                None => return rules.reply(stream, &asked, reply),
-                Some(time) => {
-                    *self.pause.lock().expect("whole") = Some(milliseconds(time));
-                    // The listener waits for a connection; it is dropped before the end of this one can be read.
-                    let _ = TcpStream::connect(address)?.read(&mut [0; 1]);
-                }
-            },
+fn serve(state: &Mutex<State>, address: SocketAddr, stream: &mut TcpStream) -> std::io::Result<()> {
+    let (head, body) = server::read_request(stream)?;
+    let found = state.lock().expect("whole").find(&head, &body);
+    let Some((asked, reply)) = found else { return Ok(()) };
+    match reply.strip_prefix("restart ") {
+        None => Reply { state, asked: &asked }.write(stream, &reply),
+        Some(time) => {
+            state.lock().expect("whole").pause = Some(milliseconds(time));
+            // The listener waits for a connection; it is dropped before the end of this one can be read.
+            TcpStream::connect(address)?.read(&mut [0; 1]).map(drop)
         }
-        Ok(())
     }
-}
-
-/// Rules, of which the first one that fits a request responds.
-struct Rules {
-    rules: Vec<Rule>,
-    /// When the latest second began, and how many requests have come in it.
-    second: Mutex<(Instant, i64)>,
-    /// How often each request line came.
-    lines: Mutex<BTreeMap<String, usize>>,
-    /// Number of gateways in responses.
-    gateways: AtomicUsize,
 }
 
 struct Rule {
     conditions: Vec<String>,
     reply: String,
     /// How many requests were responded to.
-    taken: AtomicUsize,
+    taken: usize,
 }
 
 /// What rules look at.
@@ -156,60 +127,57 @@ struct Asked<'a> {
     in_second: i64,
 }
 
-impl Rules {
-    /// `CONDITION … -> REPLY | …`
-    fn parse(text: &str) -> Self {
-        let rules = text.split(" | ").map(|rule| {
-            let (conditions, reply) = rule.split_once("->").expect("CONDITIONS -> REPLY");
-            let conditions: Vec<_> = conditions.split_whitespace().map(str::to_owned).collect();
-            for condition in &conditions {
-                assert!(is_known(condition.trim_start_matches('!')), "unknown condition `{condition}`");
-            }
-            Rule { conditions, reply: repeated(reply.trim()), taken: AtomicUsize::new(0) }
-        });
-        Self {
-            rules: rules.collect(),
-            second: Mutex::new((Instant::now(), 0)),
-            lines: Mutex::default(),
-            gateways: AtomicUsize::new(0),
+/// `CONDITION … -> REPLY | …`
+fn parse(text: &str) -> Vec<Rule> {
+    let rules = text.split(" | ").map(|rule| {
+        let (conditions, reply) = rule.split_once("->").expect("CONDITIONS -> REPLY");
+        let conditions: Vec<_> = conditions.split_whitespace().map(str::to_owned).collect();
+        for condition in &conditions {
+            assert!(is_known(condition.trim_start_matches('!')), "unknown condition `{condition}`");
         }
-    }
+        Rule { conditions, reply: repeated(reply.trim()), taken: 0 }
+    });
+    rules.collect()
+}
 
-    /// What the rules see of a request, and the reply of the first one that fits.
-    fn find<'a>(&self, head: &'a str, body: &'a str) -> (Asked<'a>, Option<&str>) {
-        let in_second = {
-            let mut second = self.second.lock().expect("whole");
-            if second.0.elapsed() >= Duration::from_secs(1) {
-                *second = (Instant::now(), 0);
-            }
-            second.1 += 1;
-            second.1
-        };
+impl State {
+    /// What the rules see of a request, and the reply of the first one that fits. In one step, since requests come side by side.
+    fn find<'a>(&mut self, head: &'a str, body: &'a str) -> Option<(Asked<'a>, String)> {
+        self.requests += 1;
+        self.sent += &format!("{head}\n{body}\n");
+        if self.second.0.elapsed() >= Duration::from_secs(1) {
+            self.second = (Instant::now(), 0);
+        }
+        self.second.1 += 1;
         let line = head.lines().next().unwrap_or_default();
         let target = line.split(' ').nth(1).unwrap_or_default();
-        let query = target
-            .split_once('?')
-            .map_or("", |(_, query)| query)
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .collect();
-        let mut lines = self.lines.lock().expect("whole");
-        let time = lines.entry(line.to_owned()).or_default();
+        let (_, query) = target.split_once('?').unwrap_or_default();
+        let query = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
+        let time = self.lines.entry(line.to_owned()).or_default();
         *time += 1;
-        let asked = Asked { head, body, target, query, time: *time, in_second };
-        // In one step, since requests come side by side.
-        let rule = self.rules.iter().find(|rule| rule.takes(&asked));
-        drop(lines);
-        (asked, rule.map(|rule| rule.reply.as_str()))
+        let asked = Asked { head, body, target, query, time: *time, in_second: self.second.1 };
+        let rule = self.rules.iter_mut().find_map(|rule| rule.takes(&asked).then(|| rule.reply.clone()));
+        if rule.is_none() {
+            self.unmatched.push(head.to_owned());
+        }
+        Some((asked, rule?))
     }
+}
 
-    fn reply(&self, stream: &mut TcpStream, asked: &Asked<'_>, reply: &str) -> std::io::Result<()> {
+/// The reply to a request.
+struct Reply<'a> {
+    state: &'a Mutex<State>,
+    asked: &'a Asked<'a>,
+}
+
+impl Reply<'_> {
+    fn write(&self, stream: &mut TcpStream, reply: &str) -> std::io::Result<()> {
         let (word, rest) = reply.split_once(' ').unwrap_or((reply, ""));
         match word {
             "after" => {
                 let (time, reply) = rest.split_once(' ').expect("a time and a reply");
                 std::thread::sleep(milliseconds(time));
-                self.reply(stream, asked, reply)
+                self.write(stream, reply)
             }
             "hang" => server::hang(stream),
             "close" => Ok(()),
@@ -218,35 +186,29 @@ impl Rules {
             "endless-chunk-size" => server::endless(stream, &"0".repeat(0x10000)),
             "bytes" => stream.write_all(&unescaped(rest)),
             "kept" => {
-                self.respond_with(stream, asked, rest, "")?;
+                self.respond_with(stream, rest, "")?;
                 server::read_request(stream).map(drop)
             }
-            _ => self.respond_with(stream, asked, reply, "Connection: close\r\n"),
+            _ => self.respond_with(stream, reply, "Connection: close\r\n"),
         }
     }
 
     /// A whole response: `BODY`, or `BODY + HEADER + …`, of which the first may be `-` for no header of the contract.
-    fn respond_with(
-        &self,
-        stream: &mut TcpStream,
-        asked: &Asked<'_>,
-        reply: &str,
-        connection: &str,
-    ) -> std::io::Result<()> {
+    fn respond_with(&self, stream: &mut TcpStream, reply: &str, connection: &str) -> std::io::Result<()> {
         let (reply, more) = reply.split_once(" + ").unwrap_or((reply, ""));
         let (mut headers, mut more) = (HEADERS.to_owned(), more.split(" + ").peekable());
         if more.next_if_eq(&"-").is_some() {
             headers.clear();
         }
         headers.extend(more.filter(|header| !header.is_empty()).map(|header| format!("{header}\r\n")));
-        let (status, body) = self.body(asked, reply);
+        let (status, body) = self.body(reply);
         let head =
             format!("HTTP/1.1 {status} X\r\n{connection}Content-Length: {}\r\n{headers}\r\n", body.len());
         stream.write_all(&unescaped(&head))?;
         stream.write_all(&body)
     }
 
-    fn body(&self, asked: &Asked<'_>, reply: &str) -> (u16, Vec<u8>) {
+    fn body(&self, reply: &str) -> (u16, Vec<u8>) {
         let words: Vec<&str> = reply.split(' ').collect();
         let body = match words.as_slice() {
             ["groups", ids @ ..] => {
@@ -255,12 +217,12 @@ impl Rules {
                     |id: &&str| json!({"groupId": number(id), "name": "g", "createdAt": at, "updatedAt": at});
                 envelope(&json!({"items": ids.iter().map(group).collect::<Vec<_>>()}))
             }
-            ["gateways", count] => return (200, self.extraction(asked, 0, count)),
+            ["gateways", count] => return (200, self.extraction(0, count)),
             [status, "gateways", count] => {
-                return (status.parse().expect("a status"), self.extraction(asked, 7, count));
+                return (status.parse().expect("a status"), self.extraction(7, count));
             }
-            ["search", count] => search(asked, number(count), number(count)),
-            ["search", count, "total=items"] => search(asked, number(count), 0),
+            ["search", count] => search(self.asked, number(count), number(count)),
+            ["search", count, "total=items"] => search(self.asked, number(count), 0),
             ["file", file] => return (200, std::fs::read(file).expect("a file")),
             [status, code, message @ ..] if code.parse::<u32>().is_ok() => {
                 let body = json!({"code": number(code), "message": message.join(" ")});
@@ -277,11 +239,12 @@ impl Rules {
 
     /// So many gateways, as many as were asked for (`num`), or no more of them than so many (`num<=7`). As text where that is asked for.
     /// Without a number in the request, it is 100, the largest one.
-    fn extraction(&self, asked: &Asked<'_>, code: u32, count: &str) -> Vec<u8> {
+    fn extraction(&self, code: u32, count: &str) -> Vec<u8> {
+        let asked = self.asked;
         let num = || asked.param("num").and_then(|num| num.parse().ok()).unwrap_or(100);
         let (of_request, most) = count.split_once("<=").unwrap_or((count, "1000000"));
         let count = if of_request == "num" { num().clamp(1, number(most)) } else { number(count) };
-        self.gateways.fetch_add(usize::try_from(count).expect("a number"), Ordering::SeqCst);
+        self.state.lock().expect("whole").gateways += usize::try_from(count).expect("a number");
         let ports = 1..=count;
         if asked.param("return_type") == Some("txt") {
             return ports.map(|port| format!("gw.invalid:{port}")).collect::<Vec<_>>().join("\r\n").into();
@@ -294,10 +257,12 @@ impl Rules {
 }
 
 impl Rule {
-    fn takes(&self, asked: &Asked<'_>) -> bool {
+    fn takes(&mut self, asked: &Asked<'_>) -> bool {
         let most = self.conditions.iter().find_map(|word| word.strip_prefix('x')?.parse::<usize>().ok());
-        self.conditions.iter().all(|condition| asked.has(condition))
-            && self.taken.fetch_add(1, Ordering::SeqCst) < most.unwrap_or(usize::MAX)
+        let is_taken = self.conditions.iter().all(|condition| asked.has(condition))
+            && self.taken < most.unwrap_or(usize::MAX);
+        self.taken += usize::from(is_taken);
+        is_taken
     }
 }
 

@@ -131,7 +131,7 @@ impl Session {
             }
         }
         for (name, (server, _)) in &self.servers {
-            let unmatched = server.unmatched();
+            let unmatched = &server.state().unmatched;
             assert!(unmatched.is_empty(), "{title}: no rule of `{name}` for {unmatched:?}");
         }
     }
@@ -233,19 +233,19 @@ impl Session {
                 assert_in(place, value.parse().expect("a number"), range);
             }
             ["requests", name, range] => {
-                assert_in(place, self.servers[*name].0.requests().try_into().expect("a few"), range);
+                assert_in(place, self.servers[*name].0.state().requests.try_into().expect("a few"), range);
             }
             ["sent", name] => {
-                assert_texts(place, &self.servers[*name].0.take_sent(), expected);
+                assert_texts(place, &std::mem::take(&mut self.servers[*name].0.state().sent), expected);
             }
             ["asked", name] => {
                 let (server, before) = self.servers.get_mut(*name).expect("a server");
-                wait_until(|| server.connections() > *before);
-                *before = server.connections();
+                wait_until(|| server.state().connections > *before);
+                *before = server.state().connections;
             }
             ["unasked", name] => {
                 let (server, before) = &self.servers[*name];
-                assert_eq!(server.connections(), *before, "{place}: something was sent");
+                assert_eq!(server.state().connections, *before, "{place}: something was sent");
             }
             ["start", name, words @ ..] => {
                 let running = RunningProgram::start(&mut self.command(words));
@@ -424,8 +424,8 @@ impl Session {
         }
         for (name, (server, _)) in &self.servers {
             line = line.replace(&format!("{{{name}}}"), &server.url());
-            line = line.replace(&format!("{{{name}:port}}"), &server.address().port().to_string());
-            line = line.replace(&format!("{{{name}:gateways}}"), &server.gateways().to_string());
+            line = line.replace(&format!("{{{name}:port}}"), &server.address.port().to_string());
+            line = line.replace(&format!("{{{name}:gateways}}"), &server.state().gateways.to_string());
         }
         line
     }
@@ -510,14 +510,11 @@ fn outside_code(markdown: &str) -> String {
 
 /// What a pointer leads to, with `*` for each item or member. Texts stand without quotes.
 fn values(value: &Value, pointer: &str) -> Vec<String> {
-    let Some((name, rest)) =
-        pointer.trim_start_matches('/').split_once('/').or(match pointer.trim_start_matches('/') {
-            "" => None,
-            last => Some((last, "")),
-        })
-    else {
+    let pointer = pointer.trim_start_matches('/');
+    if pointer.is_empty() {
         return vec![value.as_str().map_or_else(|| value.to_string(), str::to_owned)];
-    };
+    }
+    let (name, rest) = pointer.split_once('/').unwrap_or((pointer, ""));
     let found: Vec<&Value> = match (name, value) {
         ("*", Value::Array(items)) => items.iter().collect(),
         ("*", Value::Object(members)) => members.values().collect(),

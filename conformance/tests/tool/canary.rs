@@ -35,6 +35,7 @@ static PANICS: Check = Check {
     clauses: &[Clause::GroupsEnvelope],
     needs: &[],
     run: Run::Cases(|_| Case::single(Cost::requests(1), panics)),
+    stated: |_, _| Vec::new(),
 };
 
 async fn panics(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -56,7 +56,7 @@ use crate::{
     data::seed::{Sample, SeedError, seed_with},
     domain::{clock::Clock, token::Token},
     handlers, retention, running,
-    store::{OpenError, StoreError, sqlite::SqliteStore},
+    store::{OpenError, Store, StoreError},
 };
 
 /// Why a sandbox did not start.
@@ -103,7 +103,7 @@ impl Sandbox {
         tokens: SandboxTokens,
         configure: impl FnOnce(Config) -> Config,
     ) -> Result<Self, SandboxError> {
-        let store = Arc::new(SqliteStore::temporary()?);
+        let store = Arc::new(Store::temporary()?);
         let sample = seed_with(store.as_ref(), &mut tokens.generator()).await?;
         let days = Config::REQUEST_ID_RETENTION_DAYS;
         let config = Config {
@@ -207,7 +207,7 @@ pub enum ClockError {
 #[derive(Debug)]
 struct Control {
     clock: Clock,
-    store: Arc<SqliteStore>,
+    store: Arc<Store>,
     retention: Option<Duration>,
 }
 

@@ -28,15 +28,23 @@ pub enum StoreError {
     /// The storage was shut down.
     #[error("the storage has been shut down")]
     Closed,
-    /// The change contradicts what is stored.
-    #[error("{0}")]
-    Conflict(String),
-    /// A row with the same identity is stored.
-    #[error("{0}")]
-    AlreadyExists(String),
+    /// A constraint of the database keeps a row from being stored.
+    #[error("{1}")]
+    Conflict(Option<Conflict>, String),
     /// A bug of this program.
     #[error("unexpected response of the database: {0}")]
     Internal(String),
+}
+
+/// What is wrong with a row that cannot be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conflict {
+    /// A row with the same identity is stored.
+    AlreadyExists,
+    /// What a foreign key refers to is not stored.
+    UnknownReference,
+    /// A text has a NUL character, which the database cannot store.
+    NulCharacter,
 }
 
 /// The result of a query to the storage.
@@ -59,9 +67,7 @@ impl From<StoreError> for RepositoryError {
             | StoreError::Corrupt(_)
             | StoreError::Unavailable(_)
             | StoreError::Closed => Rejection::Unavailable,
-            StoreError::Conflict(_) | StoreError::AlreadyExists(_) | StoreError::Internal(_) => {
-                Rejection::Internal
-            }
+            StoreError::Conflict(..) | StoreError::Internal(_) => Rejection::Internal,
         };
         Self { rejection, text: error.to_string() }
     }

@@ -5,15 +5,16 @@ use std::{
     collections::HashMap,
     io, iter,
     ops::ControlFlow,
+    slice,
     sync::mpsc::{self, Receiver},
     thread,
 };
 
 use super::{
-    BadLines, LoadError, Store, StoreError, UnloadError,
+    BadLines, Conflict, LoadError, Store, StoreError, UnloadError,
     record::{Line, Record, RecordCounts, shown_name},
     record_kind::RecordKind,
-    session::{Access, RowError, Session},
+    session::{Access, Session},
     value::Value,
 };
 
@@ -26,7 +27,7 @@ const BATCH_BYTES: usize = 2 << 20;
 impl Store {
     /// Adds the records of these lines, all or none.
     pub async fn load(&self, lines: impl Lines) -> Result<RecordCounts, LoadError> {
-        let loaded = self.run(Access::Import, |session| load(session, lines)).await?;
+        let loaded = self.run(Access::Change, |session| load(session, lines)).await?;
         self.wait_until_in_force().await;
         Ok(loaded)
     }
@@ -69,6 +70,27 @@ impl<I: Iterator<Item = io::Result<Line>> + Send + 'static> Lines for I {}
 
 /// Adds every record, or collects the invalid lines; the caller undoes the changes if this fails.
 fn load(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, LoadError> {
+    let dialect = session.dialect();
+    session.batch(dialect.lock_numbers)?;
+    let [begin, end] = dialect.import;
+    session.batch(begin)?;
+    let loaded = load_unindexed(session, lines);
+    let ended = session.batch(end);
+    loaded.and_then(|loaded| Ok(ended.map(|()| loaded)?))
+}
+
+/// Loads the first instances of a database without their index, where adding addresses to it in random order would take most of the time.
+fn load_unindexed(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, LoadError> {
+    let postponed: Option<String> = session.first(session.dialect().postponed_index, &[])?;
+    if postponed.is_some() {
+        session.batch("DROP INDEX instances_by_address")?;
+    }
+    let loaded = load_lines(session, lines)?;
+    postponed.map_or(Ok(()), |index| session.batch(&index))?;
+    Ok(loaded)
+}
+
+fn load_lines(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, LoadError> {
     let gateways = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?;
     let mut loader = Loader { session, accounts: HashMap::new(), gateways, loaded: RecordCounts::default() };
     let mut bad = BadLines::default();
@@ -158,13 +180,29 @@ impl Loader<'_> {
             // Counted even if it is rejected, because nothing is loaded then.
             self.loaded.count(kind);
         }
-        self.session.insert(kind, &rows, &mut |row, error| {
-            let (number, record) = of_rows[row];
-            rejected.push((number, rejection(record, error)));
-        })?;
+        if self.attempt(kind, &rows)?.is_some() {
+            // One by one, to find the bad ones.
+            for (row, (number, record)) in iter::zip(&rows, of_rows) {
+                let conflict = self.attempt(kind, slice::from_ref(row))?;
+                rejected.extend(conflict.map(|conflict| (number, rejection(record, conflict))));
+            }
+        }
         rejected.sort();
         bad.lines.append(&mut rejected);
         Ok(())
+    }
+
+    /// Adds rows, or none of them. Returns what keeps one of them from being stored.
+    fn attempt(&mut self, kind: RecordKind, rows: &[Vec<Value<'_>>]) -> Result<Option<Conflict>, StoreError> {
+        self.session.batch("SAVEPOINT attempt")?;
+        let conflict = match self.session.insert(kind, rows) {
+            Ok(()) => None,
+            Err(StoreError::Conflict(Some(conflict), _)) => Some(conflict),
+            Err(error) => return Err(error),
+        };
+        let undo = if conflict.is_some() { "ROLLBACK TO attempt; " } else { "" };
+        self.session.batch(&format!("{undo}RELEASE attempt"))?;
+        Ok(conflict)
     }
 
     /// The values of the record's columns, or why it cannot be added.
@@ -201,15 +239,15 @@ impl Loader<'_> {
 }
 
 /// Why the database did not accept a record.
-fn rejection(record: &Record, error: RowError) -> String {
+fn rejection(record: &Record, conflict: Conflict) -> String {
     let what = record.shown();
-    match error {
-        RowError::AlreadyExists => format!("{what} already exists"),
+    match conflict {
+        Conflict::AlreadyExists => format!("{what} already exists"),
         // It is the group, because accounts are looked up before.
-        RowError::UnknownReference => {
+        Conflict::UnknownReference => {
             format!("the group of {what} is not a group of its account; its record must come first")
         }
-        RowError::NulCharacter => {
+        Conflict::NulCharacter => {
             format!("{what} has a text with a NUL character, which PostgreSQL cannot store")
         }
     }

@@ -2,10 +2,12 @@
 
 use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
-use super::{
-    OpenError, OpenMode, Store,
-    postgres::{Limits, PostgresUrl},
-};
+use tokio_postgres::{Config, config::Host};
+
+use super::{OpenError, OpenMode, Store, postgres::Limits};
+
+/// The schemes of a URL of a PostgreSQL server.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// The location of a database: `postgres://user:password@host/database`, or else the path of a file. `Display` and `Debug` leave
 /// out the password.
@@ -14,21 +16,26 @@ pub enum Location {
     /// A SQLite file.
     File(PathBuf),
     /// A database on a PostgreSQL server, or on another one that speaks its protocol.
-    Postgres(PostgresUrl),
+    Postgres(Box<Config>),
 }
 
 /// Why a text is not a location. The text is not quoted, because it may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a file or postgres://user:password@host/database for the database, found {0}")]
-pub struct LocationError(pub(super) &'static str);
+pub struct LocationError(&'static str);
 
 impl Location {
     /// Opens the database and brings its schema up to date.
     pub async fn open(&self, mode: OpenMode) -> Result<Arc<Store>, OpenError> {
-        Ok(match self {
-            Self::File(path) => Arc::new(Store::open(path, mode)?),
-            Self::Postgres(url) => Arc::new(Store::connect(url, mode, Limits::default()).await?),
-        })
+        self.open_within(mode, Limits::default()).await
+    }
+
+    /// The same with these limits, where the database is a server's.
+    pub async fn open_within(&self, mode: OpenMode, limits: Limits) -> Result<Arc<Store>, OpenError> {
+        Ok(Arc::new(match self {
+            Self::File(path) => Store::open(path, mode)?,
+            Self::Postgres(config) => Store::connect(config, self.to_string(), mode, limits).await?,
+        }))
     }
 }
 
@@ -38,9 +45,7 @@ impl TryFrom<&OsStr> for Location {
     fn try_from(text: &OsStr) -> Result<Self, Self::Error> {
         match text.to_str() {
             Some("") => Err(LocationError("an empty text")),
-            Some(url) if PostgresUrl::SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => {
-                url.parse().map(Self::Postgres)
-            }
+            Some(url) if SCHEMES.iter().any(|scheme| url.starts_with(scheme)) => postgres(url),
             // A misspelled URL and the `key=value` form are not paths, because messages name the path of a file.
             _ if is_path(text.as_encoded_bytes()) => Ok(Self::File(text.into())),
             _ => Err(LocationError(
@@ -48,6 +53,27 @@ impl TryFrom<&OsStr> for Location {
             )),
         }
     }
+}
+
+fn postgres(url: &str) -> Result<Location, LocationError> {
+    // The parser takes what follows the first `@` for a host, so that the rest of a password would be shown.
+    if url.matches('@').count() > 1 {
+        return Err(LocationError("a URL with more than one `@` (in the password it is written as %40)"));
+    }
+    // The parser's message may quote parts of the text.
+    let config: Config = url.parse().map_err(|_| {
+        LocationError(
+            "a URL with a part that cannot be read (a special character of the password is written as % and two \
+             hexadecimal digits, `@` as %40)",
+        )
+    })?;
+    if config.get_hosts().is_empty() {
+        return Err(LocationError("a URL without host"));
+    }
+    if config.get_dbname().is_none_or(str::is_empty) {
+        return Err(LocationError("a URL without database name after the host"));
+    }
+    Ok(Location::Postgres(Box::new(config)))
 }
 
 fn is_path(text: &[u8]) -> bool {
@@ -62,12 +88,30 @@ impl FromStr for Location {
     }
 }
 
+/// A text that is a location again, once the password is added.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => path.display().fmt(f),
-            Self::Postgres(url) => url.fmt(f),
+        let config = match self {
+            Self::File(path) => return path.display().fmt(f),
+            Self::Postgres(config) => config,
+        };
+        f.write_str(SCHEMES[0])?;
+        if let Some(user) = config.get_user() {
+            write!(f, "{user}@")?;
         }
+        let ports = config.get_ports();
+        for (place, host) in config.get_hosts().iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { "," })?;
+            match host {
+                Host::Tcp(name) if name.contains(':') => write!(f, "[{name}]")?,
+                Host::Tcp(name) => f.write_str(name)?,
+                Host::Unix(path) => f.write_str(&path.to_string_lossy().replace('/', "%2F"))?,
+            }
+            // One port is for all hosts.
+            let port = ports.get(place).or(ports.first()).copied().unwrap_or(5432);
+            write!(f, ":{port}")?;
+        }
+        write!(f, "/{}", config.get_dbname().unwrap_or_default())
     }
 }
 

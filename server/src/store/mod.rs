@@ -20,6 +20,7 @@ pub mod record;
 mod record_kind;
 #[cfg(feature = "admin")]
 pub mod registry;
+mod schema;
 mod session;
 pub mod sqlite;
 mod value;
@@ -35,7 +36,7 @@ pub use self::{
 };
 pub use self::{
     database::Store,
-    error::{BadLines, LoadError, OpenError, StoreError, UnloadError},
+    error::{BadLines, Conflict, LoadError, OpenError, StoreError, UnloadError},
     record_kind::{Field, Form, RecordKind},
     session::{Access, Dialect, Session},
 };

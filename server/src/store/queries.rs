@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use super::{
     Result, StoreError,
     cache::MAX_CACHED_GATEWAYS,
-    packed::ip_text,
     record_kind::RecordKind,
     session::{Dialect, Session},
     value::{FromRow, Row, Value, from_row, json_text},
@@ -105,26 +104,10 @@ from_row!(Credential: account, kind, expires_at, revoked_at);
 from_row!(Endpoint: host, port);
 from_row!(StoredExtraction: parameters, endpoints);
 from_row!(StaticGroup: group_id, name, created_at, updated_at);
-
-impl FromRow for StaticInstance {
-    fn from_row(row: &mut Row<'_>) -> Result<Self> {
-        Ok(Self {
-            instance_id: row.take()?,
-            offer_id: row.take()?,
-            status: row.take()?,
-            ip: ip_text(row.take()?),
-            port: row.take()?,
-            protocols: row.take()?,
-            country_code: row.take()?,
-            city_code: row.take()?,
-            isp_type: row.take()?,
-            expires_at: row.take()?,
-            activated_at: row.take()?,
-            capabilities: row.take()?,
-            group_id: row.take()?,
-        })
-    }
-}
+from_row!(
+    StaticInstance: instance_id, offer_id, status, ip, port, protocols, country_code, city_code, isp_type, expires_at,
+    activated_at, capabilities, group_id
+);
 
 /// The stored token; `None` when it is unknown.
 pub(super) fn credential(session: &mut dyn Session, digest: TokenDigest) -> Result<Option<Credential>> {

@@ -1,7 +1,7 @@
 //! A session with a database: SQL and values in, rows out. Each database implements it, so that every query is written once. What their
 //! SQL has not in common is in the [`Dialect`].
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, time::Duration};
 
 use super::{
     StoreError,
@@ -18,17 +18,11 @@ pub trait Session {
     /// Passes the rows of a query to the callback one after another, until it breaks.
     fn rows(&mut self, sql: &str, values: &[Value<'_>], callback: RawCallback<'_>) -> Result<(), StoreError>;
 
-    /// Adds rows of one kind, each with the values of the kind's columns. Passes the place of each row that cannot be added to
-    /// `rejected`.
-    fn insert(
-        &mut self,
-        kind: RecordKind,
-        rows: &[Vec<Value<'_>>],
-        rejected: &mut dyn FnMut(usize, RowError),
-    ) -> Result<(), StoreError>;
+    /// Adds rows of one kind, each with the values of the kind's columns. Fails at a row that cannot be added.
+    fn insert(&mut self, kind: RecordKind, rows: &[Vec<Value<'_>>]) -> Result<(), StoreError>;
 
-    /// Waits until no other transaction assigns numbers to gateways or groups.
-    fn lock_numbers(&mut self) -> Result<(), StoreError>;
+    /// Executes statements that have neither parameters nor rows.
+    fn batch(&mut self, sql: &str) -> Result<(), StoreError>;
 
     /// The SQL of the database.
     fn dialect(&self) -> &'static Dialect;
@@ -39,17 +33,6 @@ type RawCallback<'a> = &'a mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
 
 /// The same for a callback that may fail, which ends the query.
 pub(super) type RowCallback<'a, E> = &'a mut dyn FnMut(Row<'_>) -> Result<ControlFlow<()>, E>;
-
-/// Why a row was not added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowError {
-    /// A row with the same identity is stored.
-    AlreadyExists,
-    /// What a foreign key refers to is not stored.
-    UnknownReference,
-    /// A text has a NUL character, which the database cannot store.
-    NulCharacter,
-}
 
 /// What a session is for, which decides on transaction and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,13 +45,21 @@ pub enum Access {
     Snapshot,
     /// Changes of an administrator, all or none.
     Change,
-    /// The same for many records, with numbers that the session assigns.
-    Import,
 }
 
 /// How the SQL of the databases differs.
 #[derive(Debug)]
 pub struct Dialect {
+    /// The tables, and how they come to be.
+    pub(super) schema: Schema,
+    /// How long cached data is used at most after a change of another server. Commands that change something wait for longer.
+    pub(super) lease: Duration,
+    /// Waits until no other transaction assigns numbers to gateways or groups. Nothing where there is one writer at a time.
+    pub(super) lock_numbers: &'static str,
+    /// Makes an import fast, and undoes that when it has ended.
+    pub(super) import: [&'static str; 2],
+    /// Selects the statement that creates the index of instances by address, if an import does without it until all is stored.
+    pub(super) postponed_index: &'static str,
     /// The suffix of a `SELECT` that locks its rows: until the transaction ends, no other may change them or add references to them.
     #[cfg_attr(not(feature = "admin"), expect(dead_code, reason = "only administration locks rows"))]
     pub(super) row_lock: &'static str,
@@ -85,6 +76,23 @@ pub struct Dialect {
     pub(super) contains: fn(&str, usize) -> String,
     /// The values of the parameters for addresses.
     pub(super) addresses: fn(&[Address]) -> Vec<Value<'static>>,
+}
+
+/// The schema of a database, which has a version.
+#[derive(Debug)]
+pub(super) struct Schema {
+    /// Begins the transaction of a migration, which waits for those of other programs.
+    pub(super) begin: &'static str,
+    /// Selects whether the database is ours, and whether it has no tables.
+    pub(super) owner: &'static str,
+    /// How one with tables that are not ours was detected.
+    pub(super) foreign: &'static str,
+    /// Selects the version of our schema.
+    pub(super) version: &'static str,
+    /// Makes the database ours, with the version `VERSION`.
+    pub(super) mark: &'static str,
+    /// One entry per version. Entries are only added, because existing databases have run the earlier ones.
+    pub(super) migrations: [&'static str; 5],
 }
 
 impl Dialect {

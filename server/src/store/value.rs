@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{
     StoreError,
-    packed::{ip_bytes, ip_from_bytes, time_bytes, time_from_bytes},
+    packed::{ip_bytes, ip_from_bytes, ip_text, time_bytes, time_from_bytes},
 };
 use crate::domain::{
     Capabilities, Protocol, SmolStr, Status,
@@ -174,7 +174,12 @@ impl Column for String {
 
 impl Column for SmolStr {
     fn read(value: &Value<'_>) -> Option<Self> {
-        if let Value::Text(text) = value { Some(Self::new(text)) } else { None }
+        match value {
+            Value::Text(text) => Some(Self::new(text)),
+            // An address, as responses show it.
+            Value::Bytes(bytes) => Some(ip_text(ip_from_bytes(bytes.as_ref().try_into().ok()?))),
+            _ => None,
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use sallyport_server::{
     data::seed::{Sample, seed},
     edge::operation::Operation,
     start,
-    store::sqlite::SqliteStore,
+    store::Store,
 };
 
 use self::wire::{Response, ask};
@@ -18,7 +18,7 @@ use crate::support::{frames, paused_store, shared_buffer, wire};
 
 /// A server with sample data, changed as a test wants it.
 async fn served(change: impl FnOnce(Config) -> Config) -> (RunningServer, Sample) {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let store = Arc::new(Store::temporary().unwrap());
     let sample = seed(&store).await.unwrap();
     (start(change(Config::loopback(store))).unwrap(), sample)
 }

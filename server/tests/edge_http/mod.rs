@@ -8,7 +8,7 @@ use sallyport_server::{
     data::seed::seed,
     edge::{operation::Operation, reading::body::MAX_BYTES, responding::error_code::ErrorCode},
     start,
-    store::sqlite::SqliteStore,
+    store::Store,
 };
 
 use crate::{
@@ -39,7 +39,7 @@ async fn a_panic_becomes_a_response_and_the_server_goes_on() {
 /// Chunks without an end, which the server stops receiving some time after its response, so that writing may fail then.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endless_body_is_rejected_while_it_is_sent() {
-    let store = Arc::new(SqliteStore::temporary().unwrap());
+    let store = Arc::new(Store::temporary().unwrap());
     let sample = seed(&store).await.unwrap();
     let running = start(Config::loopback(store)).unwrap();
     let head = format!(
@@ -60,7 +60,7 @@ async fn an_endless_body_is_rejected_while_it_is_sent() {
 /// Whoever still sends a body when the response is there already may send it, and reads the response.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_sent_after_its_rejection_costs_nobody_the_response() {
-    let running = start(Config::loopback(Arc::new(SqliteStore::temporary().unwrap()))).unwrap();
+    let running = start(Config::loopback(Arc::new(Store::temporary().unwrap()))).unwrap();
     for (method, status) in [("POST", 401), ("PUT", 405)] {
         let body = [b' '; 64 << 10];
         let head = format!(

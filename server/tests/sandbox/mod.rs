@@ -11,7 +11,7 @@ use sallyport_server::{
     domain::token::Token,
     edge::operation::Operation as _,
     sandbox::{Sandbox, SandboxTokens},
-    store::{OpenMode, sqlite::SqliteStore},
+    store::{OpenMode, Store},
 };
 use serde_json::{Value, json};
 
@@ -127,7 +127,7 @@ async fn the_commands_work_as_they_are_pasted() {
 async fn a_sandbox_serves_its_own_data_whatever_store_it_is_configured_with() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("real.db");
-    let real = Arc::new(SqliteStore::open(&path, OpenMode::Create).unwrap());
+    let real = Arc::new(Store::open(&path, OpenMode::Create).unwrap());
     let theirs = seed(real.as_ref()).await.unwrap();
     let other = Arc::clone(&real);
     let configured = |config| Config { store: other as _, ..config };

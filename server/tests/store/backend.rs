@@ -9,7 +9,10 @@ use std::{
     },
 };
 
-use sallyport_server::store::{Location, OpenMode, Store, postgres::LEASE};
+use sallyport_server::store::{
+    Location, OpenMode, Store,
+    postgres::{LEASE, Limits},
+};
 use tokio_postgres::NoTls;
 
 use super::cluster::{Cluster, eventually};
@@ -50,7 +53,12 @@ impl Database {
 
     /// A store on it, one of perhaps several.
     pub(crate) async fn open(&self) -> Arc<Store> {
-        self.name().parse::<Location>().unwrap().open(OpenMode::Create).await.unwrap()
+        self.open_within(Limits::default()).await
+    }
+
+    pub(crate) async fn open_within(&self, limits: Limits) -> Arc<Store> {
+        let location: Location = self.name().parse().unwrap();
+        location.open_within(OpenMode::Create, limits).await.unwrap()
     }
 
     /// Changes it behind the store's back, as another program would, and waits until that is in force. The SQL must suit

@@ -8,15 +8,17 @@ use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{
         access::Purpose,
-        extraction::{Endpoint, StoredExtraction},
+        extraction::{Endpoint, ExtractionQuery, Parameters, Region, StoredExtraction},
         ports::Repository as _,
         service::Service,
+        token::TokenKind,
     },
     store::Store,
 };
 
 use super::{
     backend::{Database, on_both},
+    cluster::eventually,
     requests::{command, with_id},
 };
 
@@ -91,7 +93,45 @@ async fn what_was_kept_long_ago_is_forgotten_and_the_rest_is_not(database: Datab
     }
 }
 
+async fn memory_and_database_choose_alike(database: Database) {
+    let store = database.open().await;
+    database.execute("INSERT INTO accounts (name, real_name_verified) VALUES ('a', true)").await;
+    let token = store.issue_token("a", TokenKind::Api, None).await.unwrap().token;
+    let spins = [-30_i64, -7, 0, 1, 12, i64::MAX];
+    let row = |(n, spin)| format!("({n}, 'gw{n}.invalid', 1, 'USA', 'http', {spin})");
+    let rows: Vec<_> = (1..).zip(spins).map(row).collect();
+    let insert = "INSERT INTO gateways (id, host, port, region, protocol, spin) VALUES";
+    database.execute(&format!("{insert} {}", rows.join(", "))).await;
+    let candidates = async |query: &ExtractionQuery, pivot| {
+        let found = store.extraction(query, pivot).await.unwrap().unwrap();
+        found.authorize(Purpose::Extraction, Timestamp::now()).unwrap().1.candidates
+    };
+    let ask = command(&token, 1, "");
+    for (region, most) in [(Region::Everywhere, 6), (region("USA"), 6), (region("usa"), 0)] {
+        for count in [1, 3, 6, 100] {
+            for pivot in [i64::MIN, -30, -29, 0, 2, 12, 13, i64::MAX] {
+                let parameters = Parameters { count, region: region.clone(), ..ask.parameters.clone() };
+                let query = ExtractionQuery { parameters, ..ask.clone() };
+                let chosen = candidates(&with_id("new", query.clone()), pivot).await;
+                assert_eq!(chosen.len(), most.min(count as usize));
+                // Nothing is cached of a region without gateways.
+                let hits = store.cache_hits() + u64::from(most > 0);
+                let cached = eventually(async || {
+                    let cached = candidates(&query, pivot).await;
+                    if store.cache_hits() >= hits { Ok(cached) } else { Err("not cached yet") }
+                });
+                assert_eq!(cached.await, chosen, "{query:?}");
+            }
+        }
+    }
+}
+
+fn region(code: &str) -> Region {
+    Region::Only(code.to_owned())
+}
+
 on_both! {
+    memory_and_database_choose_alike,
     simultaneous_requests_with_one_id_get_one_result,
     what_was_kept_long_ago_is_forgotten_and_the_rest_is_not,
 }

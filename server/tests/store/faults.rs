@@ -1,15 +1,22 @@
 //! What may fail under a running store: each fault has its response, and goes away with its cause.
 
-use std::{process::Command, sync::Arc, time::Duration};
+use std::{
+    process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{StaticGroup, extraction::ExtractionQuery, rejection::Rejection, service::Service},
-    store::{Location, OpenMode, Store, postgres::Limits},
+    store::{postgres::Limits, record::Record},
 };
 
 use super::{
-    backend::{Database, connect},
+    backend::{Database, connect, on_both},
     cluster::{Cluster, eventually},
     requests,
 };
@@ -23,8 +30,7 @@ async fn limited(limits: Limits) -> Option<(Database, Service, Sample)> {
 }
 
 async fn limited_on(database: &Database, limits: Limits) -> Service {
-    let Location::Postgres(url) = database.name().parse().unwrap() else { panic!("a URL is no file") };
-    Service::new(Arc::new(Store::connect(&url, OpenMode::Existing, limits).await.unwrap()))
+    Service::new(database.open_within(limits).await)
 }
 
 fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {
@@ -32,9 +38,48 @@ fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {
     ExtractionQuery { request_id: request_id.map(str::to_owned), ..command }
 }
 
+/// Otherwise callers who leave and ask again could queue statements without bound.
+async fn callers_who_leave_keep_their_connections_and_others_wait_for_a_while_only(database: Database) {
+    let limits = Limits { connections: 2, wait: Duration::from_millis(200), ..Limits::default() };
+    let store = database.open_within(limits).await;
+    let token = seed(store.as_ref()).await.unwrap().tokens.main;
+    let service = Service::new(Arc::clone(&store) as _);
+    let released = Arc::new(AtomicBool::new(false));
+    let connections = store.pool().connections;
+    let callers: Vec<_> = (0..connections + 100)
+        .map(|_| {
+            let (store, released) = (Arc::clone(&store), Arc::clone(&released));
+            let waits = move |(): &mut (), _: &Record| {
+                while !released.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                Ok(())
+            };
+            tokio::spawn(async move { store.unload((), waits).await })
+        })
+        .collect();
+    let is_busy = async |wanted| {
+        let busy = store.pool().busy;
+        if busy == wanted { Ok(()) } else { Err(busy) }
+    };
+    eventually(async || is_busy(connections).await).await;
+    for caller in callers {
+        caller.abort();
+        // Those who waited for a connection too long have been rejected.
+        drop(caller.await);
+    }
+    let rejection = service.list::<StaticGroup>(&token, Vec::new()).await.unwrap_err();
+    assert!(matches!(rejection, Rejection::Busy), "{rejection:?}");
+    assert_eq!((store.pool().busy, store.pool().waiting), (connections, 0));
+    released.store(true, Ordering::Relaxed);
+    eventually(async || is_busy(0).await).await;
+    service.list::<StaticGroup>(&token, Vec::new()).await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
-    let limits = Limits { connections: 1, wait: Duration::from_millis(200), ..Limits::default() };
+async fn a_statement_that_takes_too_long_ends_while_others_wait() {
+    let limits =
+        Limits { connections: 1, wait: Duration::from_millis(200), statement: Duration::from_secs(1) };
     let Some((database, service, sample)) = limited(limits).await else { return };
     let locked = database.lock_extractions().await;
     let first = tokio::spawn({
@@ -48,9 +93,11 @@ async fn when_every_connection_is_in_use_callers_wait_for_a_while_only() {
     })
     .await;
     assert!(matches!(rejection, Rejection::Busy), "{rejection:?}");
-    drop(locked);
-    first.await.unwrap().unwrap();
+    let rejection = first.await.unwrap().unwrap_err();
+    assert!(matches!(rejection, Rejection::Busy), "{rejection:?}");
     service.extract(command(&sample, None)).await.unwrap();
+    drop(locked);
+    service.extract(command(&sample, Some("first"))).await.unwrap();
 }
 
 #[tokio::test]
@@ -113,3 +160,5 @@ fn send(signal: &str, process: i32) {
     let sent = Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).status();
     assert!(sent.unwrap().success());
 }
+
+on_both! { callers_who_leave_keep_their_connections_and_others_wait_for_a_while_only }

@@ -2,7 +2,6 @@
 
 pub(crate) mod backend;
 mod cluster;
-mod disconnected_callers;
 mod extract;
 mod faults;
 mod load;
@@ -11,6 +10,5 @@ mod plans;
 mod processes;
 mod requests;
 mod search;
-mod transfer;
 
-use crate::support::{server_process, shared_buffer, wire};
+use crate::support::{server_process, wire};

@@ -1,6 +1,6 @@
 //! The password and the certificate of a PostgreSQL server. `tests/sessions/databases.txt` has those that cannot be used.
 
-use sallyport_server::store::{Location, OpenMode, Store, postgres::Limits};
+use sallyport_server::store::{Location, OpenMode};
 
 use super::{
     backend::{Database, connect},
@@ -12,8 +12,7 @@ async fn nothing_that_is_printed_has_the_password() {
     let Some(database) = Database::postgres().await else { return };
     let url = database.name().replace("sallyport@", "sallyport:very-secret@");
     let location: Location = url.parse().unwrap();
-    let Location::Postgres(url) = &location else { panic!("a URL is no file") };
-    let store = Store::connect(url, OpenMode::Create, Limits::default()).await.unwrap();
+    let store = location.open(OpenMode::Create).await.unwrap();
     assert!(!format!("{location} {location:?} {store:?}").contains("very-secret"));
 }
 

@@ -53,8 +53,6 @@ impl Backend for Paused {
         self.sqlite.epochs()
     }
 
-    async fn wait_until_in_force(&self) {}
-
     fn pool(&self) -> Pool {
         self.sqlite.pool()
     }

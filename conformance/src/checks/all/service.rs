@@ -4,13 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::check::{Case, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Stop};
-use crate::checks::extraction::Extraction;
-use crate::checks::row::{Base, Credential, Edit, Row, cases, reject};
+use crate::check::{Case, Cost, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
 use crate::checks::rule::{Program, active, passive};
-use crate::checks::token::WrongToken;
-use crate::contract::{Clause, Contract, OperationId, Unspecified};
-use crate::target::{Fact, RejectionReason};
+use crate::contract::{Clause, OperationId, Unspecified};
 use crate::wire::password;
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -22,37 +18,6 @@ pub(super) static PROGRAMS: &[Program] = &[
         Case::single(Cost::extraction(operations, 1), prefix)
     }),
     passive("all.throttled-retry-after.watched", judge_throttled),
-    active("all.token-required.missing", |scope| {
-        // Each operation may forget to ask for a token.
-        let of_operation = |(operation, (name, base)): (usize, (&str, Base))| {
-            let absent =
-                reject("", "the token is absent", [Edit::NoToken]).labelled(format!("{name}/absent"));
-            let wrong = WrongToken::all().map(|wrong| {
-                let row = reject("", wrong.reason, [Edit::By(Credential::Wrong(wrong))]);
-                row.labelled(format!("{name}/{}", wrong.label))
-            });
-            let rows = [absent].into_iter().chain(wrong).map(|row| row.of(base.clone()));
-            let cases = cases(Clause::AllTokenRequired, rows).into_iter();
-            cases.map(|case| case.about(operation)).collect::<Vec<_>>()
-        };
-        operations(scope.contract).into_iter().enumerate().flat_map(of_operation).collect()
-    }),
-    active("all.token-required.revoked", |scope| {
-        // Nothing shows that the token was ever valid, so its rejection proves no more than that of an unknown one. Accepting it
-        // is a violation in any case.
-        let why = format!(
-            "the token was revoked, as supplied by {}; nothing shows that it was ever valid",
-            Fact::RevokedToken
-        );
-        let operations = operations(scope.contract);
-        let revoked = operations.clone().into_iter().map(|(name, base)| {
-            reject("", &why, [Edit::By(Credential::Supplied(Fact::RevokedToken))]).labelled(name).of(base)
-        });
-        // `extract.whitelist.rejected-tokens` tests extraction.
-        let others = operations.into_iter().filter(|(_, base)| !base.extracts());
-        let others = others.map(|(name, base)| others_revoked(scope, name).of(base));
-        cases(Clause::AllTokenRequired, revoked.chain(others))
-    }),
 ];
 
 /// Fails only when TLS or HTTP breaks during the run, which does not start without a trusted certificate. Plain HTTP to the
@@ -128,10 +93,9 @@ async fn prefix(probe: &Probe<'_>) -> Result<(), Stop> {
         let (exchange, class) = probe.send(&request).await?;
         served |= class == ResponseClass::Accepted;
         // The status of a rejection is unspecified, so a 404 with a code still shows that the operation is served.
-        if exchange
-            .result
-            .as_ref()
-            .is_ok_and(|response| response.status == 404 && response.at("/code").is_none())
+        if let Ok(response) = &exchange.result
+            && response.status == 404
+            && response.at("/code").is_none()
         {
             missing.push((request, exchange, class));
         }
@@ -161,33 +125,4 @@ fn judge_throttled(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
     let key = observed.operation.to_string();
     let expected = format!("{key}: Retry-After with seconds or an HTTP date");
     Some(vec![PassiveFinding::fail(Clause::AllThrottledRetryAfter, key, expected, actual)])
-}
-
-/// Each operation by its name in labels: the plain ones first.
-fn operations(contract: &Contract) -> Vec<(&'static str, Base)> {
-    let plain = contract.plain.keys().map(|id| (id.id(), Base::Static(*id)));
-    let others = [
-        ("search", Base::SEARCH),
-        ("extract", Base::Extract(Extraction::PLAIN)),
-        ("extract-text", Base::Extract(Extraction::TEXT)),
-    ];
-    plain.chain(others).collect()
-}
-
-/// A token may be revoked by its owner, or expire. Without such a token, the row is skipped.
-fn others_revoked(scope: &Scope<'_>, name: &str) -> Row {
-    let tokens = &scope.facts.rejected_tokens;
-    let revoked = tokens.iter().enumerate().filter(|(_, token)| token.reason == RejectionReason::Revoked);
-    let requests = revoked.map(|(index, token)| {
-        let note = if token.note.is_empty() { String::new() } else { format!(" ({})", token.note) };
-        let why = format!("token {} of {}, revoked{note}", index + 1, Fact::RejectedTokens.variable());
-        (why, vec![Edit::By(Credential::Rejected(index))])
-    });
-    let mut requests: Vec<_> = requests.collect();
-    if requests.is_empty() {
-        requests.push((String::new(), vec![Edit::By(Credential::Rejected(usize::MAX))]));
-    }
-    let cost = Cost::requests(u32::try_from(tokens.len().max(1)).unwrap_or(u32::MAX));
-    let row = reject("", "", []).sending(requests).labelled(format!("{name}/others that were revoked"));
-    row.needing(Fact::RejectedTokens).costing(cost)
 }

@@ -3,18 +3,14 @@
 
 use super::*;
 use crate::checks::token::is_valid;
-use crate::target::RejectionReason;
 
-pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.entitlement.other-protocol", |scope| {
-        let extract = &scope.contract.extract;
-        let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-        let forms = forms(extract, "forms without protocol");
-        forms.map(flow("", cost, other_protocol)).collect()
-    }),
-    active("extract.whitelist.rejected-tokens", rejected_cases),
-];
+pub(super) static PROGRAMS: &[Program] = &[active("extract.entitlement.other-protocol", |scope| {
+    let extract = &scope.contract.extract;
+    let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let cost = Cost::extraction(gateways.saturating_add(1), gateways);
+    let forms = forms(extract, "forms without protocol");
+    forms.map(flow("", cost, other_protocol)).collect()
+})];
 
 pub(in crate::checks) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
@@ -97,27 +93,4 @@ async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop>
         probe.finding(ExtractEntitlement, &expected, "all accepted", &exchanges);
     }
     Ok(())
-}
-
-fn rejected_cases(scope: &Scope<'_>) -> Vec<Case> {
-    let rejected = &scope.facts.rejected_tokens;
-    let reasons = rejected.iter().map(|rejected| (rejected.reason, rejected.note.as_str()));
-    // Without the fact, a plan still shows a case.
-    let unknown = rejected.is_empty().then_some((RejectionReason::Revoked, ""));
-    let of_token = |(index, (reason, note)): (usize, (RejectionReason, &str))| {
-        let (number, name) = (index + 1, reason.name());
-        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
-        let why = format!("credential {number} of {}, {name}{note}", Fact::RejectedTokens.variable());
-        let forms = forms(&scope.contract.extract, "JSON in each place and text");
-        let rows = forms.map(|form| {
-            let label = format!("{name} {number}/{}", form.label());
-            reject("", format!("{why}, {}", form.name()), [])
-                .by(Credential::Rejected(index))
-                .labelled(label)
-                .in_form(form)
-        });
-        let cases = cases(reason.clause(), rows).into_iter();
-        cases.map(|case| case.about(index).judging(reason.clause())).collect::<Vec<_>>()
-    };
-    reasons.chain(unknown).enumerate().flat_map(of_token).collect()
 }

@@ -1,32 +1,28 @@
 //! The checks of the extraction, by topic. The topics share the words that are imported here.
 
 pub(super) mod access;
-mod combinations;
 pub(super) mod discovery;
 mod envelope;
 mod gateways;
 mod link;
-mod post;
+pub(super) mod post;
 mod region;
 mod request_id;
 mod supply;
 mod text;
 
 use crate::check::{
-    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Scope, Severity,
-    Stop, accepted,
+    Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Severity, Stop,
+    accepted,
 };
 use crate::checks::State;
-use crate::checks::extraction::content::{self, Judge, Served, THROTTLED, gives_gateways};
-use crate::checks::extraction::{Asked, Extraction, Place, Transport, named_region, shortage};
-use crate::checks::requests::protocol_to_name;
-use crate::checks::row::{
-    Credential, Edit, Row, SEPARATOR, Then, Unless, accept, cases, flow, reject, set, with,
-};
-use crate::checks::rule::{Program, active, first, passive, stated};
+use crate::checks::extraction::content::{self, Served, THROTTLED, gives_gateways};
+use crate::checks::extraction::{Extraction, Place, Transport, named_region, shortage};
+use crate::checks::row::{Edit, SEPARATOR, flow, with};
+use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::*;
 use crate::contract::part::*;
-use crate::contract::{Extract, OperationId, Separator, Unspecified};
+use crate::contract::{Extract, OperationId, Unspecified};
 use crate::quantity::quantity;
 use crate::response::request_ids;
 use crate::target::{Fact, Facts, GatewayPool};
@@ -39,11 +35,9 @@ fn forms(extract: &Extract, name: &str) -> impl Iterator<Item = Extraction> {
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     access::PROGRAMS,
-    combinations::PROGRAMS,
     envelope::PROGRAMS,
     gateways::PROGRAMS,
     link::PROGRAMS,
-    post::PROGRAMS,
     region::PROGRAMS,
     request_id::PROGRAMS,
     supply::PROGRAMS,

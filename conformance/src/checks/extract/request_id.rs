@@ -9,7 +9,7 @@ const SEVERAL: u32 = 4;
 pub(super) static PROGRAMS: &[Program] = &[
     active("extract.idempotent.concurrent", |scope| {
         let case = |data: (Extraction, Place)| {
-            let label = format!("{}/{}", data.0.label(), data.1.label());
+            let label = format!("{}/{}", data.0.label(), data.1.name());
             Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
         };
         let forms = Extraction::in_query(&scope.contract.extract).into_iter().filter(|form| !form.has_id());

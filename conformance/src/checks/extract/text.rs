@@ -10,8 +10,7 @@ pub(super) static PROGRAMS: &[Program] = &[
             let data = code.to_owned();
             Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
         });
-        let rows = stated("extract.return-type.forms", scope);
-        alone.chain(cases(ExtractReturnType, rows)).collect()
+        alone.collect()
     }),
     passive("extract.separator.watched", |observed| {
         // In the traffic of others, a known request id may come with another separator, which is unspecified.

@@ -4,9 +4,9 @@ use super::content::is_undecided;
 use super::*;
 
 /// The header that combinations have beside their parameters: it prefers another form than they ask for.
-pub(in crate::checks) const ACCEPT: &str = "Accept";
+const ACCEPT: &str = "Accept";
 
-pub(in crate::checks) const fn spelling_name(form: &Extraction) -> &'static str {
+const fn spelling_name(form: &Extraction) -> &'static str {
     match form.spelling {
         QuerySpelling::Usual => "",
         QuerySpelling::EncodedValues => ", with each byte of the query's values percent-encoded",

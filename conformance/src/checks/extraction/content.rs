@@ -8,6 +8,7 @@ use super::scarce::{judge_few, note_partial_result};
 use super::*;
 use crate::check::{ObservedExchange, PassiveFinding};
 use crate::contract::Contract;
+use crate::names::names;
 use crate::quantity::quantity;
 pub(in crate::checks) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
@@ -193,20 +194,19 @@ pub(in crate::checks) enum Judge {
     SeparatedText,
 }
 
-impl Judge {
-    /// The one with this name in rows.
-    pub(in crate::checks) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "by itself" => Self::Response,
-            "as a partial result" => Self::Partial,
-            "by few gateways" => Self::Few,
-            "by num" => Self::Most,
-            "by text" => Self::Text,
-            "by separator" => Self::Separator,
-            _ => return None,
-        })
+names! {
+    pub(in crate::checks) Judge {
+        Response => "by itself",
+        Partial => "as a partial result",
+        Few => "by few gateways",
+        Most => "by num",
+        Text => "by text",
+        Separator => "by separator",
+        SeparatedText => "by separated text",
     }
+}
 
+impl Judge {
     /// Reports what the response does not keep. `why` describes the request.
     pub(in crate::checks) async fn of(
         self,

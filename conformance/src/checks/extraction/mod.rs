@@ -14,6 +14,7 @@ use crate::checks::State;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{Extract, OperationId, Separator, Unspecified};
+use crate::names::names;
 use crate::target::Fact;
 use crate::wire::{Exchange, QuerySpelling, Request, Response};
 
@@ -68,9 +69,34 @@ pub(in crate::checks) struct Extraction {
     pub(in crate::checks) spelling: QuerySpelling,
 }
 
-impl Transport {
-    pub(in crate::checks) const ALL: [Self; 3] = [Self::Query, Self::Header, Self::Bearer];
+names! { pub(in crate::checks) Transport { Query => "query", Header => "header", Bearer => "bearer", } }
 
+names! { pub(in crate::checks) Place { Query => "query", Header => "header", } }
+
+names! { pub(in crate::checks) Asked { Json => "JSON", JsonByName => "JSON by name", Text => "text", } }
+
+names! {
+    pub(in crate::checks) Region {
+        Usual => "as usual",
+        Default => "the default",
+        Unnamed => "left out",
+        DefaultByName => "the default by name",
+        Alias => "as country",
+        Equal => "by both names",
+    }
+}
+
+/// The list with these names.
+fn several<T: Copy, const N: usize>(
+    lists: [&'static [T]; N],
+    name: fn(T) -> &'static str,
+    names: &str,
+) -> Option<&'static [T]> {
+    let label = |several: &&[T]| several.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", ") == names;
+    lists.into_iter().find(label)
+}
+
+impl Transport {
     /// The request with a token in this place, in place of any other there.
     pub(in crate::checks) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
         let Extract { operation, api_key_header: header, .. } = &probe.contract().extract;
@@ -83,58 +109,28 @@ impl Transport {
         }
     }
 
-    /// It alone, its label, and its name.
-    const fn parts(self) -> (&'static [Self], &'static str, &'static str) {
+    const fn alone(self) -> &'static [Self] {
         match self {
-            Self::Query => (&[Self::Query], "query", "the query"),
-            Self::Header => (&[Self::Header], "header", "the header of its own"),
-            Self::Bearer => (&[Self::Bearer], "bearer", "Authorization: Bearer"),
+            Self::Query => &[Self::Query],
+            Self::Header => &[Self::Header],
+            Self::Bearer => &[Self::Bearer],
         }
     }
 
-    const fn alone(self) -> &'static [Self] {
-        self.parts().0
-    }
-
-    pub(in crate::checks) const fn label(self) -> &'static str {
-        self.parts().1
-    }
-
-    pub(in crate::checks) const fn name(self) -> &'static str {
-        self.parts().2
-    }
-
-    pub(in crate::checks) fn named(label: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|transport| transport.label() == label)
-    }
-
-    /// Those with these labels.
-    pub(in crate::checks) fn several(labels: &str) -> Option<&'static [Self]> {
-        use Transport::{Bearer, Header, Query};
-        const SEVERAL: [&[Transport]; 4] =
-            [&[Query, Header], &[Query, Bearer], &[Header, Bearer], &Transport::ALL];
-        let all = Self::ALL.map(Self::alone).into_iter().chain(SEVERAL);
-        let label = |several: &[Self]| several.iter().map(|one| one.label()).collect::<Vec<_>>().join(", ");
-        all.into_iter().find(|several| label(several) == labels)
+    pub(in crate::checks) const fn words(self) -> &'static str {
+        match self {
+            Self::Query => "the query",
+            Self::Header => "the header of its own",
+            Self::Bearer => "Authorization: Bearer",
+        }
     }
 
     pub(in crate::checks) fn names(transports: &[Self]) -> String {
-        transports.iter().map(|transport| transport.name()).collect::<Vec<_>>().join(" and ")
+        transports.iter().map(|transport| transport.words()).collect::<Vec<_>>().join(" and ")
     }
 }
 
 impl Place {
-    pub(in crate::checks) const fn label(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Header => "header",
-        }
-    }
-
-    pub(in crate::checks) fn named(label: &str) -> Option<Self> {
-        [Self::Query, Self::Header].into_iter().find(|place| place.label() == label)
-    }
-
     pub(in crate::checks) fn carry(self, request: Request, id: &str) -> Request {
         match self {
             Self::Query => request.query(REQUEST_ID, id),
@@ -219,6 +215,39 @@ impl Extraction {
         let forms = Self::in_query(extract);
         let by = |transport| forms.iter().map(move |form| form.sent_in(transport));
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
+    }
+
+    /// Changes one of its properties, in the words of rows.
+    pub(in crate::checks) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
+        use Transport::{Bearer, Header, Query};
+        const TOKENS: [&[Transport]; 7] = [
+            &[Query],
+            &[Header],
+            &[Bearer],
+            &[Query, Header],
+            &[Query, Bearer],
+            &[Header, Bearer],
+            &[Query, Header, Bearer],
+        ];
+        const IDS: [&[Place]; 3] = [&[Place::Query], &[Place::Header], &[Place::Query, Place::Header]];
+        match property {
+            "tokens" => self.tokens = several(TOKENS, Transport::name, words)?,
+            "ids" => self.ids = several(IDS, Place::name, words)?,
+            "asked" => self.form = Asked::named(words.strip_prefix("as ")?)?,
+            "region" => self.region = Region::named(words)?,
+            "protocol" => self.protocol = Some(words.to_owned()),
+            "spelled" if words == "encoded" => self.spelling = QuerySpelling::Encoded,
+            "spelled" if words == "with encoded values" => self.spelling = QuerySpelling::EncodedValues,
+            "separator" => {
+                let (code, text) = words.split_once(": ").unwrap_or((words, ""));
+                let known = extract.separators.iter().find(|separator| separator.code == code).cloned();
+                let custom =
+                    || Some(Separator { code: code.to_owned(), text: serde_json::from_str(text).ok()? });
+                self.separator = Some(known.or_else(custom)?);
+            }
+            _ => return None,
+        }
+        Some(())
     }
 
     /// The forms with this name in rows, or the one with this label.
@@ -311,7 +340,7 @@ impl Extraction {
             parts.push("json");
         }
         if self.transport() != Transport::Query {
-            parts.push(self.transport().label());
+            parts.push(self.transport().name());
         }
         parts.join("-")
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extraction::cause::find_cause;
+use crate::checks::extract::post::judge_error;
+use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
@@ -24,12 +25,18 @@ impl Row {
         let requests = u32::try_from(self.requests.len() + self.then.len()).unwrap_or(u32::MAX);
         let cost = self.cost.unwrap_or(match self.must {
             Must::Serve { gateways, .. } if self.base.extracts() => Cost::extraction(requests, gateways),
-            Must::RespondSomehow(_) if self.base.extracts() => Cost::extraction(requests, 1),
+            // A service that violates the contract may return gateways to a POST.
+            Must::RespondSomehow(_) | Must::BeError if self.base.extracts() => Cost::extraction(requests, 1),
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
-        let data = (row.clause.unwrap_or(clause), Arc::clone(&row));
-        row.share(Case::for_data(label, cost, data, judge).needs(row.needs.clone()))
+        let clause = row.clause.unwrap_or(clause);
+        let case = Case::for_data(label, cost, (clause, Arc::clone(&row)), judge).needs(row.needs.clone());
+        let case = row.share(case);
+        match row.subject {
+            Some(subject) => case.about(subject, clause),
+            None => case,
+        }
     }
 
     /// The case with the control requests that it shares. An extraction that is accepted needs none.
@@ -168,6 +175,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
         let words = row.words(why);
         match &row.must {
             Must::BeAlike => {}
+            Must::BeError => judge_error(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {
@@ -222,6 +230,10 @@ impl Row {
         ids: &Ids,
     ) -> Result<(), Stop> {
         let Must::Serve { unless, .. } = &self.must else { return Ok(()) };
+        let words = &match unless {
+            Unless::Cause => format!("{}, {words}", cause::words(&probe.contract().extract, &self.form())),
+            _ => words.to_owned(),
+        };
         let served = match unless {
             Unless::Finding => {
                 probe.accepts_or_control(clause, words, request, self.control(probe, valid)).await?

@@ -9,10 +9,10 @@ use super::extraction::Extraction;
 use super::extraction::content::Judge;
 use crate::check::{Case, CaseFn, Cost};
 use crate::contract::{Clause, OperationId, Unspecified};
+use crate::names::names;
 use crate::target::Fact;
 
-pub(super) use Edit::Drop;
-pub(super) use edit::{Credential, Edit, field, set, token_parameter, with};
+pub(super) use edit::{Credential, Edit, field, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
 pub(super) use text::{edits, fact, read};
@@ -34,6 +34,8 @@ pub(super) struct Row {
     then: Vec<Then>,
     needs: Vec<Fact>,
     cost: Option<Cost>,
+    /// The index of the supplied thing that it is about.
+    subject: Option<usize>,
 }
 
 /// The plain valid request of an operation.
@@ -65,6 +67,8 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
+    /// Whatever is sent by POST, a JSON error with its code and message.
+    BeError,
     /// The same decision for both requests, which mean the same.
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
@@ -84,6 +88,16 @@ pub(super) enum Unless {
     Nothing,
     /// The same, of a region with few gateways. That it is short of all of them is recorded.
     Scarce,
+}
+
+names! {
+    pub(in crate::checks) Unless {
+        Finding => "a finding",
+        Cause => "its cause",
+        Control => "no control",
+        Nothing => "nothing",
+        Scarce => "a shortage",
+    }
 }
 
 /// What follows an extraction that was served.
@@ -112,18 +126,13 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
         then: Vec::new(),
         needs: Vec::new(),
         cost: None,
+        subject: None,
     }
 }
 
 pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() };
     Row { must, ..reject(label, why, edits) }
-}
-
-pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let in_forms =
-        |row: Row| forms.iter().map(move |form| row.clone().in_form(form.clone())).collect::<Vec<_>>();
-    rows.into_iter().flat_map(in_forms).collect()
 }
 
 /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
@@ -159,7 +168,7 @@ impl Row {
         Self { base, ..self }
     }
 
-    pub(super) fn in_form(self, form: Extraction) -> Self {
+    fn in_form(self, form: Extraction) -> Self {
         let base = if matches!(self.base, Base::Link(_)) { Base::Link(form) } else { Base::Extract(form) };
         self.of(base)
     }
@@ -174,36 +183,14 @@ impl Row {
     }
 
     /// The row as a change of another valid request, whose control is shared under this name.
-    pub(super) fn changing(
-        self,
-        name: impl Into<String>,
-        edits: impl Into<Vec<Edit>>,
-        gateways: u32,
-    ) -> Self {
-        let valid = Valid { name: name.into(), edits: edits.into(), gateways, ..Valid::default() };
-        Self { valid, ..self }
+    pub(super) fn changing(self, name: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
+        Self { valid: Valid { name: name.into(), edits: edits.into(), ..Valid::default() }, ..self }
     }
 
     /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
     pub(super) fn doubtful(mut self) -> Self {
         self.valid.is_doubtful = true;
         self
-    }
-
-    pub(super) fn by(mut self, credential: Credential) -> Self {
-        for (_, edits) in &mut self.requests {
-            edits.insert(0, Edit::By(credential));
-        }
-        self
-    }
-
-    pub(super) fn needing(mut self, fact: Fact) -> Self {
-        self.needs.push(fact);
-        self
-    }
-
-    pub(super) fn costing(self, cost: Cost) -> Self {
-        Self { cost: Some(cost), ..self }
     }
 
     /// The row with these requests alone, each with its description.
@@ -220,19 +207,6 @@ impl Row {
         let requests = self.requests.split_off(1);
         let further = Self { requests, label: format!("{}, further", self.label), ..self.clone() };
         vec![self, further]
-    }
-
-    pub(super) fn then(self, then: impl Into<Vec<Then>>) -> Self {
-        Self { then: then.into(), ..self }
-    }
-
-    pub(super) fn giving(self, gateways: u32, unless: Unless, judges: impl Into<Vec<Judge>>) -> Self {
-        Self { must: Must::Serve { gateways, unless, judges: judges.into() }, ..self }
-    }
-
-    #[cfg(test)]
-    pub(super) fn label(&self) -> &str {
-        &self.label
     }
 
     fn form(&self) -> Extraction {

@@ -6,23 +6,25 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, range, set, with};
-use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, each, in_turns, reject};
+use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, in_turns, reject};
 use crate::check::{Cost, Probe, Stop};
 use crate::checks::extract::access::claim;
-use crate::checks::extraction::{Asked, Extraction, Place, Transport};
+use crate::checks::extraction::{Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
-use crate::checks::token::WrongToken;
+use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
-/// The rows of the lines below a rule; none when one of them can't be read.
+/// The rows of the lines below a rule; none when one of them can't be read. Those of a rule of all operations say which one they are of,
+/// or are extractions.
 pub(in crate::checks) fn read(
-    operation: OperationId,
+    operation: impl Into<Option<OperationId>>,
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
 ) -> Option<Vec<Row>> {
+    let operation = operation.into().unwrap_or(OperationId::Extract);
     let reader = Reader { operation: contract.operation(operation), contract };
     let (mut rows, mut common) = (Vec::new(), "");
     let (mut turns, mut in_turns): ((usize, &str), Vec<Row>) = ((0, ""), Vec::new());
@@ -41,8 +43,8 @@ pub(in crate::checks) fn read(
         }
         match forms {
             Forms::InTurns(..) => in_turns.push(row),
-            Forms::Each(forms) if operation == OperationId::Extract => rows.extend(each(&forms, [row])),
-            Forms::Each(_) => rows.push(row),
+            Forms::Each(forms) => rows.extend(forms.into_iter().map(|form| row.clone().in_form(form))),
+            Forms::None => rows.push(row),
         }
     }
     rows.extend(reader.in_turns(turns, in_turns)?);
@@ -55,17 +57,19 @@ struct Reader<'a> {
 }
 
 enum Forms {
+    /// Of another operation.
+    None,
     Each(Vec<Extraction>),
     /// The first of a list, and one or two others of it in turn.
     InTurns(usize, &'static str),
 }
 
 impl Forms {
-    fn changed(mut self, change: impl Fn(&mut Extraction)) -> Self {
+    fn changed(mut self, change: impl Fn(&mut Extraction) -> Option<()>) -> Option<Self> {
         if let Self::Each(forms) = &mut self {
-            forms.iter_mut().for_each(change);
+            forms.iter_mut().try_for_each(change)?;
         }
-        self
+        Some(self)
     }
 }
 
@@ -124,7 +128,7 @@ impl Reader<'_> {
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
         let (mut like, mut even_as_text, mut are_forms_changed) = (None, false, false);
-        let is_extraction = self.operation.id == OperationId::Extract;
+        let mut operation = self.operation.id;
         let mut row = reject("", "", []);
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
@@ -140,26 +144,25 @@ impl Reader<'_> {
                     let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
                     row.cost = Some(Cost::extraction(requests.parse().ok()?, self.number(gateways)?));
                 }
+                ("to", id) => operation = OperationId::from_id(id)?,
+                ("about", number) => row.subject = Some(number.parse().ok()?),
                 ("and", request) => row.requests.push(self.described(request)?),
                 ("then", what) => row.then.push(self.then(what)?),
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
                 ("like", label) => like = Some(self.form(label)?),
-                ("asked", "as JSON") => {
-                    forms = forms.changed(|form| form.form = Asked::Json);
-                    are_forms_changed = true;
-                }
-                ("tokens", places) => {
-                    let tokens = Transport::several(places)?;
-                    forms = forms.changed(|form| form.tokens = tokens);
+                (
+                    property @ ("asked" | "ids" | "protocol" | "region" | "separator" | "spelled" | "tokens"),
+                    words,
+                ) => {
+                    let extract = &self.contract.extract;
+                    forms = forms.changed(|form| form.change(extract, property, words))?;
                     are_forms_changed = true;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
-                ("or", "nothing") => unless = Unless::Nothing,
-                ("or", "no control") => unless = Unless::Control,
-                ("or", "a shortage") => unless = Unless::Scarce,
+                ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => even_as_text = true,
                 _ => {
                     edits.push(self.edit(part)?);
@@ -181,6 +184,7 @@ impl Reader<'_> {
         row.must = match must {
             "reject" => Must::Reject { even_as_text },
             "accept" => Must::Serve { gateways, unless, judges },
+            "error" => Must::BeError,
             "alike" => {
                 row.cost.get_or_insert(Cost::extraction(2, 2));
                 Must::BeAlike
@@ -194,12 +198,15 @@ impl Reader<'_> {
                 Must::RespondSomehow(Unspecified::from_id(unspecified)?)
             }
         };
-        let has_form = matches!(row.must, Must::Reject { .. } | Must::Serve { .. } | Must::BeAlike);
-        row.has_whole_label = label.starts_with('=') || !has_form;
+        let has_no_form = matches!(row.must, Must::RespondSomehow(_) | Must::BeShort { .. });
+        row.has_whole_label = label.starts_with('=') || has_no_form;
         row.label = label.strip_prefix('=').unwrap_or(&label).to_owned();
         let words = why.unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
         row.requests[0] = (words, edits);
-        Some((if is_extraction { row } else { row.of(Base::Static(self.operation.id)) }, forms))
+        Some(match operation {
+            OperationId::Extract => (row, forms),
+            operation => (row.of(Base::Static(operation)), Forms::None),
+        })
     }
 
     /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
@@ -258,17 +265,21 @@ fn separated(num: i64) -> Valid {
     }
 }
 
-/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` beside it, `no token`; `id in PLACE`, `id NUMBER in PLACE`, `id of
-/// other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`.
+/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` and `token again: CREDENTIAL` beside it, `token under …`, `no token`;
+/// `id in PLACE`, `id NUMBER in PLACE`, `id of other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`; `method NAME`.
 fn of_caller(text: &'static str) -> Option<Edit> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match (word, rest) {
         ("by", words) => Edit::By(credential(words)?),
         ("token", rest) => {
-            let (place, words) = rest.strip_prefix("in ")?.split_once(": ")?;
-            Edit::Token(Transport::named(place)?, credential(words)?)
+            let Some((place, words)) = rest.split_once(": ") else { return renamed(rest) };
+            match place.strip_prefix("in ") {
+                Some(place) => Edit::Token(Transport::named(place)?, credential(words)?),
+                None => Edit::AddToken(credential(words).filter(|_| place == "again")?),
+            }
         }
         ("no", "token") => Edit::NoToken,
+        ("method", name) => with(move |_, request| Ok(request.method(name).giving_nothing())),
         ("no", "id in header") => Edit::NoHeaderId,
         ("id", "of other letters") => with(|probe, request| {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
@@ -291,11 +302,12 @@ fn of_caller(text: &'static str) -> Option<Edit> {
     })
 }
 
-/// `own`, the label of a wrong token, or the key of a fact.
+/// `own`, the label of a wrong token, `rejected` with the place of one in the list of rejected ones, or the key of a fact.
 fn credential(words: &str) -> Option<Credential> {
     let wrong = || WrongToken::all().find(|wrong| wrong.label == words).map(Credential::Wrong);
-    match words {
-        "own" => Some(Credential::Own),
+    match words.split_once(' ') {
+        None if words == "own" => Some(Credential::Own),
+        Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
         _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
 }

@@ -1,14 +1,12 @@
-//! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
+//! Values of `status`, `groupId`, `page` and `pageSize`, and other spellings of the query with the token.
 
 use super::rules::{boundary_cases, invalid_members};
 use super::*;
+use crate::checks::token::other_spellings;
 use crate::grammar::json_integers;
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("search.status.boundaries", |scope| {
-        let rows = stated("search.status.boundaries", scope);
-        [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, rows)].concat()
-    }),
+    active("search.status.boundaries", |scope| boundary_cases(scope, STATUS, |_| true)),
     active("search.group.boundaries", group_boundaries),
     active("search.page.boundaries", |scope| {
         // A service may reject a page past the last one, so the first one is the only valid one.
@@ -22,6 +20,7 @@ pub(super) static PROGRAMS: &[Program] = &[
         let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
         [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
     }),
+    active("search.token.single", |_| vec![other_spellings(SearchToken, OperationId::Search)]),
 ];
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
@@ -37,6 +36,5 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
     let mut all = boundary_cases(scope, GROUP_ID, |case| case.allowed);
     all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
-    all.extend(cases(SearchGroup, stated("search.group.boundaries", scope)));
     all
 }

@@ -4,7 +4,6 @@ pub(super) mod account;
 mod activated;
 pub(super) mod addresses;
 mod batch;
-mod body;
 mod consistent;
 pub(super) mod discovery;
 mod envelope;
@@ -39,8 +38,8 @@ use crate::checks::relation::{
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Drop, Edit, Row, cases, edited, field, with};
-use crate::checks::rule::{Program, active, first, passive, searched, stated};
+use crate::checks::row::{Base, Edit, Row, cases, edited, field, with};
+use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter};
@@ -49,14 +48,13 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, each_invalid, invalid, valid, valid_if};
+use rules::{A_RANGE, each_invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
     activated::PROGRAMS,
     batch::PROGRAMS,
-    body::PROGRAMS,
     consistent::PROGRAMS,
     envelope::PROGRAMS,
     filters::PROGRAMS,

@@ -3,9 +3,7 @@
 use super::*;
 
 pub(super) static PROGRAMS: &[Program] = &[active("search.paging.partition", |_| {
-    let mut cases = searched("search.paging.partition");
-    cases.push(Case::new("more than the largest page", Cost::requests(6), overlapping));
-    cases
+    vec![Case::new("more than the largest page", Cost::requests(6), overlapping)]
 })];
 
 /// Searches for the maximum number of own addresses, whose instances may fill several pages of the maximum size.

@@ -77,12 +77,12 @@ pub(super) fn each_invalid(
 impl Row {
     /// The row beside other members, which a service may reject for a reason of its own.
     pub(super) fn beside(self, (label, parts): Company) -> Self {
-        self.changing(format!("beside {label}"), edits(OperationId::Search, parts), 0).doubtful()
+        self.changing(format!("beside {label}"), edits(OperationId::Search, parts)).doubtful()
     }
 
     /// The row as a change of a search that finds nothing, in case a service validates what it finds.
     pub(super) fn finding_nothing(self, name: &str) -> Self {
-        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())], 0)
+        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())])
     }
 }
 

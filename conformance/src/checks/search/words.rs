@@ -9,6 +9,8 @@ use minijinja::{Environment, Value as Known, context};
 
 use super::rules::{A_PORT, Company, LARGEST_PAGE, SECOND_PAGE};
 use super::*;
+use crate::checks::template::{value, with_shared};
+use crate::checks::token::WrongToken;
 use crate::contract::{Contract, Kind};
 
 /// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
@@ -57,10 +59,11 @@ fn written() -> Result<String, minijinja::Error> {
     let batches = BATCHES.to_vec();
     let [second_page, largest_page, a_range, a_port] =
         [SECOND_PAGE, LARGEST_PAGE, A_RANGE, A_PORT].map(company);
+    let wrong_tokens = value(WrongToken::all().collect::<Vec<_>>());
     let known = context! {
-        kinds => of_document, filters, bounds, statuses, shown, batches, second_page, largest_page, a_range, a_port,
+        kinds => of_document, filters, bounds, statuses, shown, batches, second_page, largest_page, a_range, a_port, wrong_tokens,
     };
-    words.render_str(include_str!("rules.txt"), known)
+    words.render_str(&with_shared(include_str!("rules.txt")), known)
 }
 
 /// A value as JSON in ASCII, which shows every character.

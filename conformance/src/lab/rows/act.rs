@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::filters::Text;
 use super::known::{Dropped, Known, json, value};
 use super::own::{self, Own};
-use crate::lab::Call;
+use crate::lab::call::Call;
 use crate::lab::exchange::{Framing, Reply};
 use crate::lab::rows::edit::visit;
 use crate::lab::rows::part::{Part, ignore, put, text};
@@ -165,7 +165,7 @@ impl Place {
     }
 
     /// Changes a request, and gives what is known afterwards.
-    pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call<'_>) -> Result<Known, Error> {
+    pub(super) fn change(&self, text: &Text, known: Known, call: &mut Call) -> Result<Known, Error> {
         let name = &call.contract.search.ips.name;
         let list = || call.json().get(name).and_then(Json::as_array).cloned();
         match self {
@@ -274,7 +274,7 @@ pub(super) fn response(value: &Value) -> Result<Reply, Error> {
 }
 
 /// Gives a part a value, or takes it out; nothing leaves it as it is.
-fn set(call: &mut Call<'_>, part: Part, value: &Value) {
+fn set(call: &mut Call, part: Part, value: &Value) {
     if is_dropped(value) {
         ignore(call, part);
     } else if !value.is_undefined() && !value.is_none() {
@@ -295,7 +295,7 @@ fn as_list(value: &Value) -> Option<Vec<Json>> {
 
 impl Scope {
     /// Whether it has a response.
-    pub(super) fn fits(self, call: &Call<'_>, reply: &Reply) -> bool {
+    pub(super) fn fits(self, call: &Call, reply: &Reply) -> bool {
         match self {
             Self::Any => true,
             Self::Success => call.accepted(reply),
@@ -322,7 +322,7 @@ impl Spot {
         &self,
         text: &Text,
         known: &Known,
-        call: &Call<'_>,
+        call: &Call,
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let known = known.with_reply(reply);
@@ -391,10 +391,10 @@ impl Spot {
             Self::Respond => *reply = response(&value)?,
             Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
             Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
-            Self::First => call.memory.repeat_first(&value.to_string(), reply),
-            Self::FirstBody => match call.memory.recall(&value.to_string()) {
+            Self::First => call.context.memory.repeat_first(&value.to_string(), reply),
+            Self::FirstBody => match call.context.memory.recall(&value.to_string()) {
                 Some(first) => reply.edit(|body| *body = first.json()),
-                None => call.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
+                None => call.context.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
             },
             Self::Pointer(_) | Self::Times | Self::Entry | Self::Lose => {}
         }

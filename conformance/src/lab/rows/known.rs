@@ -12,11 +12,12 @@ use serde_json::json;
 
 use super::filters::{self, Text};
 use crate::contract::Extract;
-use crate::lab::context::Context;
+use crate::lab::backend::Backend;
+use crate::lab::call::Call;
+use crate::lab::context::Memory;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{self, Part};
 use crate::lab::rows::search;
-use crate::lab::{Call, Memory};
 use crate::target::{Fact, Facts, Secret};
 
 /// What stands for a part of a request or a member of a response that is taken out.
@@ -28,7 +29,7 @@ impl Object for Dropped {}
 /// What an expression knows. It is cheap to clone.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
-    call: Arc<Seen>,
+    seen: Arc<Seen>,
     reply: Option<Arc<Reply>>,
     /// Further values, the latest of a name last.
     more: Vec<(&'static str, Value)>,
@@ -39,8 +40,7 @@ pub(super) struct Known {
 /// A call, and the words for it that were asked for.
 #[derive(Debug)]
 struct Seen {
-    context: Context,
-    request: ProxiedRequest,
+    call: Call,
     words: Mutex<HashMap<String, Value>>,
     items: Mutex<Option<Arc<HashMap<String, u64>>>>,
 }
@@ -72,14 +72,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Known {
-    pub(super) fn new(call: &Call<'_>) -> Self {
-        let seen = Seen {
-            context: call.context().clone(),
-            request: ProxiedRequest::clone(call),
-            words: Mutex::default(),
-            items: Mutex::default(),
-        };
-        Self { call: Arc::new(seen), reply: None, more: Vec::new(), counts: Arc::default() }
+    pub(super) fn new(call: &Call) -> Self {
+        let seen = Seen { call: call.clone(), words: Mutex::default(), items: Mutex::default() };
+        Self { seen: Arc::new(seen), reply: None, more: Vec::new(), counts: Arc::default() }
     }
 
     /// The same with a response.
@@ -99,16 +94,12 @@ impl Known {
         Self { counts: Arc::default(), ..self.clone() }
     }
 
-    pub(super) fn call(&self) -> Call<'_> {
-        Call::new(&self.call.context, self.call.request.clone())
-    }
-
     /// A word for the response.
     fn of_reply(&self, word: &str) -> Option<Value> {
         let reply = self.reply.as_deref()?;
         let items = || {
             let mut body = reply.json();
-            self.call().list(&mut body).map(std::mem::take)
+            self.seen.call.list(&mut body).map(std::mem::take)
         };
         Some(match word {
             "reply" => value(reply.json()),
@@ -129,36 +120,33 @@ impl Known {
 
     /// A word for the call.
     fn of_call(&self, word: &str) -> Option<Value> {
-        if let Some(known) = lock(&self.call.words).get(word) {
+        if let Some(known) = lock(&self.seen.words).get(word) {
             return Some(known.clone());
         }
-        let call = self.call();
-        let found = of_request(&call, word).or_else(|| of_contract(&call, word))?;
-        lock(&self.call.words).insert(word.to_owned(), found.clone());
+        let call = &self.seen.call;
+        let found = of_request(call, word).or_else(|| of_contract(call, word))?;
+        lock(&self.seen.words).insert(word.to_owned(), found.clone());
         Some(found)
     }
 
     /// What an expression may call.
     fn function(&self, word: &str) -> Option<Value> {
-        let seen = Arc::clone(&self.call);
-        let call = move |seen: &Arc<Seen>| (seen.context.memory.clone(), seen.request.clone());
-        let memory = |how: fn(&Memory, &str) -> u64| {
-            let memory = Arc::clone(&self.call.context.memory);
+        let seen = Arc::clone(&self.seen);
+        let memory = Arc::clone(&seen.call.context.memory);
+        let of_key = |how: fn(&Memory, &str) -> u64| {
+            let memory = Arc::clone(&memory);
             Value::from_function(
                 move |key: &Value| if key.is_none() { 0 } else { how(&memory, &key.to_string()) },
             )
         };
         Some(match word {
-            "calls" => {
-                let memory = Arc::clone(&seen.context.memory);
-                Value::from_function(move || memory.calls())
-            }
+            "calls" => Value::from_function(move || memory.calls()),
             "elapsed" => {
                 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
                 Value::from_function(|| BEGUN.elapsed().as_millis())
             }
-            "seen" => memory(Memory::calls_of),
-            "counted" => memory(Memory::count),
+            "seen" => of_key(Memory::calls_of),
+            "counted" => of_key(Memory::count),
             "nth" => {
                 let counts = Arc::clone(&self.counts);
                 Value::from_function(move |key: &Value| {
@@ -172,23 +160,23 @@ impl Known {
                 let mut known = lock(&seen.items);
                 let counts = known.get_or_insert_with(|| {
                     let mut counts = HashMap::new();
-                    let call = Call::new(&seen.context, seen.request.clone());
-                    search::ips(&call).into_iter().for_each(|item| *counts.entry(item).or_default() += 1);
+                    search::ips(&seen.call)
+                        .into_iter()
+                        .for_each(|item| *counts.entry(item).or_default() += 1);
                     Arc::new(counts)
                 });
                 item.as_str().and_then(|item| counts.get(item).copied()).unwrap_or_default()
             }),
-            "header" => Value::from_function(move |name: &str| call(&seen).1.header(name).map(str::to_owned)),
-            "param" => Value::from_function(move |name: &str| seen.request.param(name)),
+            "header" => Value::from_function(move |name: &str| seen.call.header(name).map(str::to_owned)),
+            "param" => Value::from_function(move |name: &str| seen.call.param(name)),
             "raw" | "place" | "unlisted" => {
                 let word = word.to_owned();
                 Value::from_function(move |part: &str| {
-                    let call = Call::new(&seen.context, seen.request.clone());
                     let part = Part::named(part).ok_or_else(|| unknown(part))?;
                     Ok::<_, Error>(match &*word {
-                        "raw" => Value::from(raw(&call, part.name())),
-                        "place" => Value::from(place(&call, part)),
-                        _ => Value::from(is_unlisted(&call, part)),
+                        "raw" => Value::from(raw(&seen.call, part.name())),
+                        "place" => Value::from(place(&seen.call, part)),
+                        _ => Value::from(is_unlisted(&seen.call, part)),
                     })
                 })
             }
@@ -215,7 +203,7 @@ impl Object for Known {
 }
 
 /// A word for what was sent.
-fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
+fn of_request(call: &Call, word: &str) -> Option<Value> {
     if let Some(part) = Part::named(word).filter(|_| word != "ips") {
         return Some(value(part::value(call, part)));
     }
@@ -244,17 +232,17 @@ fn of_request(call: &Call<'_>, word: &str) -> Option<Value> {
         "asked_page" => Value::from(search::page(call)),
         "asked_size" => Value::from(search::page_size(call)),
         "respelled" => Value::from(filters::respelled(&search::ips(call))),
-        "token" => Value::from(call.token.expose()),
-        "token_length" => Value::from(call.token.expose().chars().count()),
-        "canary" => Value::from(call.facts.canaries.first().map_or("no canary", Secret::expose)),
-        "secrets" => Value::from_iter(call.facts.secrets().map(Secret::expose)),
-        "facts" | "maybe" => Value::from_object(Of(call.facts.clone())),
+        "token" => Value::from(call.context.token.expose()),
+        "token_length" => Value::from(call.context.token.expose().chars().count()),
+        "canary" => Value::from(call.context.facts.canaries.first().map_or("no canary", Secret::expose)),
+        "secrets" => Value::from_iter(call.context.facts.secrets().map(Secret::expose)),
+        "facts" | "maybe" => Value::from_object(Of(Arc::clone(call.context.backend()))),
         _ => return None,
     })
 }
 
 /// A word for what the contract says, and for what is always the same.
-fn of_contract(call: &Call<'_>, word: &str) -> Option<Value> {
+fn of_contract(call: &Call, word: &str) -> Option<Value> {
     let (extract, search) = (&call.contract.extract, &call.contract.search);
     Some(match word {
         "least_num" => Value::from(*extract.num_range.start()),
@@ -304,11 +292,11 @@ fn of_contract(call: &Call<'_>, word: &str) -> Option<Value> {
 
 /// The facts, by name.
 #[derive(Debug)]
-struct Of(Facts);
+struct Of(Arc<Backend>);
 
 impl Object for Of {
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        fact(&self.0, key.as_str()?).map(|(_, value)| value)
+        fact(&self.0.facts, key.as_str()?).map(|(_, value)| value)
     }
 }
 
@@ -347,7 +335,7 @@ pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
 }
 
 /// What requests have in common that differ in nothing but the request id, and in the agent, which numbers the requests of a run.
-fn same_request(call: &Call<'_>) -> String {
+fn same_request(call: &Call) -> String {
     let mut same = call.clone();
     same.drop_param(&call.contract.extract.request_id.name);
     same.headers.remove(USER_AGENT);
@@ -356,13 +344,13 @@ fn same_request(call: &Call<'_>) -> String {
 }
 
 /// A parameter as it stands in the query.
-fn raw(call: &Call<'_>, name: &str) -> Option<String> {
+fn raw(call: &Call, name: &str) -> Option<String> {
     let query = call.query.clone().unwrap_or_default();
     query.split('&').find_map(|pair| Some(pair.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
 }
 
 /// The place of a part among those of its kind, from 0 on; -1 when it is not sent.
-fn place(call: &Call<'_>, part: Part) -> i64 {
+fn place(call: &Call, part: Part) -> i64 {
     let name = part.name();
     let place = match part {
         Part::Query(_) => call.params().iter().position(|(key, _)| key == name),
@@ -373,7 +361,7 @@ fn place(call: &Call<'_>, part: Part) -> i64 {
 }
 
 /// A parameter has a value that is not listed.
-fn is_unlisted(call: &Call<'_>, part: Part) -> bool {
+fn is_unlisted(call: &Call, part: Part) -> bool {
     let Part::Query(parameter) = part else { return false };
     call.param(&parameter.name).is_some_and(|value| !parameter.schema.values.contains(&json!(value)))
 }
@@ -444,7 +432,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::contract::Contract;
-    use crate::lab::Backend;
+    use crate::lab::{Backend, Context};
     use crate::target::Target;
 
     /// A backend that nothing is known of.

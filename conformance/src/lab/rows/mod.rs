@@ -9,19 +9,11 @@ mod part;
 pub(crate) mod row;
 mod search;
 
-use crate::lab::{Fault, Variation};
 use part::separator;
-
-pub(crate) fn faults() -> Vec<Fault> {
-    row::faults().iter().map(Fault::new).collect()
-}
-
-pub(crate) fn variations() -> Vec<Variation> {
-    row::variations().iter().map(Variation::new).collect()
-}
 
 #[cfg(test)]
 mod tests {
+    use super::row::{Kind, Row};
     use super::*;
     use crate::lab::{Context, Handler as _, Upstream};
 
@@ -34,7 +26,7 @@ mod tests {
     #[tokio::test]
     async fn a_row_whose_expression_fails_says_where() {
         let text = "all.prefix/\nof-test: A row of a test.\n    if number + [] => /code: 0";
-        let fault = Fault::parse("a.txt", text).expect("a row")[0];
+        let [fault] = Row::parse("a.txt", text, Kind::Fault).expect("rows") else { panic!("one row") };
         assert_eq!(fault.failure(), None);
         fault.server(known::tests::context()).handle(known::tests::request()).await;
         let failure = fault.failure().expect("a failure");
@@ -45,7 +37,8 @@ mod tests {
     async fn headers_are_added_and_a_semicolon_in_quotes_ends_no_act() {
         let text = "http.\nof-test: A row of a test.\n    => instead: [200, \"\", {\"a\": \"1\"}]";
         let more = "http.\nof-test: A row of a test.\n    => further a: \"2; \\\"3\"; further b: \"4\"";
-        let [text, more] = [text, more].map(|text| Variation::parse("a.txt", text).expect("a row")[0]);
+        let row = |text| &Row::parse("a.txt", text, Kind::Variation).expect("a row")[0];
+        let [text, more] = [text, more].map(row);
         let context = known::tests::context();
         let before = Context::before(Upstream::new(text.server(context.clone())), context.backend());
         let reply = more.server(before).handle(known::tests::request()).await;
@@ -71,9 +64,10 @@ mod tests {
             ("a: A.\n    => regoins: none", "a.txt:3: unknown place in `regoins: none`"),
         ] {
             let text = format!("extract.\n{head}").leak();
-            assert_eq!(Variation::parse("a.txt", text).expect_err(head), [mistake]);
+            assert_eq!(Row::parse("a.txt", text, Kind::Variation).expect_err(head), [mistake]);
         }
         // A fault has no flags.
-        assert!(Fault::parse("a.txt", "extract.num/\na consistent: A.\n    => reject").is_err());
+        let text = "extract.num/\na consistent: A.\n    => reject";
+        assert!(Row::parse("a.txt", text, Kind::Fault).is_err());
     }
 }

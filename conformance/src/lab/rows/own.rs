@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use crate::contract::OperationId;
-use crate::lab::Call;
+use crate::lab::call::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{credentials, num, query_tokens, request_id};
 use crate::lab::rows::search::cut_to_limit;
@@ -22,11 +22,11 @@ use crate::lab::rows::search::cut_to_limit;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Own {
     /// Changes the request.
-    Request(fn(&mut Call<'_>)),
+    Request(fn(&mut Call)),
     /// Changes the response.
-    Reply(fn(&Call<'_>, &mut Reply)),
+    Reply(fn(&Call, &mut Reply)),
     /// Responds by itself.
-    Serve(for<'a> fn(Call<'a>) -> BoxFuture<'a, Reply>),
+    Serve(fn(Call) -> BoxFuture<'static, Reply>),
 }
 
 pub(super) fn named(name: &str) -> Option<Own> {
@@ -65,7 +65,7 @@ pub(super) fn named(name: &str) -> Option<Own> {
 }
 
 /// Gives a request an id of its own in place of the one that was sent.
-fn forget(call: &mut Call<'_>) {
+fn forget(call: &mut Call) {
     static MADE: AtomicU64 = AtomicU64::new(0);
     if request_id(call).is_some() {
         let extract = &call.contract.extract;
@@ -76,18 +76,18 @@ fn forget(call: &mut Call<'_>) {
 }
 
 /// Forgets a request id that was sent before the latest one.
-fn one_remembered(call: &mut Call<'_>) {
+fn one_remembered(call: &mut Call) {
     let Some(id) = request_id(call) else { return };
     let key = json!(format!("latest {id}"));
-    let latest = call.memory.recall("latest").map(|reply| reply.json());
-    if latest.as_ref() != Some(&key) && call.memory.calls_of(&id) > 0 {
+    let latest = call.context.memory.recall("latest").map(|reply| reply.json());
+    if latest.as_ref() != Some(&key) && call.context.memory.calls_of(&id) > 0 {
         forget(call);
     }
-    call.memory.keep("latest", &Reply::json_with(200, &key));
+    call.context.memory.keep("latest", &Reply::json_with(200, &key));
 }
 
 /// Of tokens in the query, those whose name is percent-encoded do not count.
-fn drop_encoded(call: &mut Call<'_>) {
+fn drop_encoded(call: &mut Call) {
     let query = call.query.clone().unwrap_or_default();
     let (encoded, plain): (Vec<_>, Vec<_>) = query.split('&').partition(|pair| pair.starts_with('%'));
     if !encoded.is_empty() && !plain.is_empty() {
@@ -98,7 +98,7 @@ fn drop_encoded(call: &mut Call<'_>) {
 }
 
 /// Takes a token whose name is spelt in another letter case.
-fn name_in_capitals(call: &mut Call<'_>) {
+fn name_in_capitals(call: &mut Call) {
     let Some(operation) = call.operation() else { return };
     let name = &call.contract.operation(operation).api_key.name;
     let found = call.params().into_iter().find(|(key, _)| key != name && key.eq_ignore_ascii_case(name));
@@ -109,49 +109,49 @@ fn name_in_capitals(call: &mut Call<'_>) {
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
-async fn shared_listing(call: Call<'_>) -> Reply {
+async fn shared_listing(call: Call) -> Reply {
     // Long enough for the other call of a pair to come, on a machine under load too.
     const OVERLAP: Duration = Duration::from_millis(150);
     const TURNS: u32 = 200;
     if call.operation() != Some(OperationId::Groups) {
         return call.send().await;
     }
-    let ended = call.memory.count("ended");
-    let is_alone = call.memory.calls_of("begun") == ended;
+    let ended = call.context.memory.count("ended");
+    let is_alone = call.context.memory.calls_of("begun") == ended;
     if is_alone {
         tokio::time::sleep(OVERLAP).await;
     }
     for _ in 0..TURNS {
-        if is_alone || call.memory.count("ended") > ended {
+        if is_alone || call.context.memory.count("ended") > ended {
             break;
         }
         tokio::time::sleep(OVERLAP / 15).await;
     }
-    let reply = match call.memory.recall("shared").filter(|_| !is_alone) {
+    let reply = match call.context.memory.recall("shared").filter(|_| !is_alone) {
         Some(shared) => shared,
         None => call.send().await,
     };
-    call.memory.keep("shared", &reply);
-    call.memory.calls_of("ended");
+    call.context.memory.keep("shared", &reply);
+    call.context.memory.calls_of("ended");
     reply
 }
 
 /// Forgets the id of calls that are under way when another one with it comes.
-async fn raced(mut call: Call<'_>) -> Reply {
+async fn raced(mut call: Call) -> Reply {
     let Some(id) = request_id(&call) else { return call.send().await };
     let (begun, ended) = (format!("begun {id}"), format!("ended {id}"));
-    if call.memory.calls_of(&begun) > 0 && call.memory.recall(&ended).is_none() {
+    if call.context.memory.calls_of(&begun) > 0 && call.context.memory.recall(&ended).is_none() {
         forget(&mut call);
     }
     // Long enough for another call to come meanwhile.
     tokio::time::sleep(Duration::from_millis(30)).await;
     let reply = call.send().await;
-    call.memory.keep(&ended, &reply);
+    call.context.memory.keep(&ended, &reply);
     reply
 }
 
 /// Accepts one item too many where an instance declares a high maxBatchSize.
-async fn raised(call: Call<'_>) -> Reply {
+async fn raised(call: Call) -> Reply {
     let reply = call.send().await;
     let mut cut = call.clone();
     cut_to_limit(&mut cut);
@@ -164,16 +164,16 @@ async fn raised(call: Call<'_>) -> Reply {
 }
 
 /// Lends at most twice as many gateways as one extraction may ask for, each for a little over a second.
-async fn lend_gateways(call: Call<'_>) -> Reply {
+async fn lend_gateways(call: Call) -> Reply {
     const LENT_FOR: Duration = Duration::from_millis(1_200);
     let reply = call.send().await;
     let id = request_id(&call).map(|id| format!("{id} {:?}", credentials(&call)));
-    let repeated = id.as_ref().is_some_and(|id| call.memory.recall(id).is_some());
+    let repeated = id.as_ref().is_some_and(|id| call.context.memory.recall(id).is_some());
     if call.operation() != Some(OperationId::Extract) || !call.accepted(&reply) || repeated {
         return reply;
     }
     let asked = num(&call).unwrap_or_default();
-    let mut lent = call.memory.lent.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lent = call.context.memory.lent.lock().unwrap_or_else(PoisonError::into_inner);
     lent.retain(|(since, _)| since.elapsed() < LENT_FOR);
     let pool = 2 * call.contract.extract.num_range.end();
     if lent.iter().map(|(_, gateways)| gateways).sum::<i64>() + asked > pool {
@@ -183,14 +183,14 @@ async fn lend_gateways(call: Call<'_>) -> Reply {
     }
     lent.push((Instant::now(), asked));
     if let Some(id) = id {
-        call.memory.keep(&id, &reply);
+        call.context.memory.keep(&id, &reply);
     }
     reply
 }
 
 /// A request that comes while another one is handled is throttled.
-async fn one_at_a_time(call: Call<'_>) -> Reply {
-    let Ok(_turn) = call.memory.turn.try_lock() else {
+async fn one_at_a_time(call: Call) -> Reply {
+    let Ok(_turn) = call.context.memory.turn.try_lock() else {
         let mut reply = Reply::json_with(429, &json!({"code": 42901, "message": "one request at a time"}));
         reply.set_header("retry-after", "0");
         return reply;
@@ -201,7 +201,7 @@ async fn one_at_a_time(call: Call<'_>) -> Reply {
 }
 
 /// Successes in UTF-16, as their media type says.
-fn utf_16(call: &Call<'_>, reply: &mut Reply) {
+fn utf_16(call: &Call, reply: &mut Reply) {
     if call.accepted(reply) {
         let units = reply.text().encode_utf16().collect::<Vec<u16>>();
         let units = std::iter::once(0xfeff).chain(units);
@@ -211,7 +211,7 @@ fn utf_16(call: &Call<'_>, reply: &mut Reply) {
 }
 
 /// Responses with the instances in the opposite order, page by page.
-async fn descending(call: Call<'_>) -> Reply {
+async fn descending(call: Call) -> Reply {
     let mut reply = call.send().await;
     if !call.accepted(&reply) {
         return reply;
@@ -244,7 +244,7 @@ async fn descending(call: Call<'_>) -> Reply {
 }
 
 /// Rejects a search by a group that the listing does not have.
-async fn reject_other_groups(mut call: Call<'_>) -> Reply {
+async fn reject_other_groups(mut call: Call) -> Reply {
     if let Some(group) = call.json()[&call.contract.search.group_id.name].as_i64().filter(|group| *group > 0)
     {
         let mut listing = call.clone();

@@ -4,7 +4,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use crate::contract::{Contract, Input};
-use crate::lab::Call;
+use crate::lab::call::Call;
 
 /// A part of a request.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl Part {
 }
 
 /// What a part holds, when it is sent and not null.
-pub(crate) fn value(call: &Call<'_>, part: Part) -> Option<Value> {
+pub(crate) fn value(call: &Call, part: Part) -> Option<Value> {
     let name = part.name();
     match part {
         Part::Query(_) => call.param(name).map(Value::from),
@@ -69,12 +69,12 @@ pub(crate) fn value(call: &Call<'_>, part: Part) -> Option<Value> {
 }
 
 /// The same, when it is a text.
-pub(crate) fn text(call: &Call<'_>, part: Part) -> Option<String> {
+pub(crate) fn text(call: &Call, part: Part) -> Option<String> {
     value(call, part)?.as_str().map(str::to_owned)
 }
 
 /// Gives a part another value; a body that is no object stays as it is.
-pub(crate) fn put(call: &mut Call<'_>, part: Part, value: impl Into<Value>) {
+pub(crate) fn put(call: &mut Call, part: Part, value: impl Into<Value>) {
     let (name, value) = (part.name(), value.into());
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match part {
@@ -89,7 +89,7 @@ pub(crate) fn put(call: &mut Call<'_>, part: Part, value: impl Into<Value>) {
 }
 
 /// Takes a part out of the request.
-pub(crate) fn ignore(call: &mut Call<'_>, part: Part) {
+pub(crate) fn ignore(call: &mut Call, part: Part) {
     let name = part.name();
     match part {
         Part::Query(_) => call.drop_param(name),
@@ -99,30 +99,30 @@ pub(crate) fn ignore(call: &mut Call<'_>, part: Part) {
 }
 
 /// `num` as it was sent, when it is a number.
-pub(crate) fn num(call: &Call<'_>) -> Option<i64> {
+pub(crate) fn num(call: &Call) -> Option<i64> {
     call.param(&call.contract.extract.num.name)?.parse().ok()
 }
 
 /// The request id that counts.
-pub(crate) fn request_id(call: &Call<'_>) -> Option<String> {
+pub(crate) fn request_id(call: &Call) -> Option<String> {
     call.request_id(&call.contract.extract)
 }
 
 /// The region that counts, under either name; the default when none is sent.
-pub(crate) fn region(call: &Call<'_>) -> String {
+pub(crate) fn region(call: &Call) -> String {
     let extract = &call.contract.extract;
     let sent = call.param(&extract.regions.name).or_else(|| call.param(&extract.country.name));
     sent.unwrap_or_else(|| extract.regions.default_text())
 }
 
 /// What separates the entries of a plain-text response.
-pub(crate) fn separator(call: &Call<'_>) -> String {
+pub(crate) fn separator(call: &Call) -> String {
     let extract = &call.contract.extract;
     extract.separator(call.param(&extract.lb.name), call.param(&extract.sb.name))
 }
 
 /// Every token that a request carries, in whatever way.
-pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
+pub(crate) fn credentials(call: &Call) -> Vec<String> {
     let extract = &call.contract.extract;
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let header = call.headers.get_all(extract.api_key_header.as_str()).iter().map(text);
@@ -131,7 +131,7 @@ pub(crate) fn credentials(call: &Call<'_>) -> Vec<String> {
     query_tokens(call).into_iter().chain(header).chain(bearer).collect()
 }
 
-pub(crate) fn query_tokens(call: &Call<'_>) -> Vec<String> {
+pub(crate) fn query_tokens(call: &Call) -> Vec<String> {
     let name = &call.contract.extract.operation.api_key.name;
     call.params().into_iter().filter(|(key, _)| key == name).map(|(_, value)| value).collect()
 }

@@ -12,10 +12,11 @@ use super::known::{Known, defined, fact, value};
 use super::own::Own;
 use super::search;
 use crate::contract::{Clause, Contract, OperationId};
+use crate::lab::call::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::journal::Layer;
 use crate::lab::upstream::Handler;
-use crate::lab::{Backend, Call, Context, Upstream};
+use crate::lab::{Backend, Context, Upstream};
 use crate::target::{Fact, Facts};
 
 /// The texts, in the order of the faults.
@@ -50,8 +51,10 @@ const VARIATIONS: [(&str, &str); 1] = texts!["variations.txt"];
 
 /// What the rows of a text are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// Servers that keep every clause but one.
     Fault,
+    /// Conforming servers that decide unspecified behaviour otherwise.
     Variation,
 }
 
@@ -67,19 +70,20 @@ impl Kind {
 
 /// What a fault must know of the service, since it changes nothing without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Need {
+enum Need {
     /// The token of the main account.
     Token,
     /// A fact.
     Fact(Fact),
 }
 
-/// A fault or a variation as its row says it.
+/// A fault, which breaks one clause, or a variation, which decides unspecified behaviour otherwise.
 #[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) id: String,
+pub struct Row {
+    /// `clause/what-is-wrong` of a fault, or what a variation decides.
+    pub id: String,
     /// What the server does wrong, or decides otherwise, in a sentence.
-    pub(crate) breaks: String,
+    pub breaks: String,
     flags: Vec<&'static str>,
     /// The operation that it is limited to.
     only: Option<OperationId>,
@@ -182,11 +186,15 @@ pub(crate) fn mistakes() -> Vec<String> {
     mistakes
 }
 
-pub(crate) fn faults() -> &'static [Row] {
+/// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
+#[must_use]
+pub fn faults() -> &'static [Row] {
     &FAULTS.0
 }
 
-pub(crate) fn variations() -> &'static [Row] {
+/// Every conforming variation. Ids are unique.
+#[must_use]
+pub fn variations() -> &'static [Row] {
     &VARIED.0
 }
 
@@ -240,8 +248,11 @@ fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Row {
-    /// The rows of a text that somebody else keeps, or the lines that cannot be read.
-    pub(crate) fn parse(file: &str, text: &'static str, kind: Kind) -> Result<&'static [Self], Vec<String>> {
+    /// The rows of a text in the form of `src/lab/rows/*.txt`; `file` names it in errors.
+    ///
+    /// # Errors
+    /// The lines that cannot be read.
+    pub fn parse(file: &str, text: &'static str, kind: Kind) -> Result<&'static [Self], Vec<String>> {
         let (rows, mistakes) = rows_of(&[(file, text)], kind);
         // Rows live as long as their text.
         if mistakes.is_empty() { Ok(Vec::leak(rows)) } else { Err(mistakes) }
@@ -298,24 +309,61 @@ impl Row {
     }
 
     /// A server that does so in front of `next`, with its changes in the journal.
-    pub(crate) fn layer(&'static self, next: &Upstream, backend: &Arc<Backend>) -> Layer {
+    pub(in crate::lab) fn layer(&'static self, next: &Upstream, backend: &Arc<Backend>) -> Layer {
         Layer::new(&*self.id, next, backend, |context| RowServer { row: self, context })
     }
 
-    /// Whether a flag stands behind its id.
-    pub(crate) fn has(&self, flag: &str) -> bool {
-        self.flags.contains(&flag)
+    /// A server that does so.
+    #[must_use]
+    pub fn server(&'static self, context: Context) -> impl Handler {
+        RowServer { row: self, context }
     }
 
-    /// What it must know of the service, since it changes nothing without it: the facts that its words use.
-    pub(crate) fn needs(&self) -> BTreeSet<Need> {
+    /// Whether names of headers are spelt with capitals.
+    #[must_use]
+    pub fn has_capitals(&self) -> bool {
+        self.flags.contains(&"capitals")
+    }
+
+    /// Whether a server has to decide so for all of its responses, such as an order of items.
+    pub(crate) fn is_consistent(&self) -> bool {
+        self.flags.contains(&"consistent")
+    }
+
+    /// The clause that a fault breaks.
+    ///
+    /// # Panics
+    /// The id does not begin with that of a clause.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "ids are constants, and the proof looks up the clause of each")]
+    pub fn clause(&self) -> Clause {
+        let id = self.id.split('/').next().unwrap_or(&self.id);
+        Clause::from_id(id).expect("the id of a fault begins with that of its clause")
+    }
+
+    /// The operations whose requests it touches: that of its clause, or all of them for `all.…` unless its row is limited to one.
+    #[must_use]
+    pub fn operations(&self) -> Vec<OperationId> {
+        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
+        operations.map(|operation| operation.id).filter(|id| self.concerns(Some(*id))).collect()
+    }
+
+    /// The environment variables of what it needs and does not have: without the facts that its words use, a fault changes nothing.
+    /// `has_token` says whether the token of the main account is known.
+    #[must_use]
+    pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
         let (mut needs, mut known) = (BTreeSet::new(), BTreeSet::new());
         self.texts().for_each(|text| need(text, &mut needs, &mut known));
-        needs
+        let variable = |need: Need| match need {
+            Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
+            Need::Fact(fact) => (!facts.has(fact)).then(|| fact.variable()),
+        };
+        needs.into_iter().filter_map(variable).collect()
     }
 
-    /// File and line, and why an expression of it had no value, when that happened.
-    pub(crate) fn failure(&self) -> Option<&str> {
+    /// Why it could not be followed, when that happened, by file and line: what was noticed then is not the fault.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)
     }
 
@@ -329,7 +377,7 @@ impl Row {
     }
 
     /// The response of a server that does so.
-    async fn response(&self, call: Call<'_>) -> Reply {
+    async fn response(&self, call: Call) -> Reply {
         let failed = |error: Error| {
             let message = self.failed.get_or_init(|| format!("{}: {error:#}", self.at));
             Reply::json_with(500, &serde_json::json!({ "code": 50000, "message": message }))
@@ -337,7 +385,7 @@ impl Row {
         self.changed(call).await.unwrap_or_else(failed)
     }
 
-    async fn changed(&self, mut call: Call<'_>) -> Result<Reply, Error> {
+    async fn changed(&self, mut call: Call) -> Result<Reply, Error> {
         let mut known = Known::new(&call);
         if !self.holds(&known)? {
             return Ok(call.send().await);
@@ -379,7 +427,7 @@ impl Row {
     }
 
     /// What is known with the response to another request, which is made of the one that was sent.
-    async fn asked(&self, known: Known, mut other: Call<'_>, reply: &Reply) -> Result<Known, Error> {
+    async fn asked(&self, known: Known, mut other: Call, reply: &Reply) -> Result<Known, Error> {
         let mut asking = known.with_reply(reply);
         for act in &self.asking {
             if let Act::Request(place, text) = act {
@@ -394,16 +442,16 @@ impl Row {
 }
 
 /// A server that does what a row says.
-pub(crate) struct RowServer {
-    pub(crate) row: &'static Row,
-    pub(crate) context: Context,
+struct RowServer {
+    row: &'static Row,
+    context: Context,
 }
 
 impl Handler for RowServer {
     fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
         let Self { row, context } = self;
         let operation = context.operation(&request);
-        if row.is_everywhere || row.has("everywhere") || row.concerns(operation) {
+        if row.is_everywhere || row.flags.contains(&"everywhere") || row.concerns(operation) {
             return Box::pin(row.response(Call::new(context, request)));
         }
         Box::pin(async move { context.upstream.call(&request).await })

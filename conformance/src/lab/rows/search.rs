@@ -6,20 +6,20 @@ use std::net::{IpAddr, SocketAddr};
 use super::part::{Part, value};
 use serde_json::{Value, json};
 
-use crate::lab::Call;
+use crate::lab::call::Call;
 use crate::lab::exchange::Reply;
 
 /// An address that nobody has.
 pub(crate) const NOBODY: &str = "203.0.113.251";
 
 /// The items of `ips` that are texts.
-pub(crate) fn ips(call: &Call<'_>) -> Vec<String> {
+pub(crate) fn ips(call: &Call) -> Vec<String> {
     let ips = call.json()[&call.contract.search.ips.name].clone();
     ips.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
 
 /// Changes the items of `ips`, when it is a list.
-pub(crate) fn edit_ips(call: &mut Call<'_>, how: impl FnOnce(&mut Vec<Value>)) {
+pub(crate) fn edit_ips(call: &mut Call, how: impl FnOnce(&mut Vec<Value>)) {
     let name = &call.contract.search.ips.name;
     call.edit(|body| {
         if let Some(Value::Array(items)) = body.get_mut(name) {
@@ -29,12 +29,12 @@ pub(crate) fn edit_ips(call: &mut Call<'_>, how: impl FnOnce(&mut Vec<Value>)) {
 }
 
 /// How many items there are.
-pub(crate) fn count(call: &Call<'_>) -> usize {
+pub(crate) fn count(call: &Call) -> usize {
     call.json()[&call.contract.search.ips.name].as_array().map_or(0, Vec::len)
 }
 
 /// How many different items there are, by text.
-pub(crate) fn distinct(call: &Call<'_>) -> usize {
+pub(crate) fn distinct(call: &Call) -> usize {
     ips(call).into_iter().collect::<HashSet<_>>().len()
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn has_port(item: &str) -> bool {
 }
 
 /// Keeps as many items as a search may have distinct ones.
-pub(crate) fn cut_to_limit(call: &mut Call<'_>) {
+pub(crate) fn cut_to_limit(call: &mut Call) {
     let most = call.contract.search.distinct_items;
     edit_ips(call, |items| items.truncate(most));
 }
@@ -58,18 +58,18 @@ pub(crate) fn is_v6(item: &str) -> bool {
     bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
 }
 
-pub(crate) fn sent_filters(call: &Call<'_>) -> Vec<Part> {
+pub(crate) fn sent_filters(call: &Call) -> Vec<Part> {
     let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
     filters.filter(|part| value(call, *part).is_some()).collect()
 }
 
 /// The bounds of the activation.
-pub(crate) fn bounds(call: &Call<'_>) -> [Part; 2] {
+pub(crate) fn bounds(call: &Call) -> [Part; 2] {
     let search = &call.contract.search;
     [&search.activated_from, &search.activated_to].map(|bound| Part::Body(&bound.name))
 }
 
-fn integer(call: &Call<'_>, name: &str) -> Option<i64> {
+fn integer(call: &Call, name: &str) -> Option<i64> {
     call.json()[name].as_i64()
 }
 
@@ -77,21 +77,21 @@ fn integer(call: &Call<'_>, name: &str) -> Option<i64> {
 const LARGE: i64 = 1 << 30;
 
 /// The page that is asked for.
-pub(crate) fn page(call: &Call<'_>) -> i64 {
+pub(crate) fn page(call: &Call) -> i64 {
     integer(call, &call.contract.search.page.name)
         .unwrap_or(call.contract.search.default_page)
         .clamp(-LARGE, LARGE)
 }
 
 /// The page size that is asked for.
-pub(crate) fn page_size(call: &Call<'_>) -> i64 {
+pub(crate) fn page_size(call: &Call) -> i64 {
     integer(call, &call.contract.search.page_size.name)
         .unwrap_or(call.contract.search.default_page_size)
         .clamp(1, LARGE)
 }
 
 /// A response is a success without instances.
-pub(crate) fn finds_nothing(call: &Call<'_>, reply: &Reply) -> bool {
+pub(crate) fn finds_nothing(call: &Call, reply: &Reply) -> bool {
     call.accepted(reply) && reply.json()["data"]["items"] == json!([])
 }
 

@@ -62,7 +62,8 @@ impl Suite<'_> {
             result = added(again.result, &result);
         }
         for retry in 1..=self.options.retries {
-            let failing: Vec<&Case> = cases.iter().copied().filter(|case| failed(&result, case)).collect();
+            let has_failed = |case: &&Case| result.case(case.label()) == Some(&Outcome::Failed);
+            let failing: Vec<&Case> = cases.iter().copied().filter(has_failed).collect();
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
@@ -161,10 +162,6 @@ fn failures_inconclusive(mut result: CheckResult, reason: &str) -> CheckResult {
     }
     result.outcome = Outcome::of_cases(&result.cases);
     result
-}
-
-fn failed(result: &CheckResult, case: &Case) -> bool {
-    result.cases.iter().any(|known| known.label == case.label() && known.outcome == Outcome::Failed)
 }
 
 /// Inserts the cases that the plan skipped, each in its place.

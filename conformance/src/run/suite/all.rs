@@ -60,7 +60,10 @@ impl Suite<'_> {
         }
         // A response to another request does not show that a finding of the report is fixed.
         let lost = not_sent.clone().filter(|_| !self.options.requests.is_empty());
-        let not_applicable = not_sent.unwrap_or_else(|| passive::not_applicable(!self.plan.is_all()));
+        let not_applicable = not_sent.unwrap_or_else(|| {
+            let advice = if self.plan.is_all() { "" } else { "; a run with more checks may have one" };
+            format!("no response of this run was of the kind that it judges{advice}")
+        });
         for check in shared.passive.into_checks() {
             let mut result = passive::concluded(check, self.session.contract, &not_applicable);
             if let (Outcome::Passed, Some(reason)) = (&result.outcome, &lost) {

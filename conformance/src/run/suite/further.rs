@@ -159,8 +159,7 @@ impl Suite<'_> {
 }
 
 fn is_open(result: &CheckResult, case: &Case) -> bool {
-    let known = result.cases.iter().find(|known| known.label == case.label());
-    known.is_some_and(|known| matches!(known.outcome, Outcome::Inconclusive(_)))
+    matches!(result.case(case.label()), Some(Outcome::Inconclusive(_)))
 }
 
 /// Replaces the outcomes of cases with those of a later run.

@@ -43,12 +43,6 @@ pub(super) async fn send_given(
     not_sent
 }
 
-/// Why a passive check has no result.
-pub(super) fn not_applicable(is_partial: bool) -> String {
-    let advice = if is_partial { "; a run with more checks may have one" } else { "" };
-    format!("no response of this run was of the kind that it judges{advice}")
-}
-
 /// The result of a passive check. `not_applicable` is the reason if it judged no exchange.
 pub(crate) fn concluded(passive: PassiveCheck, contract: &Contract, not_applicable: &str) -> CheckResult {
     let PassiveCheck { check, seen, kinds, findings, has_more } = passive;

@@ -2,14 +2,11 @@
 
 use super::{Begun, Suite, millis};
 use crate::check::RunLog;
-use crate::detection::{Cases, Detection};
+use crate::detection::Detection;
 use crate::explore::ExplorationResult;
 use crate::lock::lock;
 use crate::run::expected::expectations;
-use crate::run::{
-    CheckResult, ClauseSummary, Coverage, Diagnosis, Obstacle, Plan, PlannedCase, Report, Rerun, Totals,
-    Verdict,
-};
+use crate::run::{CheckResult, ClauseSummary, Coverage, Diagnosis, Obstacle, Report, Rerun, Totals, Verdict};
 use crate::target::DiscoveredFact;
 
 /// The results of the checks.
@@ -35,14 +32,12 @@ impl Suite<'_> {
         }
         let expectations = expectations(&checks, &self.options.expected, self.today);
         let totals = Totals::from_results(&checks);
-        let cases = cases(&self.plan, &checks);
+        let cases = self.plan.cases(Some(&checks));
         let detection = Detection::new(self.matrix, &cases);
-        let coverage = match &obstacle {
-            Some(Obstacle { reason, .. }) => Coverage::none(&self.session.contract.catalogue, reason),
-            None => Coverage::new(&checks, &self.session.contract.catalogue, &detection, self.matrix),
-        };
-        let open = coverage.open().collect();
-        let clauses = ClauseSummary::from_results(&checks, &self.session.contract.catalogue, &open);
+        let catalogue = &self.session.contract.catalogue;
+        let obstructed = obstacle.as_ref().map(|obstacle| obstacle.reason.as_str());
+        let coverage = Coverage::new(&checks, catalogue, &detection, self.matrix, obstructed);
+        let clauses = ClauseSummary::from_results(&checks, catalogue, &coverage.open().collect());
         let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
         drop(cases);
         let (verdict, stopped, unmet) = match obstacle {
@@ -59,19 +54,11 @@ impl Suite<'_> {
                 (verdict, stopped, unmet)
             }
         };
-        let target = self.session.redactor.redact(self.session.target.base().as_str());
+        let redact = |text: &str| self.session.redactor.redact(text);
+        let target = redact(self.session.target.base().as_str());
         let mut report = Report {
-            implementation: self
-                .options
-                .implementation
-                .as_deref()
-                .map(|name| self.session.redactor.redact(name)),
-            curl_options: self
-                .options
-                .curl_options
-                .iter()
-                .map(|word| self.session.redactor.redact(word))
-                .collect(),
+            implementation: self.options.implementation.as_deref().map(redact),
+            curl_options: self.options.curl_options.iter().map(|word| redact(word)).collect(),
             run: self.session.wire.run().to_owned(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
@@ -79,7 +66,7 @@ impl Suite<'_> {
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
             inferred: self.options.inferred,
-            stopped: stopped.map(|reason| self.session.redactor.redact(&reason)),
+            stopped: stopped.as_deref().map(redact),
             usage: self.session.meter.usage(),
             throttling: self.session.meter.throttling(),
             token_renewals: self.session.wire.token_renewals(),
@@ -96,24 +83,4 @@ impl Suite<'_> {
         report.conclude(verdict);
         report
     }
-}
-
-/// The cases of the run. A case without a result has the reason of the plan, or of its check.
-fn cases<'a>(plan: &'a Plan, results: &'a [CheckResult]) -> Cases<'a> {
-    let mut cases = Cases::default();
-    for planned in plan.planned() {
-        let Some(result) = results.iter().find(|result| result.id == planned.check.id) else { continue };
-        cases.add_judge(result.id);
-        for planned_case in &planned.cases {
-            let PlannedCase { case, skipped, .. } = planned_case;
-            let outcome = result.cases.iter().find(|ran| ran.label == case.label()).map(|ran| &ran.outcome);
-            let outcome = outcome.unwrap_or(&result.outcome);
-            let reason = match outcome.concluded() {
-                true => None,
-                false => skipped.as_deref().or(outcome.reason()),
-            };
-            planned_case.add_to(&mut cases, result.id, reason);
-        }
-    }
-    cases
 }

@@ -5,7 +5,7 @@ use std::error::Error as _;
 use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::{Error, error::SqlState};
 
-use crate::store::StoreError;
+use crate::store::{Conflict, StoreError};
 
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
@@ -21,13 +21,14 @@ impl From<Error> for StoreError {
             | SqlState::T_R_DEADLOCK_DETECTED
             | SqlState::T_R_SERIALIZATION_FAILURE
             | SqlState::TOO_MANY_CONNECTIONS => Self::Busy(reason),
-            SqlState::UNIQUE_VIOLATION => Self::AlreadyExists(reason),
+            SqlState::UNIQUE_VIOLATION => Self::Conflict(Some(Conflict::AlreadyExists), reason),
+            SqlState::FOREIGN_KEY_VIOLATION => Self::Conflict(Some(Conflict::UnknownReference), reason),
             SqlState::DISK_FULL => Self::Full,
             SqlState::READ_ONLY_SQL_TRANSACTION => Self::ReadOnly,
             SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED => Self::Corrupt(reason),
             ref code => match code.code().get(..2) {
                 // Integrity constraint violation.
-                Some("23") => Self::Conflict(reason),
+                Some("23") => Self::Conflict(None, reason),
                 // Connection exception, invalid authorization, invalid catalog name, insufficient resources, operator
                 // intervention, system error.
                 Some("08" | "28" | "3D" | "53" | "57" | "58") => Self::Unavailable(reason),

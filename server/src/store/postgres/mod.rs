@@ -3,7 +3,6 @@
 
 mod connect;
 mod error;
-mod schema;
 mod session;
 
 use std::{
@@ -15,16 +14,15 @@ use std::{
 use async_trait::async_trait;
 use deadpool_postgres::{Object, Status};
 use tokio::runtime::Handle;
+use tokio_postgres::Config;
 
 use self::session::PostgresSession;
-pub use self::{
-    connect::{Limits, PostgresUrl},
-    session::DIALECT,
-};
+pub use self::{connect::Limits, session::DIALECT};
 use super::{
     OpenError, OpenMode, Pool, Result, StoreError, Work,
     cache::{Epoch, Epochs},
     database::{Backend, Store},
+    schema,
     session::{Access, Dialect},
 };
 
@@ -43,13 +41,20 @@ pub struct Postgres {
 impl Store {
     /// Connects to a PostgreSQL database and brings its schema up to date. A lost connection fails the calls that are on it; the next ones
     /// get a new one.
-    pub async fn connect(url: &PostgresUrl, mode: OpenMode, limits: Limits) -> Result<Self, OpenError> {
-        let database = url.to_string();
-        let wrong = |source| OpenError::Store { database: database.clone(), source };
-        let pool = url.pool(limits).map_err(wrong)?;
-        let mut client = pool.get().await.map_err(|error| wrong(error.into()))?;
-        schema::migrate(&mut client, &database, mode).await?;
-        drop(client);
+    pub(super) async fn connect(
+        config: &Config,
+        database: String,
+        mode: OpenMode,
+        limits: Limits,
+    ) -> Result<Self, OpenError> {
+        let unusable = |source| OpenError::Store { database: database.clone(), source };
+        let pool = connect::pool(config, limits).map_err(unusable)?;
+        let client = pool.get().await.map_err(|error| unusable(error.into()))?;
+        let (runtime, name) = (Handle::current(), database.clone());
+        let migrating = tokio::task::spawn_blocking(move || {
+            schema::migrate(&mut PostgresSession::new(&client, &runtime, None), &name, mode)
+        });
+        migrating.await.map_err(|error| unusable(StoreError::Internal(error.to_string())))??;
         Ok(Self::new(Postgres { pool, response_timeout: limits.response() }))
     }
 }
@@ -84,11 +89,6 @@ impl Backend for Postgres {
         let leases = START.elapsed().as_millis() / LEASE.as_millis();
         let epoch = Epoch(i64::try_from(leases).ok()?);
         Some(Epochs { access: epoch, gateways: epoch })
-    }
-
-    async fn wait_until_in_force(&self) {
-        // A clock that is being adjusted runs at most a tenth slower or faster.
-        tokio::time::sleep(LEASE + LEASE / 4).await;
     }
 
     fn pool(&self) -> Pool {

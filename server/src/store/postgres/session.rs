@@ -4,7 +4,7 @@ use std::{error::Error as _, ops::ControlFlow, pin::pin, time::Duration};
 
 use bytes::BytesMut;
 use deadpool_postgres::Client;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use tokio::{
     runtime::Handle,
     time::{Instant, timeout_at},
@@ -12,23 +12,46 @@ use tokio::{
 use tokio_postgres::{
     Error,
     binary_copy::BinaryCopyInWriter,
-    error::SqlState,
     types::{FromSql, IsNull, ToSql, Type, to_sql_checked},
 };
 
-use super::schema::NUMBERS_LOCK;
 use crate::{
     domain::address::Address,
     store::{
-        Result, StoreError, Work,
+        Conflict, Result, StoreError, Work,
         record_kind::RecordKind,
-        session::{Access, Dialect, RowError, Session},
+        session::{Access, Dialect, Schema, Session},
         value::{Columns, Row, Value},
     },
 };
 
 /// The SQL of PostgreSQL.
 pub static DIALECT: Dialect = Dialect {
+    schema: Schema {
+        // A migration may take longer than a statement of a request. The number of the lock is "sallypor" in ASCII, so that no other program uses it.
+        begin: "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(8314045600252325746)",
+        owner: "SELECT to_regclass('sallyport_schema') IS NOT NULL,
+                       NOT EXISTS (SELECT 1 FROM pg_class
+                                   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r')",
+        foreign: "it has tables of another program; use a database of its own",
+        version: "SELECT version FROM sallyport_schema",
+        mark: "CREATE TABLE IF NOT EXISTS sallyport_schema (version bigint NOT NULL);
+               DELETE FROM sallyport_schema;
+               INSERT INTO sallyport_schema VALUES (VERSION)",
+        migrations: [
+            include_str!("migrations/0001_initial.sql"),
+            include_str!("migrations/0002_numbers.sql"),
+            include_str!("migrations/0003_extractions_by_age.sql"),
+            include_str!("migrations/0004_addresses_alone.sql"),
+            include_str!("migrations/0005_whitelist_ranges.sql"),
+        ],
+    },
+    lease: super::LEASE,
+    // "sallyloa" in ASCII. It is released at the end of the transaction.
+    lock_numbers: "SELECT pg_advisory_xact_lock(8314045600252063585)",
+    import: ["", ""],
+    // Others search by the index meanwhile.
+    postponed_index: "SELECT NULL::text LIMIT 0",
     row_lock: "FOR UPDATE",
     has_index_hints: false,
     stores_nul: false,
@@ -79,53 +102,26 @@ impl<'a> PostgresSession<'a> {
             Access::Snapshot => {
                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
             }
-            Access::Change | Access::Import => {
-                "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'"
-            }
+            Access::Change => "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'",
         };
         self.is_idle = false;
-        self.wait(self.client.batch_execute(begin))?;
-        if access == Access::Import {
-            self.lock_numbers()?;
-        }
+        self.batch(begin)?;
         let result = work(self);
-        let end = if result.is_ok() { "COMMIT" } else { "ROLLBACK" };
-        let ended = self.wait(self.client.batch_execute(end));
+        let ended = self.batch(if result.is_ok() { "COMMIT" } else { "ROLLBACK" });
         self.is_idle = ended.is_ok();
         result.and(ended)
     }
 
     /// Waits for a response. When none arrives in time, the connection cannot be used any more.
     fn wait<T>(&mut self, response: impl Future<Output = Result<T, Error>>) -> Result<T> {
-        self.wait_for(response)?.map_err(StoreError::from)
-    }
-
-    fn wait_for<T>(&mut self, response: impl Future<Output = T>) -> Result<T> {
-        let Some(deadline) = self.deadline else { return Ok(self.runtime.block_on(response)) };
-        self.runtime.block_on(async { timeout_at(deadline, response).await }).map_err(|_| {
-            self.is_idle = false;
-            StoreError::Unavailable("the database does not respond".to_owned())
-        })
-    }
-
-    /// Runs statements, and undoes them if the database rejects a row of theirs.
-    fn attempt(
-        &mut self,
-        statements: impl Future<Output = Result<(), Error>>,
-    ) -> Result<Result<(), RowError>> {
-        self.wait(self.client.batch_execute("SAVEPOINT attempt"))?;
-        let Err(error) = self.wait_for(statements)? else {
-            self.wait(self.client.batch_execute("RELEASE attempt"))?;
-            return Ok(Ok(()));
-        };
-        let reason = match error.code() {
-            Some(&SqlState::UNIQUE_VIOLATION) => RowError::AlreadyExists,
-            Some(&SqlState::FOREIGN_KEY_VIOLATION) => RowError::UnknownReference,
-            Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => RowError::NulCharacter,
-            _ => return Err(error.into()),
-        };
-        self.wait(self.client.batch_execute("ROLLBACK TO attempt"))?;
-        Ok(Err(reason))
+        let Some(deadline) = self.deadline else { return Ok(self.runtime.block_on(response)?) };
+        match self.runtime.block_on(async { timeout_at(deadline, response).await }) {
+            Ok(response) => Ok(response?),
+            Err(_) => {
+                self.is_idle = false;
+                Err(StoreError::Unavailable("the database does not respond".to_owned()))
+            }
+        }
     }
 }
 
@@ -151,7 +147,7 @@ impl Session for PostgresSession<'_> {
             client.query_raw(&statement, values.iter().copied()).await
         })?;
         let mut chunks = pin!(rows.ready_chunks(CHUNK));
-        while let Some(chunk) = self.wait_for(chunks.next())? {
+        while let Some(chunk) = self.wait(chunks.next().map(Ok))? {
             for row in chunk {
                 if callback(Row::new(&row?)).is_break() {
                     return Ok(());
@@ -161,26 +157,22 @@ impl Session for PostgresSession<'_> {
         Ok(())
     }
 
-    fn insert(
-        &mut self,
-        kind: RecordKind,
-        rows: &[Vec<Value<'_>>],
-        rejected: &mut dyn FnMut(usize, RowError),
-    ) -> Result<()> {
-        if rows.is_empty() || self.attempt(copy(self.client, kind, rows))?.is_ok() {
-            return Ok(());
-        }
-        // One by one, to find the bad ones.
-        for (place, row) in rows.iter().enumerate() {
-            if let Err(error) = self.attempt(insert(self.client, kind, row))? {
-                rejected(place, error);
+    fn insert(&mut self, kind: RecordKind, rows: &[Vec<Value<'_>>]) -> Result<()> {
+        let (client, copy) = (self.client, kind.copy());
+        let rows = rows.iter().map(|row| storable(row)).collect::<Result<Vec<_>>>()?;
+        self.wait(async {
+            // The statement is prepared for the types of its columns.
+            let insert = client.prepare_cached(&kind.insert()).await?;
+            let mut writer = pin!(BinaryCopyInWriter::new(client.copy_in(&copy).await?, insert.params()));
+            for row in rows {
+                writer.as_mut().write(&row).await?;
             }
-        }
-        Ok(())
+            writer.finish().await.map(drop)
+        })
     }
 
-    fn lock_numbers(&mut self) -> Result<()> {
-        self.wait(self.client.execute("SELECT pg_advisory_xact_lock($1)", &[&NUMBERS_LOCK])).map(drop)
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        self.wait(self.client.batch_execute(sql))
     }
 
     fn dialect(&self) -> &'static Dialect {
@@ -188,32 +180,13 @@ impl Session for PostgresSession<'_> {
     }
 }
 
-async fn copy(client: &Client, kind: RecordKind, rows: &[Vec<Value<'_>>]) -> Result<(), Error> {
-    // The statement is prepared for the types of its columns.
-    let insert = client.prepare_cached(&kind.insert()).await?;
-    let mut writer = pin!(BinaryCopyInWriter::new(client.copy_in(&kind.copy()).await?, insert.params()));
-    for row in rows {
-        writer.as_mut().write(&parameters(row)).await?;
-    }
-    writer.finish().await.map(drop)
-}
-
-async fn insert(client: &Client, kind: RecordKind, row: &[Value<'_>]) -> Result<(), Error> {
-    let insert = client.prepare_cached(&kind.insert()).await?;
-    client.execute(&insert, &parameters(row)).await.map(drop)
-}
-
-fn parameters<'a>(values: &'a [Value<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
-}
-
 /// The values as parameters. Rejects texts that PostgreSQL cannot store.
 fn storable<'a>(values: &'a [Value<'_>]) -> Result<Vec<&'a (dyn ToSql + Sync)>> {
     if values.iter().any(|value| matches!(value, Value::Text(text) if !DIALECT.can_store(text))) {
         let reason = "a text has a NUL character, which PostgreSQL cannot hold; leave it out";
-        return Err(StoreError::Conflict(reason.to_owned()));
+        return Err(StoreError::Conflict(Some(Conflict::NulCharacter), reason.to_owned()));
     }
-    Ok(parameters(values))
+    Ok(values.iter().map(|value| value as &(dyn ToSql + Sync)).collect())
 }
 
 impl Columns for tokio_postgres::Row {

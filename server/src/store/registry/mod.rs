@@ -53,7 +53,7 @@ impl RegistryError {
         match self {
             Self::Unknown(reason) => Self::Unknown(at(&reason)),
             Self::Rejected(reason) => Self::Rejected(at(&reason)),
-            Self::Store(StoreError::Conflict(reason)) => Self::Rejected(at(&reason)),
+            Self::Store(StoreError::Conflict(_, reason)) => Self::Rejected(at(&reason)),
             Self::Missing { .. } => Self::Rejected(at(&self)),
             other => other,
         }

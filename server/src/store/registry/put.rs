@@ -11,7 +11,7 @@ use super::{
     rejected, rules,
 };
 use crate::store::{
-    StoreError,
+    Conflict, StoreError,
     record::Record,
     record_kind::{Field, Form, RecordKind},
     value::Value,
@@ -67,7 +67,7 @@ fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<S
     let owner = record.owner().map(|name| accounts::find(session, name)).transpose()?.unwrap_or_default();
     rules::check(session, stored.as_ref(), &given, &mut record, now)?;
     match write(session, &record, owner, stored.is_some().then_some(&key)) {
-        Err(RegistryError::Store(StoreError::AlreadyExists(_))) => {
+        Err(RegistryError::Store(StoreError::Conflict(Some(Conflict::AlreadyExists), _))) => {
             let fields = kind.key().join(", ");
             return rejected(format!("another {} with the same {fields} is stored already", kind.noun()));
         }
@@ -139,7 +139,7 @@ fn write(
     let Some(key) = replaced else {
         let mut number = 0;
         if kind == RecordKind::Gateway {
-            session.lock_numbers()?;
+            session.batch(session.dialect().lock_numbers)?;
             number = session.number("SELECT coalesce(max(id), 0) FROM gateways", &[])?.saturating_add(1);
         }
         session.execute(&kind.insert(), &record.row(owner, number))?;

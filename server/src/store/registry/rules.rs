@@ -86,7 +86,7 @@ fn check_instance(
 
 /// A number that no group has or had. No other transaction gets it.
 pub(super) fn new_group_number(session: &mut dyn Session) -> Result<i64> {
-    session.lock_numbers()?;
+    session.batch(session.dialect().lock_numbers)?;
     let highest = session.number("SELECT coalesce(max(id), 0) FROM groups", &[])?;
     match highest.max(retired(session)?).checked_add(1) {
         Some(number) => Ok(number),

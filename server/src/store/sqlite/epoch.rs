@@ -10,54 +10,39 @@ use rusqlite::Connection;
 
 use crate::store::cache::{Epoch, Epochs};
 
-/// Tells the current epochs of a database.
+/// Tells the current epochs by a connection for nothing else. They are known with the `data_version` from before they were read: while it
+/// is the same, nothing was committed.
 #[derive(Debug)]
-pub(super) struct CurrentEpochs(Mutex<State>);
-
-#[derive(Debug)]
-struct State {
-    /// Reads the epochs and nothing else.
-    db: Connection,
-    /// `data_version` from before the epochs were read. While it is the same, nothing was committed.
-    version: Option<i64>,
-    epochs: Epochs,
-}
+pub(super) struct CurrentEpochs(Mutex<(Connection, Option<(i64, Epochs)>)>);
 
 impl CurrentEpochs {
     /// Follows the database to which `db` is connected.
     pub(super) fn new(db: Connection) -> rusqlite::Result<Self> {
         // Callers are on threads that must not block. If the database is locked, they skip the cache.
         db.busy_timeout(Duration::ZERO)?;
-        let epochs = epochs(0, 0);
-        Ok(Self(Mutex::new(State { db, version: None, epochs })))
+        Ok(Self(Mutex::new((db, None))))
     }
 
     /// The epochs, `None` when they cannot be read at once.
     pub(super) fn get(&self) -> Option<Epochs> {
         // A panic while the lock is held leaves plain values and a read-only connection consistent.
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (db, known) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // If this fails, the query that follows fails as well and reports the error.
-        state.refresh().ok()?;
-        Some(state.epochs)
-    }
-}
-
-impl State {
-    fn refresh(&mut self) -> rusqlite::Result<()> {
-        let version = self.db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if self.version != Some(version) {
-            // A commit between the two queries may or may not be in the epochs, but it changes the version.
-            let mut select = self.db.prepare_cached("SELECT access, gateways FROM revision")?;
-            self.epochs = select.query_row([], |row| Ok(epochs(row.get(0)?, row.get(1)?)))?;
-            self.version = Some(version);
+        let mut select = db.prepare_cached("PRAGMA data_version").ok()?;
+        let version = select.query_row([], |row| row.get(0)).ok()?;
+        if let Some((at, epochs)) = known
+            && *at == version
+        {
+            return Some(*epochs);
         }
-        Ok(())
+        // A commit between the two queries may or may not be in the epochs, but it changes the version.
+        let mut select = db.prepare_cached("SELECT access, gateways FROM revision").ok()?;
+        let epochs =
+            |row: &rusqlite::Row<'_>| Ok(Epochs { access: Epoch(row.get(0)?), gateways: Epoch(row.get(1)?) });
+        let epochs = select.query_row([], epochs).ok()?;
+        *known = Some((version, epochs));
+        Some(epochs)
     }
-}
-
-/// The epochs at these revisions.
-const fn epochs(access: i64, gateways: i64) -> Epochs {
-    Epochs { access: Epoch(access), gateways: Epoch(gateways) }
 }
 
 #[cfg(test)]

@@ -4,19 +4,14 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
 
-use super::{
-    Sqlite,
-    epoch::CurrentEpochs,
-    readers::Readers,
-    schema::{self, APPLICATION_ID},
-    writer::Writer,
-};
-use crate::store::{OpenError, OpenMode, StoreError};
+use super::{Sqlite, epoch::CurrentEpochs, session::SqliteSession, writer::Writer};
+use crate::store::{OpenError, OpenMode, StoreError, schema};
 
 /// How long a connection waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
@@ -24,24 +19,28 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Number of statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
-pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Sqlite, OpenError> {
-    check_file(path, mode)?;
-    if mode == OpenMode::Create {
-        create(path)?;
+impl Sqlite {
+    pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+        check_file(path, mode)?;
+        if mode == OpenMode::Create {
+            create(path)?;
+        }
+        connect(path, DURABLE, None)
     }
-    connect(path, DURABLE, None)
-}
 
-pub(super) fn temporary() -> Result<Sqlite, OpenError> {
-    let parent = std::env::temp_dir();
-    let folder = tempfile::Builder::new()
-        .prefix(".sallyport-")
-        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-        .tempdir_in(&parent)
-        .map_err(|error| unusable(&parent, error))?;
-    let path = folder.path().join("sallyport.db");
-    create(&path)?;
-    connect(&path, NOT_DURABLE, Some(folder))
+    /// The connections to an empty database of [`Store::temporary`](crate::store::Store::temporary).
+    #[doc(hidden)]
+    pub fn temporary() -> Result<Self, OpenError> {
+        let parent = std::env::temp_dir();
+        let folder = tempfile::Builder::new()
+            .prefix(".sallyport-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .tempdir_in(&parent)
+            .map_err(|error| unusable(&parent, error))?;
+        let path = folder.path().join("sallyport.db");
+        create(&path)?;
+        connect(&path, NOT_DURABLE, Some(folder))
+    }
 }
 
 /// Creates a missing file, which only its owner can read: it will hold proxy passwords and digests of tokens. SQLite
@@ -85,11 +84,13 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
         _ => unusable(path, error),
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
+    let writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
     prepare(&writer, synchronous).map_err(wrong)?;
-    check_owner(&writer, path, wrong)?;
+    // The first look into the file.
+    writer.pragma_query(None, "schema_version", |_| Ok(())).map_err(wrong)?;
+    schema::migrate(&mut SqliteSession(&writer), &name(path), OpenMode::Create)?;
+    writer.pragma_update(None, "foreign_keys", true).map_err(wrong)?;
     writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
-    schema::migrate(&mut writer).map_err(wrong)?;
 
     let reader = || {
         let reader = Connection::open_with_flags(path, flags)?;
@@ -100,7 +101,7 @@ fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) ->
     let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
     let epochs = reader().and_then(CurrentEpochs::new).map_err(wrong)?;
     let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
-    Ok(Sqlite { epochs, readers: Readers::new(readers), writer, _folder: folder })
+    Ok(Sqlite { epochs, readers: readers.into(), waiting: Arc::default(), writer, _folder: folder })
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
@@ -112,30 +113,6 @@ fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
     array::load_module(db)?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.pragma_update(None, "synchronous", synchronous)
-}
-
-/// Rejects a database of another program or of a later version of this one.
-fn check_owner(
-    db: &Connection,
-    path: &Path,
-    wrong: impl Fn(rusqlite::Error) -> OpenError,
-) -> Result<(), OpenError> {
-    let owner: i32 = db.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(&wrong)?;
-    let empty: bool = db
-        .query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
-        .map_err(&wrong)?;
-    if owner != APPLICATION_ID && !empty {
-        return Err(OpenError::Foreign {
-            database: name(path),
-            reason: "another program created it".to_owned(),
-        });
-    }
-    let found: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(&wrong)?;
-    let known = i64::try_from(schema::VERSION).unwrap_or(i64::MAX);
-    if found > known {
-        return Err(OpenError::Newer { database: name(path), found, known });
-    }
-    Ok(())
 }
 
 /// Reads are bound by memory and disk: a few more readers than cores help, many more do not.
@@ -154,15 +131,9 @@ fn name(path: &Path) -> String {
 /// An empty database in memory, on a connection like those of a store.
 #[cfg(test)]
 pub(super) fn in_memory() -> Connection {
-    let mut db = Connection::open_in_memory().unwrap();
+    let db = Connection::open_in_memory().unwrap();
     prepare(&db, NOT_DURABLE).unwrap();
-    schema::migrate(&mut db).unwrap();
+    schema::migrate(&mut SqliteSession(&db), "memory", OpenMode::Create).unwrap();
+    db.pragma_update(None, "foreign_keys", true).unwrap();
     db
-}
-
-/// The steps of the plan of `sql`. It does not depend on parameters, so none are bound.
-#[cfg(test)]
-pub(super) fn plan(db: &Connection, sql: &str) -> Vec<String> {
-    let mut explain = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-    explain.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap()
 }

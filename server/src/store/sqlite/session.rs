@@ -1,29 +1,50 @@
 //! A session on a connection to SQLite, and the SQL that only SQLite speaks.
 
-use std::{ops::ControlFlow, rc::Rc};
+use std::{ops::ControlFlow, rc::Rc, time::Duration};
 
 use rusqlite::{
-    CachedStatement, Connection,
-    ffi::SQLITE_CONSTRAINT_FOREIGNKEY,
-    params_from_iter, types,
-    types::{ToSql, ToSqlOutput, ValueRef},
-    vtab::array::Array,
+    CachedStatement, Connection, params_from_iter,
+    types::{self, ToSql, ToSqlOutput, ValueRef},
 };
 
-use super::error::already_exists;
 use crate::{
     domain::address::Address,
     store::{
         Result, StoreError,
         packed::ip_bytes,
         record_kind::RecordKind,
-        session::{Dialect, RowError, Session},
+        session::{Dialect, Schema, Session},
         value::{Columns, Row, Value},
     },
 };
 
 /// The SQL of SQLite.
 pub static DIALECT: Dialect = Dialect {
+    schema: Schema {
+        // Foreign keys are not checked meanwhile, because a table that is being recreated would be missing. The lock is taken in any case,
+        // so that this fails for a database that cannot be written.
+        begin: "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE",
+        // The application id is "SALY".
+        owner: "SELECT application_id = 0x53414c59, NOT EXISTS (SELECT 1 FROM sqlite_schema)
+                FROM pragma_application_id",
+        foreign: "another program created it",
+        version: "PRAGMA user_version",
+        mark: "PRAGMA application_id = 0x53414c59; PRAGMA user_version = VERSION",
+        migrations: [
+            include_str!("migrations/0001_initial.sql"),
+            include_str!("migrations/0002_numbers.sql"),
+            include_str!("migrations/0003_revision.sql"),
+            include_str!("migrations/0004_extractions_by_age.sql"),
+            include_str!("migrations/0005_whitelist_ranges.sql"),
+        ],
+    },
+    // Every call learns of commits.
+    lease: Duration::ZERO,
+    lock_numbers: "",
+    // Pages that do not fit into the memory for uncommitted ones are written and read repeatedly: 64 MiB, and SQLite's default.
+    import: ["PRAGMA cache_size = -65536", "PRAGMA cache_size = -2000"],
+    postponed_index: "SELECT sql FROM sqlite_schema
+                      WHERE name = 'instances_by_address' AND NOT EXISTS (SELECT 1 FROM instances)",
     row_lock: "",
     has_index_hints: true,
     stores_nul: true,
@@ -57,10 +78,7 @@ impl<'a> SqliteSession<'a> {
         // SQLite numbers `$1` by its place, and `?1` as it says.
         let mut statement = self.0.prepare_cached(&sql.replace('$', "?"))?;
         for (place, value) in (1..=statement.parameter_count()).zip(values) {
-            match value {
-                Value::Array(values) => statement.raw_bind_parameter(place, array(values))?,
-                value => statement.raw_bind_parameter(place, value)?,
-            }
+            statement.raw_bind_parameter(place, value)?;
         }
         Ok(statement)
     }
@@ -87,27 +105,13 @@ impl Session for SqliteSession<'_> {
         Ok(())
     }
 
-    fn insert(
-        &mut self,
-        kind: RecordKind,
-        rows: &[Vec<Value<'_>>],
-        rejected: &mut dyn FnMut(usize, RowError),
-    ) -> Result<()> {
+    fn insert(&mut self, kind: RecordKind, rows: &[Vec<Value<'_>>]) -> Result<()> {
         let mut insert = self.bound(&kind.insert(), &[])?;
-        for (place, values) in rows.iter().enumerate() {
-            let Err(error) = insert.execute(params_from_iter(values)) else { continue };
-            match error.sqlite_extended_error_code() {
-                _ if already_exists(&error) => rejected(place, RowError::AlreadyExists),
-                Some(SQLITE_CONSTRAINT_FOREIGNKEY) => rejected(place, RowError::UnknownReference),
-                _ => return Err(error.into()),
-            }
-        }
-        Ok(())
+        rows.iter().try_for_each(|row| Ok(insert.execute(params_from_iter(row)).map(drop)?))
     }
 
-    fn lock_numbers(&mut self) -> Result<()> {
-        // SQLite has one writer at a time.
-        Ok(())
+    fn batch(&mut self, sql: &str) -> Result<()> {
+        Ok(self.0.execute_batch(sql)?)
     }
 
     fn dialect(&self) -> &'static Dialect {
@@ -139,21 +143,61 @@ impl ToSql for Value<'_> {
             Self::Number(number) => ToSqlOutput::from(*number),
             Self::Text(text) => ToSqlOutput::from(text.as_ref()),
             Self::Bytes(bytes) => ToSqlOutput::from(bytes.as_ref()),
-            Self::Array(_) => {
-                return Err(rusqlite::Error::ToSqlConversionFailure("an array in a row".into()));
+            Self::Array(values) => {
+                let owned = |value: &Value<'_>| match value.to_sql()? {
+                    ToSqlOutput::Owned(value) => Ok(value),
+                    ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
+                    _ => Ok(types::Value::Null),
+                };
+                let values = values.iter().map(owned).collect::<rusqlite::Result<Vec<_>>>()?;
+                // Under the name by which the module finds its arrays.
+                ToSqlOutput::from_rc(Rc::new(values), c"rarray")
             }
         })
     }
 }
 
-/// An array parameter.
-fn array(values: &[Value<'_>]) -> Array {
-    let value = |value: &Value<'_>| match value {
-        Value::Null | Value::Array(_) => types::Value::Null,
-        Value::Flag(flag) => types::Value::Integer((*flag).into()),
-        Value::Number(number) => types::Value::Integer(*number),
-        Value::Text(text) => types::Value::Text(text.to_string()),
-        Value::Bytes(bytes) => types::Value::Blob(bytes.to_vec()),
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{
+        api::generated::SearchRequest,
+        domain::{Status, search::SearchQuery, token::Token},
+        store::{
+            queries::{self, Statements, search_sql},
+            sqlite::open,
+        },
     };
-    Rc::new(values.iter().map(value).collect())
+
+    #[test]
+    fn a_search_is_planned_once() {
+        let (db, statements) = (open::in_memory(), Statements::new(&DIALECT));
+        let filter =
+            |property: &str| SearchRequest::FILTERS.iter().find(|it| it.property == property).unwrap();
+        for status in Status::NAMES {
+            let filters = vec![(filter("status"), status.into()), (filter("groupId"), 7_i64.into())];
+            let query = SearchQuery { addresses: Vec::new(), filters, page: 1, page_size: 20 };
+            let unknown = Token::new("unknown").digest();
+            assert!(
+                queries::search(&mut SqliteSession(&db), &statements, unknown, &query).unwrap().is_none()
+            );
+        }
+        let search = db.prepare_cached(&search_sql(&DIALECT, true).replace('$', "?")).unwrap();
+        assert!(search.get_status(StatementStatus::Run) >= 5, "another statement");
+        assert_eq!(search.get_status(StatementStatus::RePrepare), 0, "planned again");
+    }
+
+    #[test]
+    fn the_index_is_postponed_for_the_first_instances_only() {
+        let db = open::in_memory();
+        let session = &mut SqliteSession(&db) as &mut dyn Session;
+        let index = session.first::<String>(DIALECT.postponed_index, &[]).unwrap();
+        let instance = "INSERT INTO accounts VALUES (1, 'a', 1); INSERT INTO instances
+             VALUES (1, 1, zeroblob(16), 1, NULL, 1, '', '', '', '', 1, NULL, NULL, '', NULL, NULL, NULL)";
+        let restored = format!("DROP INDEX instances_by_address; {}; {instance}", index.unwrap());
+        session.batch(&restored).unwrap();
+        assert_eq!(session.first::<String>(DIALECT.postponed_index, &[]).unwrap(), None);
+    }
 }

@@ -9,7 +9,8 @@ use std::{
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use crate::store::{Result, StoreError};
+use super::session::SqliteSession;
+use crate::store::{Result, StoreError, Work};
 
 /// Maximum number of changes in one commit.
 const MAX_BATCH: usize = 256;
@@ -18,9 +19,8 @@ const MAX_BATCH: usize = 256;
 /// could otherwise queue changes without bound while another process holds the lock.
 const MAX_QUEUED: usize = 1024;
 
-/// Makes a change, or is told that no transaction could be started. The reply is sent after the commit.
-type Job = Box<dyn FnOnce(Result<&mut Transaction<'_>>) -> Reply + Send>;
-type Reply = Box<dyn FnOnce(Result<()>)>;
+/// A change, and who is told when it is durable.
+type Job = (Work, oneshot::Sender<Result<()>>);
 
 /// Handle of the writing thread. When this is dropped, the thread ends after the queued changes.
 #[derive(Debug)]
@@ -37,23 +37,13 @@ impl Writer {
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `change` in a transaction, perhaps with others, and returns when it is durable. A change that fails is rolled
+    /// Makes a change in a transaction, perhaps with others, and returns when it is durable. A change that fails is rolled
     /// back without affecting the others. It is made even if the caller stops waiting. If too many changes are queued, it fails at
     /// once.
-    pub(super) async fn write(
-        &self,
-        change: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
-    ) -> Result<()> {
+    pub(super) async fn write(&self, change: Work) -> Result<()> {
         let (reply, response) = oneshot::channel();
-        let job: Job = Box::new(move |transaction| {
-            let outcome = transaction.and_then(|all| in_savepoint(all, change));
-            Box::new(move |committed| {
-                // The caller may have stopped waiting.
-                let _ = reply.send(outcome.and(committed));
-            })
-        });
         let queue = self.jobs.as_ref().ok_or(StoreError::Closed)?;
-        queue.try_send(job).map_err(|error| match error {
+        queue.try_send((change, reply)).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Busy(format!("{MAX_QUEUED} changes wait to be written")),
             TrySendError::Disconnected(_) => StoreError::Closed,
         })?;
@@ -79,107 +69,94 @@ fn work(mut db: Connection, queue: Receiver<Job>) {
 }
 
 fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
-    let (responses, committed): (Vec<Reply>, _) =
-        match db.transaction_with_behavior(TransactionBehavior::Immediate) {
-            Ok(mut all) => {
-                let change = |job: Job| {
-                    // After some disk errors SQLite has rolled back the whole transaction. Further jobs would start a new one and be
-                    // committed.
-                    let is_rolled_back = all.is_autocommit();
-                    job(if is_rolled_back { Err(rolled_back_with_others()) } else { Ok(&mut all) })
-                };
-                (batch.map(change).collect(), all.commit())
-            }
-            Err(error) => (batch.map(|job| job(Err(StoreError::from(&error)))).collect(), Err(error)),
+    let mut begun = db.transaction_with_behavior(TransactionBehavior::Immediate);
+    let make = |(change, reply): Job| {
+        let made = match &mut begun {
+            Ok(all) => in_savepoint(all, change),
+            Err(error) => Err(StoreError::from(&*error)),
         };
-    for response in responses {
-        response(committed.as_ref().copied().map_err(StoreError::from));
+        (made, reply)
+    };
+    let made: Vec<_> = batch.map(make).collect();
+    let committed = begun.and_then(Transaction::commit);
+    for (made, reply) in made {
+        // The caller may have stopped waiting.
+        let _ = reply.send(made.and(committed.as_ref().copied().map_err(StoreError::from)));
     }
 }
 
-fn rolled_back_with_others() -> StoreError {
-    StoreError::Unavailable("another change of the same transaction failed, so none was made".to_owned())
-}
-
-fn in_savepoint(all: &mut Transaction<'_>, change: impl FnOnce(&Connection) -> Result<()>) -> Result<()> {
+fn in_savepoint(all: &mut Transaction<'_>, change: Work) -> Result<()> {
+    // After some disk errors SQLite has rolled back the whole transaction. Further changes would start a new one and be committed.
+    if all.is_autocommit() {
+        let reason = "another change of the same transaction failed, so none was made";
+        return Err(StoreError::Unavailable(reason.to_owned()));
+    }
     let mine = all.savepoint()?;
-    change(&mine)?;
+    change(&mut SqliteSession(&mine))?;
     Ok(mine.commit()?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Conflict, session::Session};
 
-    /// A writer of an empty database with these tables.
-    fn start(tables: &str) -> Writer {
+    /// A writer of an empty database with one table.
+    fn start() -> Writer {
         let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(tables).unwrap();
+        db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE)").unwrap();
         Writer::start(db).unwrap()
     }
 
-    fn insert(db: &Connection, value: &str) -> Result<()> {
-        db.execute("INSERT INTO entries VALUES (?1)", [value])?;
-        Ok(())
+    fn insert(value: &'static str) -> impl Fn(&mut dyn Session) -> Result<()> {
+        move |session| session.execute("INSERT INTO entries VALUES ($1)", &[value.into()]).map(drop)
     }
 
-    async fn assert_entries(writer: &Writer, expected: &'static str) {
-        let select = "SELECT coalesce(group_concat(value, ' ' ORDER BY value), '') FROM entries";
-        let check = move |db: &Connection| {
-            let found: String = db.query_row(select, [], |row| row.get(0))?;
-            if found == expected { Ok(()) } else { Err(StoreError::Internal(found)) }
-        };
-        writer.write(check).await.unwrap();
+    async fn write(
+        writer: &Writer,
+        change: impl FnOnce(&mut dyn Session) -> Result<()> + Send + 'static,
+    ) -> Result<()> {
+        writer.write(Box::new(change)).await
     }
 
     #[tokio::test]
     async fn queued_changes_share_a_commit_and_fail_separately() {
-        let writer = start("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)");
-        let (release, held) = mpsc::channel::<()>();
-
-        let first = writer.write(move |db| {
-            // Until the others are queued, so that they are taken together.
-            held.recv().map_err(|_| StoreError::Closed)?;
-            insert(db, "first")
-        });
-        let good = writer.write(|db| insert(db, "good"));
-        let bad = writer.write(|db| insert(db, "bad").and_then(|()| insert(db, "good")));
-        let last = writer.write(|db| insert(db, "last"));
-        let release = async {
-            release.send(()).unwrap();
-        };
-        let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
-        assert!(first.is_ok() && good.is_ok() && last.is_ok());
-        assert!(matches!(bad, Err(StoreError::AlreadyExists(_))), "{bad:?}");
-        assert_entries(&writer, "first good last").await;
-    }
-
-    #[tokio::test]
-    async fn nothing_is_committed_after_a_rollback_of_the_transaction() {
-        let writer = start("CREATE TABLE entries (value TEXT UNIQUE NOT NULL)");
-        let (release, held) = mpsc::channel::<()>();
-        let first = writer.write(move |db| {
-            held.recv().map_err(|_| StoreError::Closed)?;
-            insert(db, "first")?;
-            // As SQLite itself does when the disk fails.
-            db.execute_batch("ROLLBACK").map_err(StoreError::from)
-        });
-        let second = writer.write(|db| insert(db, "second"));
-        let release = async {
-            release.send(()).unwrap();
-        };
-        let (first, second, ()) = tokio::join!(first, second, release);
-        assert!(first.is_err() && second.is_err(), "{first:?} {second:?}");
-        // Both changes were reported as failed.
-        assert_entries(&writer, "").await;
+        // SQLite itself ends the transaction when the disk fails.
+        for (statement, is_committed) in [("SELECT 1", true), ("ROLLBACK", false)] {
+            let writer = start();
+            let (release, held) = mpsc::channel::<()>();
+            let first = write(&writer, move |session| {
+                // Until the others are queued, so that they are taken together.
+                held.recv().map_err(|_| StoreError::Closed)?;
+                insert("first")(session)?;
+                session.batch(statement)
+            });
+            let bad =
+                |session: &mut dyn Session| insert("bad")(session).and_then(|()| insert("good")(session));
+            let (good, bad) = (write(&writer, insert("good")), write(&writer, bad));
+            let last = write(&writer, insert("last"));
+            let release = async { release.send(()).unwrap() };
+            let (first, good, bad, last, ()) = tokio::join!(first, good, bad, last, release);
+            assert_eq!([first.is_ok(), good.is_ok(), last.is_ok()], [is_committed; 3]);
+            let conflicts = matches!(bad, Err(StoreError::Conflict(Some(Conflict::AlreadyExists), _)));
+            assert!(if is_committed { conflicts } else { bad.is_err() }, "{bad:?}");
+            write(&writer, move |session| {
+                let entries: Vec<String> = session.all("SELECT value FROM entries ORDER BY value", &[])?;
+                // What was reported as failed is not there.
+                assert_eq!(entries, if is_committed { vec!["first", "good", "last"] } else { Vec::new() });
+                Ok(())
+            })
+            .await
+            .unwrap();
+        }
     }
 
     #[tokio::test]
     async fn disconnected_callers_fill_the_queue_only_up_to_its_bound() {
-        let writer = start("CREATE TABLE entries (value TEXT)");
+        let writer = start();
         let (release, held) = mpsc::channel::<()>();
         let (begun, begins) = mpsc::channel::<()>();
-        let stuck = writer.write(move |_| {
+        let stuck = write(&writer, move |_| {
             begun.send(()).map_err(|_| StoreError::Closed)?;
             held.recv().map_err(|_| StoreError::Closed)
         });
@@ -188,7 +165,7 @@ mod tests {
         begins.recv().unwrap();
         let mut rejected = 0;
         for _ in 0..MAX_QUEUED + 10 * MAX_BATCH {
-            let mut left = Box::pin(writer.write(|db| insert(db, "left")));
+            let mut left = Box::pin(write(&writer, |_| Ok(())));
             if let std::task::Poll::Ready(response) = futures::poll!(left.as_mut()) {
                 assert!(matches!(response, Err(StoreError::Busy { .. })), "{response:?}");
                 rejected += 1;
@@ -198,6 +175,6 @@ mod tests {
         assert!(rejected >= 9 * MAX_BATCH, "{rejected}");
         release.send(()).unwrap();
         stuck.await.unwrap();
-        writer.write(|db| insert(db, "good")).await.unwrap();
+        write(&writer, |_| Ok(())).await.unwrap();
     }
 }

@@ -26,7 +26,7 @@ pub(crate) type Decisions = Vec<&'static str>;
 const FORWARDED: [&str; 6] =
     ["x-forwarded-for", "x-real-ip", "forwarded", "true-client-ip", "cf-connecting-ip", "x-client-ip"];
 
-/// The state of one server; nothing is shared between servers.
+/// The state of one server; nothing that changes is shared between servers.
 #[derive(Debug)]
 pub(crate) struct Server {
     changes: Changes,
@@ -40,7 +40,7 @@ pub(crate) struct Server {
 impl Server {
     /// A server with those changes of its rows, and with the data of those decisions.
     pub(crate) fn new(changes: Changes, decisions: Decisions) -> Self {
-        let root = Scope::new(world::build(&decisions).values().into_iter().chain(memory()));
+        let root = Scope::new(data(&decisions).into_iter().chain(memory()));
         Self { changes, decisions, root, alone: Mutex::default() }
     }
 
@@ -67,6 +67,14 @@ impl Server {
         let response: Result<Value, Value> = response;
         reply(&response.expect("an error has a response"))
     }
+}
+
+/// The data of a server. Rows can't change it, so all servers with the same decisions share it: to make it takes longer than most
+/// tests of a fault.
+fn data(decisions: &Decisions) -> [(&'static str, Value); 3] {
+    static MADE: Mutex<BTreeMap<Decisions, [(&'static str, Value); 3]>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().expect("nothing panics while it makes data");
+    made.entry(decisions.clone()).or_insert_with(|| world::build(decisions).values()).clone()
 }
 
 /// What a server remembers between calls: `tick(NAME)` counts from 1, `recall(NAME)` and `remember(NAME, VALUE)`.
