@@ -101,7 +101,7 @@ impl Reader<'_> {
     /// Edits, and before a colon words about them.
     fn described(&self, text: &'static str) -> Option<(String, Vec<Edit>)> {
         let (words, edits) = text.split_once(": ").unwrap_or((text, ""));
-        Some((words.to_owned(), self.edits(edits)?))
+        Some((spaced(words), self.edits(edits)?))
     }
 
     fn edits(&self, text: &'static str) -> Option<Vec<Edit>> {
@@ -132,7 +132,7 @@ impl Reader<'_> {
         let mut row = reject("", "", []);
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
-                ("why", words) => why = Some(words.to_owned()),
+                ("why", words) => why = Some(spaced(words)),
                 ("of", id) => row.clause = Some(Clause::from_id(id)?),
                 ("needs", key) => row.needs.push(fact(key)?),
                 ("with", valid) => (row.valid.name, row.valid.edits) = self.described(valid)?,
@@ -397,6 +397,11 @@ fn meant(text: &str) -> String {
     shown.iter().fold(text.to_owned(), |text, (shown, meant)| text.replace(*shown, meant))
 }
 
+/// Words in which `␠` stands for a space where one would end them.
+fn spaced(words: &str) -> String {
+    words.replace('␠', " ")
+}
+
 /// The text of a body. In it, `…` stands for the members of the valid one, and `\…` for the same within a text, `:min` is the smallest
 /// value of a member, and a plus stands before the name of a further one.
 pub(super) fn body(text: &str, valid: &str, contract: &Contract) -> String {
@@ -425,6 +430,15 @@ mod tests {
         ] {
             assert_eq!(body(text, r#"{"a":1}"#, contract), expected);
         }
+    }
+
+    #[test]
+    fn words_may_have_what_ends_them() {
+        let contract = Contract::embedded().expect("contract");
+        let lines = ["reject a | why b:␠c | and d:␠e: page=2"];
+        let rows = read(OperationId::Search, lines.into_iter(), contract).expect("a row");
+        let words: Vec<_> = rows[0].requests.iter().map(|(words, _)| words.as_str()).collect();
+        assert_eq!(words, ["b: c", "d: e"]);
     }
 
     #[test]
