@@ -25,6 +25,8 @@ pub(crate) enum FieldValue {
     Text(String),
     Time(Timestamp),
     List(Vec<Self>),
+    /// One of another JSON type than the filter has, as JSON. No instance has it.
+    Other(String),
 }
 
 /// Every filter of the document.
@@ -184,6 +186,7 @@ impl Filter {
             FieldValue::Text(text) => text.as_str().into(),
             FieldValue::Number(number) => (*number).into(),
             FieldValue::Null | FieldValue::List(_) => self.kind.null.into(),
+            FieldValue::Other(json) => serde_json::from_str(json).unwrap_or_default(),
             FieldValue::Time(time) => {
                 match offset.and_then(|minutes| Offset::from_seconds(minutes.saturating_mul(60)).ok()) {
                     Some(offset) => {
@@ -214,10 +217,11 @@ impl Filter {
         }
     }
 
-    /// Whether an instance may pass: it does not show its order, and only some orders are known.
+    /// Whether an instance may pass: it does not show its order, which is a text, and only some orders are known.
     pub(super) fn may_admit(&self, instance: &Instance, orders: &BTreeMap<String, BTreeSet<i64>>) -> bool {
         let is_of_another = || orders.values().any(|held| held.contains(&instance.id));
-        self.admits(instance, orders) || (self.kind.field.is_none() && !is_of_another())
+        self.admits(instance, orders)
+            || (self.kind.field.is_none() && self.as_text().is_some() && !is_of_another())
     }
 
     /// Whether no instance has the same value in another letter case, if it is unspecified whether one spelling finds the other.

@@ -1,6 +1,6 @@
 use super::comparison::{Difference, few, same};
 use super::response::{echo, misfits};
-use super::result::{read_accepted_in, read_unless_rejected};
+use super::result::{read_accepted, read_unless_rejected};
 use super::*;
 use crate::contract::Unspecified;
 
@@ -57,14 +57,13 @@ impl<'a, 'p> Reader<'a, 'p> {
     pub(super) async fn read(&mut self, query: &Query, by_rule: bool) -> Read<ResultSet> {
         let (probe, clause) = (self.probe, query.clause());
         let search = &probe.contract().search;
-        let (request, what) = (query.request(probe), query.describe(search));
+        // What is no rule of its own is read in the largest pages.
+        let size = query.size.filter(|_| by_rule && !self.explores && !query.is_open);
+        let (request, what) = (Query { size, ..query.clone() }.request(probe), query.describe(search));
         let found = match (self.explores, query.is_open, by_rule) {
             (true, ..) => unless_undecided(read(probe, &request).await)?,
             (_, true, _) => read_unless_rejected(probe, clause, &what, &request).await?,
-            (_, _, true) => {
-                let size = query.size.unwrap_or(*search.page_sizes.end());
-                read_accepted_in(probe, clause, &what, &request, size).await?
-            }
+            (_, _, true) => read_accepted(probe, clause, &what, &request).await?,
             _ => Some(read(probe, &request).await?),
         };
         self.count(found.as_ref().map_or(1, |found| found.exchanges.len()));

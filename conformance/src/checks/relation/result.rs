@@ -70,10 +70,11 @@ pub(crate) async fn page(probe: &Probe<'_>, request: &Request, number: i64, size
     Page::read(probe, probe.control(&asked).await?)
 }
 
-/// Reads every page of a search in pages of the largest size; inconclusive when it is rejected.
+/// Reads every page of a search, in pages of the largest size unless the search has a size; inconclusive when it is rejected.
 pub(crate) async fn read(probe: &Probe<'_>, request: &Request) -> Result<ResultSet, Stop> {
-    let first = probe.control(&largest(probe, request)).await?;
-    gather(probe, request, first, *probe.contract().search.page_sizes.end()).await
+    let request = sized(probe, request);
+    let first = probe.control(&request).await?;
+    gather(probe, &request, first).await
 }
 
 /// Like [`read`], but a rejection is a finding on the clause; `why` says what is special about the request.
@@ -83,21 +84,11 @@ pub(crate) async fn read_accepted(
     why: &str,
     request: &Request,
 ) -> Result<Option<ResultSet>, Stop> {
-    read_accepted_in(probe, clause, why, request, *probe.contract().search.page_sizes.end()).await
-}
-
-/// The same in pages of this size.
-pub(crate) async fn read_accepted_in(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    request: &Request,
-    size: i64,
-) -> Result<Option<ResultSet>, Stop> {
+    let request = sized(probe, request);
     // A service that accepts no search breaks no rule of this one.
     let plain = async { probe.control_once(&probe.any_search()).await };
-    match probe.accepts_or_control(clause, why, &sized(probe, request, size), plain).await? {
-        Some(first) => gather(probe, request, first, size).await.map(Some),
+    match probe.accepts_or_control(clause, why, &request, plain).await? {
+        Some(first) => gather(probe, &request, first).await.map(Some),
         None => Ok(None),
     }
 }
@@ -125,10 +116,10 @@ pub(crate) async fn read_if_accepted(
     probe: &Probe<'_>,
     request: &Request,
 ) -> Result<Result<ResultSet, (Exchange, ResponseClass)>, Stop> {
-    let request = largest(probe, request);
+    let request = sized(probe, request);
     let (exchange, class) = probe.send(&request).await?;
     if let Some(first) = accepted(&exchange, &class) {
-        return gather(probe, &request, first, *probe.contract().search.page_sizes.end()).await.map(Ok);
+        return gather(probe, &request, first).await.map(Ok);
     }
     match class {
         ResponseClass::Rejected(_) | ResponseClass::Ambiguous(_) | ResponseClass::ServerError(_) => {
@@ -138,30 +129,26 @@ pub(crate) async fn read_if_accepted(
     }
 }
 
-fn largest(probe: &Probe<'_>, request: &Request) -> Request {
-    sized(probe, request, *probe.contract().search.page_sizes.end())
+fn sized(probe: &Probe<'_>, request: &Request) -> Request {
+    let search = &probe.contract().search;
+    let size = size(search, request).unwrap_or(*search.page_sizes.end());
+    request.clone().field(&search.page_size.name, size)
 }
 
-fn sized(probe: &Probe<'_>, request: &Request, size: i64) -> Request {
-    request.clone().field(&probe.contract().search.page_size.name, size)
+fn size(search: &Search, request: &Request) -> Option<i64> {
+    request.body_members()?.get(&search.page_size.name)?.as_i64()
 }
 
 /// Reads further pages until one is empty, or is not full and `total` is reached.
-async fn gather(
-    probe: &Probe<'_>,
-    request: &Request,
-    first: AcceptedResponse,
-    size: i64,
-) -> Result<ResultSet, Stop> {
+async fn gather(probe: &Probe<'_>, request: &Request, first: AcceptedResponse) -> Result<ResultSet, Stop> {
     const MAX_PAGES: i64 = 12;
     let search = &probe.contract().search;
-    let full = usize::try_from(size).unwrap_or(usize::MAX);
+    let full = size(search, request).and_then(|size| usize::try_from(size).ok()).unwrap_or(usize::MAX);
     let mut result = ResultSet::default();
     let mut next = Some(first);
     for number in *search.pages.start()..*search.pages.start() + MAX_PAGES {
         if !result.exchanges.is_empty() {
-            let asked = request.clone().field(&search.page.name, number).field(&search.page_size.name, size);
-            let (exchange, class) = probe.send(&asked).await?;
+            let (exchange, class) = probe.send(&request.clone().field(&search.page.name, number)).await?;
             next = accepted(&exchange, &class);
         }
         // A page past the end may be rejected.

@@ -45,8 +45,6 @@ pub(in crate::checks) enum Edit {
     /// One more item of `ips` behind this part of them, a fraction.
     Insert([usize; 2], &'static str),
     /// What no other edit says.
-    Change(fn(&Probe<'_>, Request) -> Result<Request, Stop>),
-    /// The same with data.
     With(Arc<ChangeFn>),
 }
 
@@ -54,9 +52,6 @@ type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sy
 
 #[derive(Debug, Clone)]
 pub(in crate::checks) enum Value {
-    Text(String),
-    Word(&'static str),
-    Number(i64),
     Json(Json),
     /// Its distance from the smallest one that the document allows.
     Min(i64),
@@ -99,7 +94,7 @@ pub(in crate::checks) fn field(part: &'static str, value: impl Into<Json>) -> Ed
     Edit::Set(part, Value::Json(value.into()))
 }
 
-/// A change that captures data.
+/// A change that no other edit says.
 pub(in crate::checks) fn with(
     change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
 ) -> Edit {
@@ -191,7 +186,6 @@ impl Edit {
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
             Self::Raw(part, text) => raw_field(&request, part, text),
-            Self::Change(change) => change(probe, request)?,
             Self::With(change) => change(probe, request)?,
         })
     }
@@ -271,16 +265,13 @@ pub(in crate::checks) fn of_bytes(character: char, bytes: usize) -> String {
 
 impl<T: ToString> From<T> for Value {
     fn from(value: T) -> Self {
-        Self::Text(value.to_string())
+        Self::Json(value.to_string().into())
     }
 }
 
 impl Value {
     fn json(&self, contract: &Contract, facts: &Facts, part: &str) -> Json {
         match self {
-            Self::Text(text) => text.as_str().into(),
-            Self::Word(text) => (*text).into(),
-            Self::Number(number) => (*number).into(),
             Self::Json(value) => value.clone(),
             Self::Min(by) => (range(contract, part).start() + by).into(),
             Self::Max(by) => (range(contract, part).end() + by).into(),

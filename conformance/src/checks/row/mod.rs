@@ -7,19 +7,15 @@ mod text;
 
 use super::extraction::Extraction;
 use super::extraction::content::Judge;
-use crate::check::{Case, CaseFn, Cost, Probe};
-use crate::contract::part::{LB, NUM, SB};
+use crate::check::{Case, CaseFn, Cost};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
-use crate::wire::Request;
 
-pub(super) use Edit::Set;
-pub(super) use Value::{Max, Min};
-pub(super) use edit::{Credential, Edit, Value, field, set, token_parameter, with};
+pub(super) use edit::{Credential, Edit, field, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
-pub(super) use text::{fact, read};
+pub(super) use text::{edits, fact, read};
 
 /// One case of a rule.
 #[derive(Clone)]
@@ -139,27 +135,6 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
     Row { must, ..reject(label, why, edits) }
 }
 
-/// A request whose outcome is unspecified.
-pub(super) fn either(unspecified: Unspecified, label: &str, why: &str, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::RespondSomehow(unspecified), ..reject("", why, edits) }.labelled(label)
-}
-
-/// A POST without a valid token.
-pub(super) fn error(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::BeError, ..reject(label, why, edits) }
-}
-
-/// A request that means the same as the next one of the row: if a service accepts one of them, it accepts the other.
-pub(super) fn alike(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row { must: Must::BeAlike, ..reject(label, why, edits) }.costing(Cost::extraction(2, 2))
-}
-
-pub(super) fn each(forms: &[Extraction], rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let in_forms =
-        |row: Row| forms.iter().map(move |form| row.clone().in_form(form.clone())).collect::<Vec<_>>();
-    rows.into_iter().flat_map(in_forms).collect()
-}
-
 /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
 /// combined.
 fn in_turns(forms: &[Extraction], count: usize, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
@@ -193,14 +168,9 @@ impl Row {
         Self { base, ..self }
     }
 
-    pub(super) fn in_form(self, form: Extraction) -> Self {
+    fn in_form(self, form: Extraction) -> Self {
         let base = if matches!(self.base, Base::Link(_)) { Base::Link(form) } else { Base::Extract(form) };
         self.of(base)
-    }
-
-    pub(super) fn by_link(self) -> Self {
-        let form = self.form();
-        self.of(Base::Link(form))
     }
 
     /// The row under this label alone, and with nothing of its form in its words.
@@ -208,53 +178,19 @@ impl Row {
         Self { label: label.into(), has_whole_label: true, ..self }
     }
 
-    fn about(self, subject: usize) -> Self {
-        Self { subject: Some(subject), ..self }
-    }
-
     pub(super) fn citing(self, clause: Clause) -> Self {
         Self { clause: Some(clause), ..self }
     }
 
     /// The row as a change of another valid request, whose control is shared under this name.
-    pub(super) fn changing(
-        self,
-        name: impl Into<String>,
-        edits: impl Into<Vec<Edit>>,
-        gateways: u32,
-    ) -> Self {
-        let valid = Valid { name: name.into(), edits: edits.into(), gateways, ..Valid::default() };
-        Self { valid, ..self }
+    pub(super) fn changing(self, name: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
+        Self { valid: Valid { name: name.into(), edits: edits.into(), ..Valid::default() }, ..self }
     }
 
     /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
     pub(super) fn doubtful(mut self) -> Self {
         self.valid.is_doubtful = true;
         self
-    }
-
-    /// The row as a change of a text of so many gateways with a custom separator.
-    pub(super) fn separated(self, num: i64) -> Self {
-        let separator = |probe: &Probe<'_>, request: Request| {
-            Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
-        };
-        let edits = [set(NUM, num), Edit::Change(separator)];
-        let gateways = u32::try_from(num).unwrap_or(u32::MAX);
-        self.changing(format!("with a custom separator, num={num}"), edits, gateways)
-    }
-
-    pub(super) fn needing(mut self, fact: Fact) -> Self {
-        self.needs.push(fact);
-        self
-    }
-
-    pub(super) fn costing(self, cost: Cost) -> Self {
-        Self { cost: Some(cost), ..self }
-    }
-
-    /// The row behind a request with these differences, which must be accepted.
-    pub(super) fn after(self, edits: impl Into<Vec<Edit>>) -> Self {
-        Self { before: Some(edits.into()), ..self }
     }
 
     /// The row with these requests alone, each with its description.
@@ -271,29 +207,6 @@ impl Row {
         let requests = self.requests.split_off(1);
         let further = Self { requests, label: format!("{}, further", self.label), ..self.clone() };
         vec![self, further]
-    }
-
-    /// The row with one more request, which is judged like the first.
-    pub(super) fn and(mut self, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
-        self.requests.push((why.into(), edits.into()));
-        self
-    }
-
-    pub(super) fn then(self, then: impl Into<Vec<Then>>) -> Self {
-        Self { then: then.into(), ..self }
-    }
-
-    pub(super) fn even_as_text(self) -> Self {
-        Self { must: Must::Reject { even_as_text: true }, ..self }
-    }
-
-    pub(super) fn giving(self, gateways: u32, unless: Unless, judges: impl Into<Vec<Judge>>) -> Self {
-        Self { must: Must::Serve { gateways, unless, judges: judges.into() }, ..self }
-    }
-
-    /// The row in the region without gateways, under its label alone.
-    pub(super) fn short_like(self, like: Extraction) -> Self {
-        Self { must: Must::BeShort { like }, has_whole_label: true, ..self }
     }
 
     fn form(&self) -> Extraction {

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, with};
-use super::{Base, Judge, Row, Then, Unless, accept, alike, each, either, error, in_turns, reject};
-use crate::check::Cost;
+use super::edit::{Credential, Edit, JSON, Value, range, set, with};
+use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, in_turns, reject};
+use crate::check::{Cost, Probe, Stop};
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Extraction, Place, Transport};
 use crate::checks::search::addresses::items;
@@ -43,7 +43,7 @@ pub(in crate::checks) fn read(
         }
         match forms {
             Forms::InTurns(..) => in_turns.push(row),
-            Forms::Each(forms) => rows.extend(each(&forms, [row])),
+            Forms::Each(forms) => rows.extend(forms.into_iter().map(|form| row.clone().in_form(form))),
             Forms::None => rows.push(row),
         }
     }
@@ -101,8 +101,11 @@ impl Reader<'_> {
     /// Edits, and before a colon words about them.
     fn described(&self, text: &'static str) -> Option<(String, Vec<Edit>)> {
         let (words, edits) = text.split_once(": ").unwrap_or((text, ""));
-        let edits = edits.split_terminator(" & ").map(|edit| self.edit(edit)).collect::<Option<_>>()?;
-        Some((words.to_owned(), edits))
+        Some((spaced(words), self.edits(edits)?))
+    }
+
+    fn edits(&self, text: &'static str) -> Option<Vec<Edit>> {
+        text.split_terminator(" & ").map(|edit| self.edit(edit)).collect()
     }
 
     fn then(&self, text: &'static str) -> Option<Then> {
@@ -124,46 +127,27 @@ impl Reader<'_> {
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
-        let (mut requests, mut then, mut like) = (Vec::new(), Vec::new(), None);
-        let (mut are_forms_changed, mut operation) = (false, self.operation.id);
-        let mut changes: Vec<Box<dyn FnOnce(Row) -> Row>> = Vec::new();
+        let (mut like, mut even_as_text, mut are_forms_changed) = (None, false, false);
+        let mut operation = self.operation.id;
+        let mut row = reject("", "", []);
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
-                ("why", words) => why = Some(words.to_owned()),
-                ("of", id) => {
-                    let clause = Clause::from_id(id)?;
-                    changes.push(Box::new(move |row| row.citing(clause)));
-                }
-                ("needs", key) => {
-                    let fact = fact(key)?;
-                    changes.push(Box::new(move |row| row.needing(fact)));
-                }
-                ("with", valid) => {
-                    let (name, edits) = self.described(valid)?;
-                    changes.push(Box::new(move |row| row.changing(name, edits, 0)));
-                }
-                ("doubtful", "") => changes.push(Box::new(Row::doubtful)),
-                ("separated", num) => {
-                    let num = self.number(num)?;
-                    changes.push(Box::new(move |row| row.separated(num)));
-                }
-                ("by", "the link credential") => changes.push(Box::new(Row::by_link)),
-                ("after:", edits) => {
-                    let edits = edits.split(" & ").map(|edit| self.edit(edit)).collect::<Option<Vec<_>>>()?;
-                    changes.push(Box::new(move |row| row.after(edits)));
-                }
+                ("why", words) => why = Some(spaced(words)),
+                ("of", id) => row.clause = Some(Clause::from_id(id)?),
+                ("needs", key) => row.needs.push(fact(key)?),
+                ("with", valid) => (row.valid.name, row.valid.edits) = self.described(valid)?,
+                ("doubtful", "") => row.valid.is_doubtful = true,
+                ("separated", num) => row.valid = separated(self.number(num)?),
+                ("by", "the link credential") => row.base = Base::Link(Extraction::PLAIN),
+                ("after:", edits) => row.before = Some(self.edits(edits)?),
                 ("costs", cost) => {
                     let (requests, gateways) = cost.strip_suffix(" gateways")?.split_once(" requests, ")?;
-                    let cost = Cost::extraction(requests.parse().ok()?, self.number(gateways)?);
-                    changes.push(Box::new(move |row| row.costing(cost)));
+                    row.cost = Some(Cost::extraction(requests.parse().ok()?, self.number(gateways)?));
                 }
                 ("to", id) => operation = OperationId::from_id(id)?,
-                ("about", number) => {
-                    let number = number.parse().ok()?;
-                    changes.push(Box::new(move |row| row.about(number)));
-                }
-                ("and", request) => requests.push(self.described(request)?),
-                ("then", what) => then.push(self.then(what)?),
+                ("about", number) => row.subject = Some(number.parse().ok()?),
+                ("and", request) => row.requests.push(self.described(request)?),
+                ("then", what) => row.then.push(self.then(what)?),
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
@@ -179,7 +163,7 @@ impl Reader<'_> {
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
                 ("or", words) => unless = Unless::named(words)?,
-                ("even", "as text") => changes.push(Box::new(Row::even_as_text)),
+                ("even", "as text") => even_as_text = true,
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
@@ -187,7 +171,7 @@ impl Reader<'_> {
             }
         }
         // Only what is accepted has something behind it.
-        if must != "accept" && !then.is_empty() {
+        if must != "accept" && !row.then.is_empty() {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
@@ -195,34 +179,30 @@ impl Reader<'_> {
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
-        let [label, shown] = [last.clone(), last.map(|last| format!("{last:?}"))]
+        let [label, mut shown] = [last.clone(), last.map(|last| format!("{last:?}"))]
             .map(|last| meant(&label.replace("{}", last.as_deref().unwrap_or("{}"))));
-        let (label, is_whole) = label.strip_prefix('=').map_or((&*label, false), |label| (label, true));
-        let words = why.clone().unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
-        let row = match must {
-            "reject" => reject(label, words, edits),
-            "accept" => accept(label, words, edits).giving(gateways, unless, judges),
-            "alike" => alike(label, words, edits),
-            "error" => error(label, words, edits),
-            "short" => match &forms {
-                Forms::Each(forms) => {
-                    accept(label, words, edits).short_like(like.or_else(|| forms.first().cloned())?)
-                }
-                Forms::InTurns(..) | Forms::None => return None,
-            },
+        row.must = match must {
+            "reject" => Must::Reject { even_as_text },
+            "accept" => Must::Serve { gateways, unless, judges },
+            "error" => Must::BeError,
+            "alike" => {
+                row.cost.get_or_insert(Cost::extraction(2, 2));
+                Must::BeAlike
+            }
+            "short" => {
+                let Forms::Each(forms) = &forms else { return None };
+                Must::BeShort { like: like.or_else(|| forms.first().cloned())? }
+            }
             unspecified => {
-                let unspecified = Unspecified::from_id(unspecified)?;
-                either(
-                    unspecified,
-                    label,
-                    &why.unwrap_or_else(|| format!("{label}: {}", sent.join(" and "))),
-                    edits,
-                )
+                shown = format!("{label}: {}", sent.join(" and "));
+                Must::RespondSomehow(Unspecified::from_id(unspecified)?)
             }
         };
-        let row = requests.into_iter().fold(row, |row, (why, edits)| row.and(why, edits)).then(then);
-        let row = changes.into_iter().fold(row, |row, change| change(row));
-        let row = if is_whole { row.labelled(label) } else { row };
+        let has_no_form = matches!(row.must, Must::RespondSomehow(_) | Must::BeShort { .. });
+        row.has_whole_label = label.starts_with('=') || has_no_form;
+        row.label = label.strip_prefix('=').unwrap_or(&label).to_owned();
+        let words = why.unwrap_or_else(|| shown.strip_prefix('=').unwrap_or(&shown).to_owned());
+        row.requests[0] = (words, edits);
         Some(match operation {
             OperationId::Extract => (row, forms),
             operation => (row.of(Base::Static(operation)), Forms::None),
@@ -272,8 +252,21 @@ impl Reader<'_> {
     }
 }
 
-/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` beside it, `no token`; `id in PLACE`, `id NUMBER in PLACE`, `id of
-/// other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`.
+/// A text of so many gateways with a custom separator.
+fn separated(num: i64) -> Valid {
+    let separator = |probe: &Probe<'_>, request: Request| {
+        Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
+    };
+    Valid {
+        name: format!("with a custom separator, num={num}"),
+        edits: vec![set(NUM, num), with(separator)],
+        gateways: u32::try_from(num).unwrap_or(u32::MAX),
+        is_doubtful: false,
+    }
+}
+
+/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` and `token again: CREDENTIAL` beside it, `token under …`, `no token`;
+/// `id in PLACE`, `id NUMBER in PLACE`, `id of other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`; `method NAME`.
 fn of_caller(text: &'static str) -> Option<Edit> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match (word, rest) {
@@ -317,6 +310,14 @@ fn credential(words: &str) -> Option<Credential> {
         Some(("rejected", index)) => index.parse().ok().map(Credential::Rejected),
         _ => wrong().or_else(|| fact(words).map(Credential::Supplied)),
     }
+}
+
+/// Differences between ampersands. What can't be read is an error of the suite in each case that it is for.
+pub(in crate::checks) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
+    let contract = Contract::embedded().ok();
+    let reader = contract.map(|contract| Reader { operation: contract.operation(operation), contract });
+    let wrong = || vec![with(move |_, _| Err(Stop::Error(format!("`{text}` can't be read"))))];
+    reader.and_then(|reader| reader.edits(text)).unwrap_or_else(wrong)
 }
 
 /// A request with the differences of a row, which depend on the contract alone. None if they can't be read.
@@ -396,6 +397,11 @@ fn meant(text: &str) -> String {
     shown.iter().fold(text.to_owned(), |text, (shown, meant)| text.replace(*shown, meant))
 }
 
+/// Words in which `␠` stands for a space where one would end them.
+fn spaced(words: &str) -> String {
+    words.replace('␠', " ")
+}
+
 /// The text of a body. In it, `…` stands for the members of the valid one, and `\…` for the same within a text, `:min` is the smallest
 /// value of a member, and a plus stands before the name of a further one.
 pub(super) fn body(text: &str, valid: &str, contract: &Contract) -> String {
@@ -424,6 +430,15 @@ mod tests {
         ] {
             assert_eq!(body(text, r#"{"a":1}"#, contract), expected);
         }
+    }
+
+    #[test]
+    fn words_may_have_what_ends_them() {
+        let contract = Contract::embedded().expect("contract");
+        let lines = ["reject a | why b:␠c | and d:␠e: page=2"];
+        let rows = read(OperationId::Search, lines.into_iter(), contract).expect("a row");
+        let words: Vec<_> = rows[0].requests.iter().map(|(words, _)| words.as_str()).collect();
+        assert_eq!(words, ["b: c", "d: e"]);
     }
 
     #[test]

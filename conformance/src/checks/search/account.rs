@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use super::*;
 use crate::check::AcceptedResponse;
+use crate::checks::row::edits;
 
 pub(super) static PROGRAMS: &[Program] = &[
     active("search.group.foreign", |_| Case::single(Cost::requests(15), foreign_group)),
@@ -112,20 +113,20 @@ fn unknown_orders(known: &str) -> impl Iterator<Item = String> {
 }
 
 /// What a search for an item has beside it.
-type Beside = &'static [Edit];
+type Beside = &'static str;
 
 const WITH_PORT: &str = "with a port";
 const BESIDE_OWN: &str = "beside an own address";
 
 const WAYS: [(&str, Beside); 8] = [
-    ("alone", &[]),
-    (BESIDE_OWN, &[]),
-    (WITH_PORT, &[]),
-    ("on a page of the smallest size", &[Set(PAGE_SIZE, Min(0))]),
-    ("on the second page", &[Set(PAGE, Min(1))]),
-    ("ungrouped", &[Set(GROUP_ID, Value::Number(0))]),
-    ("activated since long ago", &[Set(ACTIVATED_FROM, Value::Word("2000-01-01T00:00:00Z"))]),
-    ("of a status", &[Set(STATUS, Value::Listed)]),
+    ("alone", ""),
+    (BESIDE_OWN, ""),
+    (WITH_PORT, ""),
+    ("on a page of the smallest size", "pageSize=min"),
+    ("on the second page", "page=min+1"),
+    ("ungrouped", "groupId=0"),
+    ("activated since long ago", "activatedFrom=2000-01-01T00:00:00Z"),
+    ("of a status", "status=listed"),
 ];
 
 async fn foreign_address(
@@ -145,7 +146,7 @@ async fn foreign_address(
     let (known, unknown) = (spelt(foreign), spelt(addresses::unknown(probe.facts(), foreign)));
     let asked = |item: &str| {
         let own = probe.own_addresses(1).into_iter().filter(|_| way == BESIDE_OWN);
-        edited(probe, probe.search([item].into_iter().chain(own)), beside)
+        edited(probe, probe.search([item].into_iter().chain(own)), &edits(OperationId::Search, beside))
     };
     let foreign = ("the foreign address", known.clone(), &asked(&known)?);
     likeness::judge(probe, SearchNoReveal, foreign, (unknown.clone(), &asked(&unknown)?)).await

@@ -45,8 +45,7 @@ fn format_row(
         let edits = edits.iter().cloned().chain([field(name, text.as_str())]).collect();
         (format!("{name} is {text:?}, {kind}, {position}"), edits)
     };
-    let alone =
-        spellings.iter().map(|text| sent(text, "alone", &[Edit::Change(|probe, _| Ok(probe.any_search()))]));
+    let alone = spellings.iter().map(|text| sent(text, "alone", &[with(|probe, _| Ok(probe.any_search()))]));
     // Of the malformed ones, each bound is sent beside others every second time, in turn with the other bound.
     let is_sent = is_valid || at.is_multiple_of(2) == (name == ACTIVATED_FROM);
     let beside = spellings.iter().filter(|text| is_sent && is_in_order(text));
@@ -54,7 +53,7 @@ fn format_row(
     let row = valid_if(is_valid, "", []).labelled(format!("{name}: {kind}")).sending(alone.chain(beside));
     match member {
         Some(member) => row.beside(member),
-        None => row.changing(format!("beside {name}"), [Set(opposite, Value::Word(other))], 0),
+        None => row.changing(format!("beside {name}"), [field(opposite, other)]),
     }
 }
 

@@ -73,7 +73,7 @@ fn malformed_cases(clause: Clause, (reason, first, items): Malformed) -> Vec<Cas
     let alone =
         items.iter().map(|item| (format!("the item {item}, {reason}"), field(IPS, vec![item.clone()])));
     let among = each_invalid(format!("{reason}, among valid items"), among);
-    let among = among.changing("valid items", [field(IPS, valid_items())], 0);
+    let among = among.changing("valid items", [field(IPS, valid_items())]);
     let alone = each_invalid(reason, alone).finding_nothing("one item").with_first_alone();
     cases(clause, alone.into_iter().chain([among]))
 }

@@ -1,13 +1,12 @@
-//! Values of `status`, `groupId`, `page` and `pageSize`, and the defaults of the last two.
+//! Values of `status`, `groupId`, `page` and `pageSize`, and other spellings of the query with the token.
 
 use super::rules::{boundary_cases, invalid_members};
 use super::*;
+use crate::checks::token::other_spellings;
 use crate::grammar::json_integers;
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("search.status.boundaries", |scope| {
-        [boundary_cases(scope, STATUS, |_| true), cases(SearchStatus, statuses(scope))].concat()
-    }),
+    active("search.status.boundaries", |scope| boundary_cases(scope, STATUS, |_| true)),
     active("search.group.boundaries", group_boundaries),
     active("search.page.boundaries", |scope| {
         // A service may reject a page past the last one, so the first one is the only valid one.
@@ -21,32 +20,8 @@ pub(super) static PROGRAMS: &[Program] = &[
         let malformed = invalid_members(search, PAGE_SIZE, by_reason(json_integers(&search.page_sizes)));
         [boundary_cases(scope, PAGE_SIZE, |case| case.allowed), malformed].concat()
     }),
+    active("search.token.single", |_| vec![other_spellings(SearchToken, OperationId::Search)]),
 ];
-
-const SINCE: Company = ("an activation time", &[Set(ACTIVATED_FROM, Value::Word("2020-01-01T00:00:00Z"))]);
-
-fn statuses(scope: &Scope<'_>) -> Vec<Row> {
-    let listed = &scope.contract.search.statuses;
-    let unlisted = |label: &str, values: Vec<String>| {
-        let values = values.into_iter().filter(|status| !listed.contains(status));
-        let why = |status: &String| format!("status is {status:?}, which is not listed");
-        each_invalid(label, values.map(|status| (why(&status), field(STATUS, status))))
-    };
-    let made = |near: Near, most| {
-        let values = listed.iter().map(|status| near.of(status)).filter(|status| !listed.contains(status));
-        unlisted(near.label, values.take(most).collect())
-    };
-    let near = near("listed value")
-        .map(|near| made(near, usize::MAX))
-        .chain(near("folded value").map(|near| made(near, 1)));
-    let pairs = listed.windows(2).map(|pair| pair.join(",")).collect();
-    let bounded = listed.iter().map(|status| {
-        (format!("status {status} beside {ACTIVATED_FROM}"), vec![field(STATUS, status.as_str())])
-    });
-    let bounded = valid("listed, beside an activation time", []).sending(bounded).beside(SINCE);
-    let rows = near.chain([unlisted("two of them with a comma", pairs), bounded]);
-    rows.collect()
-}
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
     let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
@@ -59,9 +34,7 @@ fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
         reason
     });
     let reasons = reasons.filter(|reason| !reason.spellings.is_empty());
-    let null = valid("groupId is null, which means all groups", [Edit::Raw(GROUP_ID, "null".to_owned())]);
     let mut all = boundary_cases(scope, GROUP_ID, |case| case.allowed);
     all.extend(invalid_members(&scope.contract.search, GROUP_ID, reasons));
-    all.extend(cases(SearchGroup, [null.labelled("null")]));
     all
 }

@@ -4,7 +4,6 @@ pub(super) mod account;
 mod activated;
 pub(super) mod addresses;
 mod batch;
-mod body;
 mod consistent;
 pub(super) mod discovery;
 mod envelope;
@@ -32,14 +31,14 @@ use serde_json::{Value as Json, json};
 
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
 use crate::checks::UNKNOWN_ADDRESS;
-use crate::checks::near::{Near, near};
+use crate::checks::near::near;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
     FieldValue, Filter, FilterKind, Instance, Query, Relation, ResultSet, Survey, Writing, address_of,
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Edit, Max, Min, Row, Set, Value, cases, edited, field};
+use crate::checks::row::{Base, Edit, Row, cases, edited, field, with};
 use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
@@ -49,14 +48,13 @@ use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, Company, each_invalid, valid, valid_if};
+use rules::{A_RANGE, each_invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
     activated::PROGRAMS,
     batch::PROGRAMS,
-    body::PROGRAMS,
     consistent::PROGRAMS,
     envelope::PROGRAMS,
     filters::PROGRAMS,

@@ -3,56 +3,45 @@
 use std::sync::LazyLock;
 
 use super::*;
-use crate::checks::row::{accept, reject};
+use crate::checks::row::{accept, edits, reject};
 use crate::contract::{Boundary, boundaries};
 use crate::grammar::LIKELY;
 
-/// Members of a search beside which other rules are tested: their label, and what they add.
-pub(super) type Company = (&'static str, &'static [Edit]);
+/// Members of a search beside which other rules are tested: their label, and how rows write them.
+pub(super) type Company = (&'static str, &'static str);
 
-/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example: their labels, how
-/// rows write them, and what they add. Those with fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
-pub(super) static FILTERS: LazyLock<Vec<(String, String, Vec<Edit>)>> = LazyLock::new(|| {
+/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
+pub(super) static FILTERS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
     kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
     let filters = kinds.into_iter().flat_map(|kind| {
         let (name, schema) = (kind.property.name.as_str(), &kind.property.schema);
         let values = match (kind.null, &schema.example) {
-            (Some(null), _) => [null, null + 1].map(|null| (null.to_string(), Value::Number(null))).to_vec(),
-            _ if kind.field.is_none() => vec![("an order".to_owned(), Value::Order("SO-1"))],
-            _ if !schema.values.is_empty() => vec![("listed".to_owned(), Value::Listed)],
-            (None, example) => {
-                let example = example.clone().unwrap_or_default();
-                vec![(example.to_string(), Value::Json(example))]
-            }
+            (Some(null), _) => vec![null.to_string(), (null + 1).to_string()],
+            _ if kind.field.is_none() => vec!["an order".to_owned()],
+            _ if !schema.values.is_empty() => vec!["listed".to_owned()],
+            (None, example) => vec![example.clone().unwrap_or_default().to_string()],
         };
         let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
-        let written = move |(label, (text, value))| (label, format!("{name}={text}"), vec![Set(name, value)]);
-        labels.into_iter().zip(values).map(written)
+        labels.into_iter().zip(values).map(move |(label, value)| (label, format!("{name}={value}")))
     });
     filters.collect()
 });
 
 pub(super) fn filters() -> impl Iterator<Item = Company> {
-    FILTERS.iter().map(|(label, _, edits)| (label.as_str(), edits.as_slice()))
+    FILTERS.iter().map(|(label, parts)| (label.as_str(), parts.as_str()))
 }
 
 /// A service may reject it if it is past the last one.
-pub(super) const SECOND_PAGE: Company = ("the second page", &[Set(PAGE, Min(1))]);
+pub(super) const SECOND_PAGE: Company = ("the second page", "page=min+1");
 
-pub(super) const LARGEST_PAGE: Company = ("the largest page size", &[Set(PAGE_SIZE, Max(0))]);
+pub(super) const LARGEST_PAGE: Company = ("the largest page size", "pageSize=max");
 
 /// Bounds that include every activation.
-pub(super) const A_RANGE: Company = (
-    "a range of times",
-    &[
-        Set(ACTIVATED_FROM, Value::Word("1970-01-01T00:00:00Z")),
-        Set(ACTIVATED_TO, Value::Word("2099-12-31T00:00:00Z")),
-    ],
-);
+pub(super) const A_RANGE: Company =
+    ("a range of times", "activatedFrom=1970-01-01T00:00:00Z & activatedTo=2099-12-31T00:00:00Z");
 
-pub(super) const A_PORT: Company =
-    ("an item with a port", &[Set(IPS, Value::Items("\"203.0.113.250:8080\""))]);
+pub(super) const A_PORT: Company = ("an item with a port", "items: \"203.0.113.250:8080\"");
 
 /// Members beside which the values of another member are tested in turn.
 pub(super) fn other_members() -> Vec<Company> {
@@ -87,13 +76,13 @@ pub(super) fn each_invalid(
 
 impl Row {
     /// The row beside other members, which a service may reject for a reason of its own.
-    pub(super) fn beside(self, (label, edits): Company) -> Self {
-        self.changing(format!("beside {label}"), edits, 0).doubtful()
+    pub(super) fn beside(self, (label, parts): Company) -> Self {
+        self.changing(format!("beside {label}"), edits(OperationId::Search, parts)).doubtful()
     }
 
     /// The row as a change of a search that finds nothing, in case a service validates what it finds.
     pub(super) fn finding_nothing(self, name: &str) -> Self {
-        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())], 0)
+        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())])
     }
 }
 
@@ -106,7 +95,7 @@ pub(super) fn invalid_members(
     reasons: impl IntoIterator<Item = Reason>,
 ) -> Vec<Case> {
     let is_other =
-        |(_, edits): &Company| !edits.iter().any(|edit| matches!(edit, Set(part, _) if *part == name));
+        |(_, parts): &Company| !parts.split(" & ").any(|part| part.starts_with(&format!("{name}=")));
     let members: Vec<_> = other_members().into_iter().filter(is_other).collect();
     let property = search.operation.body.iter().find(|property| property.name == name);
     // Without one the document can't be read.

@@ -28,22 +28,12 @@ pub(in crate::checks) const RELATIONS: [(&str, Relation); 9] = [
 struct Searches {
     relation: Relation,
     batch: &'static str,
-    /// Whether there is what the searches are made from.
-    given: Option<Code>,
-    /// A list, for each of whose elements there is a search.
-    each: Option<Code>,
-    /// Whether that list may be empty, and then nothing is judged.
+    codes: BTreeMap<&'static str, Code>,
+    /// Whether the list of elements may be empty, and then nothing is judged.
     may_be_none: bool,
-    items: Option<Code>,
     filters: Filters,
     /// Further filters with their values.
     values: Vec<(FilterKind, Code)>,
-    offset: Option<Code>,
-    size: Option<Code>,
-    /// A list of pages.
-    page: Option<Code>,
-    /// Whether a filter is null.
-    null: Option<Code>,
     writing: Writing,
     cites: Option<Clause>,
     is_open: bool,
@@ -74,7 +64,21 @@ struct Code {
 const OF_ONE: [&str; 3] = ["it", "at", "items"];
 /// Those that depend on the number of instances that it finds.
 const OF_COUNT: [&str; 7] = ["it", "at", "count", "small", "divisor", "no_divisor", "sizes"];
-const LAST: &str = "last";
+const OF_PAGE: [&str; 8] = ["it", "at", "count", "small", "divisor", "no_divisor", "sizes", "last"];
+/// The parts that are expressions, and their words beside those of the account.
+const CODES: [(&str, &[&str]); 7] = [
+    // Whether there is what the searches are made from.
+    ("given", &[]),
+    // A list, for each of whose elements there is a search.
+    ("each", &[]),
+    ("items", &OF_ONE),
+    ("offset", &OF_ONE),
+    ("size", &OF_COUNT),
+    // A list of pages.
+    ("page", &OF_PAGE),
+    // Whether a filter is null.
+    ("null", &OF_ONE),
+];
 /// What is no word of an account.
 const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
 
@@ -89,16 +93,10 @@ pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
     let mut row = Searches {
         relation,
         batch: EVERYTHING,
-        given: None,
-        each: None,
+        codes: BTreeMap::new(),
         may_be_none: false,
-        items: None,
         filters: Filters::Meeting(Vec::new()),
         values: Vec::new(),
-        offset: None,
-        size: None,
-        page: None,
-        null: None,
         writing: Writing::Plain,
         cites: None,
         is_open: false,
@@ -110,19 +108,11 @@ pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
     for part in parts {
         match part.split_once(' ').unwrap_or((part, "")) {
             _ if [SOME_INSTANCES, FULL_BATCH].contains(&part) => row.batch = part,
-            ("null", "filters") => row.null = Some(Code::read("true", &[])?),
-            ("null", text) => row.null = Some(Code::read(text.strip_prefix("filters if ")?, &OF_ONE)?),
             _ if part == "items last" => row.writing = Writing::ItemsLast,
             _ if part == "the widest filter" => row.filters = Filters::Widest,
             _ if part == "the first that finds nothing" => row.finds_nothing = true,
             ("open", "") => row.is_open = true,
             ("batch", name) => row.batch = BATCHES.into_iter().find(|batch| *batch == name)?,
-            ("given", text) => row.given = Some(Code::read(text, &[])?),
-            ("each", text) => {
-                row.may_be_none = text.ends_with(IF_ANY);
-                row.each = Some(Code::read(text.strip_suffix(IF_ANY).unwrap_or(text), &[])?);
-            }
-            ("items", text) => row.items = Some(Code::read(text, &OF_ONE)?),
             ("filter", names) => row.filters = Filters::Meeting(all(names)?),
             ("excluding", names) => row.filters = Filters::Excluding(all(names)?),
             ("all", but) => row.filters = Filters::AllBut(one(but.strip_prefix("but ")?)?),
@@ -130,13 +120,17 @@ pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
                 let (name, text) = filter.split_once(" = ")?;
                 row.values.push((one(name)?, Code::read(text, &OF_ONE)?));
             }
-            ("offset", text) => row.offset = Some(Code::read(text, &OF_ONE)?),
-            ("size", text) => row.size = Some(Code::read(text, &OF_COUNT)?),
-            ("page", text) => row.page = Some(Code::read(text, &[&OF_COUNT[..], &[LAST]].concat())?),
             ("of", id) => row.cites = Some(Clause::from_id(id)?),
             ("needs", key) => needs.push(fact(key)?),
             ("or", text) => row.lacks = text.strip_prefix("skip ")?.split_once("; ")?,
-            _ => return None,
+            (word, text) => {
+                let (name, also) = *CODES.iter().find(|(name, _)| *name == word)?;
+                let text = if part == "null filters" { "true" } else { text };
+                let text =
+                    if name == "null" { text.strip_prefix("filters if ").unwrap_or(text) } else { text };
+                row.may_be_none |= text.ends_with(IF_ANY);
+                row.codes.insert(name, Code::read(text.strip_suffix(IF_ANY).unwrap_or(text), also)?);
+            }
         }
     }
     Some(surveyed([(label, requests, Arc::new(row))], judge).pop()?.needs(needs))
@@ -198,12 +192,16 @@ impl Searches {
         account.lacks(self.lacks.0, self.lacks.1)
     }
 
+    /// The value of a part; none if the row lacks it.
+    fn value(&self, part: &str, account: Account<'_>, more: &[(&str, Known)]) -> Result<Option<Known>, Stop> {
+        self.codes.get(part).map(|code| code.value(account, more)).transpose()
+    }
+
     fn queries(&self, account: Account<'_>) -> Result<Vec<Query>, Stop> {
-        let given = self.given.as_ref().map(|given| given.value(account, &[])).transpose()?;
-        if given.is_some_and(|given| !given.is_true()) {
+        if self.value("given", account, &[])?.is_some_and(|given| !given.is_true()) {
             return Err(self.lacks(account));
         }
-        let each = self.each.as_ref().map(|each| elements(&each.value(account, &[])?)).transpose()?;
+        let each = self.value("each", account, &[])?.map(|each| elements(&each)).transpose()?;
         let each = each.unwrap_or_else(|| vec![Known::UNDEFINED]);
         let mut queries = Vec::new();
         let has_none = each.is_empty();
@@ -241,19 +239,17 @@ impl Searches {
             ("small", if divides(&quarter) { quarter + 1 } else { quarter }.into()),
             ("sizes", sizes.into()),
         ]);
-        let size = self.size.as_ref().map(|size| size.value(account, &known)).transpose()?;
-        let size = size.filter(|size| !size.is_undefined());
+        let size = self.value("size", account, &known)?.filter(|size| !size.is_undefined());
         let size = size.map(|size| i64::try_from(size).map_err(wrong)).transpose()?;
         let query = Query { size: size.map(|size| size.clamp(smallest.max(1), largest)), ..query };
-        let Some(page) = &self.page else { return Ok(vec![query]) };
         let size = query.size.unwrap_or(search.default_page_size);
         let last = search.pages.start() + count.max(1).saturating_add(size - 1) / size - 1;
-        known.push((LAST, last.into()));
+        known.push(("last", last.into()));
+        let Some(pages) = self.value("page", account, &known)? else { return Ok(vec![query]) };
         // None is a search without page.
         let number =
             |number: Known| (!number.is_none()).then(|| i64::try_from(number).map_err(wrong)).transpose();
-        let numbers = elements(&page.value(account, &known)?)?;
-        let mut numbers = numbers.into_iter().map(number).collect::<Result<Vec<_>, _>>()?;
+        let mut numbers = elements(&pages)?.into_iter().map(number).collect::<Result<Vec<_>, _>>()?;
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().flatten().any(|number| *number > last),
@@ -281,8 +277,8 @@ impl Searches {
             query.items.extend(words::others(account.search.distinct_items, &query.items));
         }
         let known = [element, &[("items", query.items.clone().into())]].concat();
-        if let Some(items) = &self.items {
-            let items = elements(&items.value(account, &known)?)?;
+        if let Some(items) = self.value("items", account, &known)? {
+            let items = elements(&items)?;
             let items: Option<Vec<String>> =
                 items.iter().map(|item| item.as_str().map(str::to_owned)).collect();
             query.items = items.filter(|items| !items.is_empty()).ok_or_else(|| self.lacks(account))?;
@@ -310,14 +306,12 @@ impl Searches {
         for (kind, value) in &self.values {
             query.filters.extend(words::filter(kind, value.value(account, &known)?)?);
         }
-        if let Some(offset) = &self.offset {
-            query.offset = Some(i32::try_from(offset.value(account, &known)?).map_err(wrong)?);
-        }
+        let offset = self.value("offset", account, &known)?;
+        query.offset = offset.map(i32::try_from).transpose().map_err(wrong)?;
         // A batch of items with ports has none if no instance has a port that an item can have.
         let has_port = query.items.iter().any(|item| item.parse::<IpAddr>().is_err());
         let cites = self.cites.filter(|clause| *clause != SearchMatchPort || has_port);
-        let is_null = self.null.as_ref().map(|null| null.value(account, &known)).transpose()?;
-        let is_null = is_null.is_some_and(|null| null.is_true());
+        let is_null = self.value("null", account, &known)?.is_some_and(|null| null.is_true());
         let (writing, is_open) = (if is_null { Writing::NullFilter } else { self.writing }, self.is_open);
         Ok(Query { writing, cites, is_open, ..query })
     }

@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use minijinja::{Environment, Value as Known, context};
 
+use super::rules::{A_PORT, Company, LARGEST_PAGE, SECOND_PAGE};
 use super::*;
 use crate::checks::template::{value, with_shared};
 use crate::checks::token::WrongToken;
-use crate::contract::Contract;
+use crate::contract::{Contract, Kind};
 
 /// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
 pub(in crate::checks) fn rules() -> &'static str {
@@ -31,24 +32,48 @@ fn written() -> Result<String, minijinja::Error> {
     let of_document = kinds().map(|kind| {
         context! {
             name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
-            is_shown => kind.field.is_some(), has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
+            is_shown => kind.field.is_some(), is_free_text => kind.is_free_text(),
+            is_text => kind.property.schema.kind == Kind::String, has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
         }
     });
     let of_document: Vec<Known> = of_document.collect();
-    let filters = rules::FILTERS.iter().map(|(label, parts, _)| context! { label, parts });
+    let company = |(label, parts): Company| context! { label, parts };
+    let filters = rules::filters().map(company);
     let (filters, bounds): (Vec<Known>, Vec<_>) =
         (filters.collect(), kinds().filter(|kind| kind.is_bound()).map(name).collect());
     let statuses = Contract::embedded().map(|contract| contract.search.statuses.clone()).unwrap_or_default();
     let shown = SearchFilter::names(&shown_kinds().collect::<Vec<_>>());
     let mut words = Environment::new();
-    words.add_function("near", |list: &str| near(list).map(|near| near.label).collect::<Vec<_>>());
+    words.add_filter("json", |value: Known| json(&value));
+    // The ways of a list, each with what it makes of these texts that is none of them.
+    words.add_function("near", |list: &str, of: Vec<String>| {
+        let ways = near(list).map(|near| {
+            let texts = of.iter().map(|text| near.of(text)).filter(|text| !of.contains(text));
+            context! { label => near.label, texts => texts.collect::<Vec<_>>() }
+        });
+        ways.collect::<Vec<_>>()
+    });
     words.add_function("combinations", |size: usize| {
         combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
     });
     let batches = BATCHES.to_vec();
+    let [second_page, largest_page, a_range, a_port] =
+        [SECOND_PAGE, LARGEST_PAGE, A_RANGE, A_PORT].map(company);
     let wrong_tokens = value(WrongToken::all().collect::<Vec<_>>());
-    let known = context! { kinds => of_document, filters, bounds, statuses, shown, batches, wrong_tokens };
+    let known = context! {
+        kinds => of_document, filters, bounds, statuses, shown, batches, second_page, largest_page, a_range, a_port, wrong_tokens,
+    };
     words.render_str(&with_shared(include_str!("rules.txt")), known)
+}
+
+/// A value as JSON in ASCII, which shows every character.
+fn json(value: &Known) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    let shown = text.encode_utf16().map(|unit| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    });
+    shown.collect()
 }
 
 /// The functions of expressions. Other words stand for what the account has.
@@ -292,7 +317,7 @@ fn with_same_half(ip: &IpAddr) -> [IpAddr; 2] {
 /// The value of a filter in expressions, where times are nanoseconds.
 fn known(value: &FieldValue) -> Known {
     match value {
-        FieldValue::Null | FieldValue::List(_) => ().into(),
+        FieldValue::Null | FieldValue::List(_) | FieldValue::Other(_) => ().into(),
         FieldValue::Number(number) => (*number).into(),
         FieldValue::Text(text) => text.as_str().into(),
         FieldValue::Time(time) => time.as_nanosecond().into(),
@@ -312,7 +337,10 @@ pub(super) fn filter(kind: FilterKind, value: Known) -> Result<Option<Filter>, S
             let nanoseconds = i128::try_from(value.clone()).map_err(|_| wrong())?;
             FieldValue::Time(Timestamp::from_nanosecond(nanoseconds).map_err(|_| wrong())?)
         }
-        None => FieldValue::Number(i64::try_from(value.clone()).map_err(|_| wrong())?),
+        None if kind.property.schema.kind == Kind::Integer => {
+            FieldValue::Number(i64::try_from(value.clone()).map_err(|_| wrong())?)
+        }
+        None => FieldValue::Other(json(&value)),
     };
     Ok(Some(kind.with(value)))
 }
