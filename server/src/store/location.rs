@@ -4,7 +4,10 @@ use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
 
 use tokio_postgres::{Config, config::Host};
 
-use super::{OpenError, OpenMode, Store, postgres::Limits};
+use super::{
+    OpenError, OpenMode, Store,
+    postgres::{Limits, Postgres},
+};
 
 /// The schemes of a URL of a PostgreSQL server.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
@@ -32,10 +35,14 @@ impl Location {
 
     /// The same with these limits, where the database is a server's.
     pub async fn open_within(&self, mode: OpenMode, limits: Limits) -> Result<Arc<Store>, OpenError> {
-        Ok(Arc::new(match self {
+        let opened = match self {
             Self::File(path) => Store::open(path, mode)?,
-            Self::Postgres(config) => Store::connect(config, self.to_string(), mode, limits).await?,
-        }))
+            Self::Postgres(config) => Postgres::connect(config, mode, limits)
+                .await
+                .map(Store::new)
+                .map_err(|reason| OpenError { database: self.to_string(), reason })?,
+        };
+        Ok(Arc::new(opened))
     }
 }
 
