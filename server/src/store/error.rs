@@ -74,7 +74,8 @@ impl From<StoreError> for RepositoryError {
 }
 
 /// Why a database cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{database}: {reason}")]
 pub struct OpenError {
     /// The file, or the URL without its password.
     pub database: String,
@@ -83,20 +84,21 @@ pub struct OpenError {
 }
 
 /// What is wrong with a database that cannot be opened.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// It does not exist.
+    #[error("no database is there; create one with `server create`, `server seed` or `server import`")]
     Missing,
     /// It belongs to another program, as was detected by this.
-    Foreign(String),
+    #[error("not a database of this server: {0}")]
+    Foreign(&'static str),
     /// A later version of this program created it.
-    Newer {
-        /// Its schema version.
-        found: i64,
-        /// The latest version that is known here.
-        known: i64,
-    },
+    #[error(
+        "the database has schema version {0}, but this program knows versions up to {1}; use a newer program"
+    )]
+    Newer(i64, i64),
     /// Anything else.
+    #[error(transparent)]
     Store(StoreError),
 }
 
@@ -105,26 +107,6 @@ impl<E: Into<StoreError>> From<E> for Unusable {
         Self::Store(error.into())
     }
 }
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { database, reason } = self;
-        match reason {
-            Unusable::Missing => write!(
-                f,
-                "no database at {database}; create one with `server create`, `server seed` or `server import`"
-            ),
-            Unusable::Foreign(reason) => write!(f, "{database} is not a database of this server: {reason}"),
-            Unusable::Newer { found, known } => write!(
-                f,
-                "{database} has schema version {found}, but this program knows versions up to {known}; use a newer program"
-            ),
-            Unusable::Store(error) => write!(f, "{database}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
 
 /// Why a load failed.
 #[derive(Debug, thiserror::Error)]

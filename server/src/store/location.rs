@@ -1,6 +1,6 @@
 //! The location of a database: a file, or a PostgreSQL server.
 
-use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
+use std::{ffi::OsStr, fmt, net::IpAddr, path::PathBuf, str::FromStr, sync::Arc};
 
 use tokio_postgres::{Config, config::Host};
 
@@ -83,6 +83,15 @@ fn postgres(url: &str) -> Result<Location, LocationError> {
     Ok(Location::Postgres(Box::new(config)))
 }
 
+/// Whether every server is on this machine. Both `host` and `hostaddr`, the address that is connected to, must be local.
+pub(super) fn is_local(config: &Config) -> bool {
+    let is_local = |host: &Host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+    };
+    config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
 fn is_path(text: &[u8]) -> bool {
     matches!(text, [b'/' | b'.', ..]) || !text.iter().any(|byte| b":=@".contains(byte))
 }
@@ -163,5 +172,31 @@ mod tests {
         let bytes = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes;
         assert!(Location::try_from(bytes(b"postgres://acme:very-secret\xff@db.invalid/x")).is_err());
         assert!(matches!(Location::try_from(bytes(b"real\xff.db")), Ok(Location::File(_))));
+    }
+
+    #[test]
+    fn plain_connections_stay_on_this_machine() {
+        for (url, local) in [
+            ("postgres://localhost/x", true),
+            ("postgres://127.0.0.1:5433/x", true),
+            ("postgres://a@%2Frun%2Fpostgresql/x", true),
+            ("postgres://db.invalid/x", false),
+            ("postgres://localhost,db.invalid/x", false),
+            ("postgres://192.0.2.1/x", false),
+            // `hostaddr` is the address that is connected to.
+            ("postgres://localhost/x?hostaddr=127.0.0.1", true),
+            ("postgres://localhost/x?hostaddr=::1", true),
+            ("postgres://localhost/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost/x?hostaddr=2001:db8::1", false),
+            ("postgres://127.0.0.1/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,::1", true),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,192.0.2.1", false),
+            ("postgres://a@%2Frun%2Fpostgresql/x?hostaddr=192.0.2.1", false),
+            ("postgres://db.invalid/x?hostaddr=127.0.0.1", false),
+            ("postgres://localhost/x?host=db.invalid", false),
+            ("postgresql:///x?host=localhost&hostaddr=192.0.2.1", false),
+        ] {
+            assert_eq!(is_local(&url.parse().unwrap()), local, "{url}");
+        }
     }
 }

@@ -1,8 +1,14 @@
 //! Connections that sessions share. Each serves one session at a time, on a thread that may block.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    time::Duration,
+};
 
-use deadpool::managed::{self, Manager, Object, PoolError, Status, TimeoutType};
+use deadpool::{
+    Runtime,
+    managed::{self, Manager, Object, PoolError, Status, TimeoutType},
+};
 
 use super::{
     Result, StoreError, Work,
@@ -25,6 +31,21 @@ impl<M: Manager> From<&managed::Pool<M>> for Pool {
         let Status { max_size, size, available, waiting } = pool.status();
         Self { connections: max_size, busy: size.saturating_sub(available), waiting }
     }
+}
+
+/// Maximum time to connect, and to get a response beyond the time of a statement.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A pool of so many connections at most, which are opened on demand, for one of which callers wait for so long.
+pub(super) fn pool<M: Manager>(manager: M, connections: usize, wait: Duration) -> Result<managed::Pool<M>> {
+    managed::Pool::builder(manager)
+        .max_size(connections)
+        .wait_timeout(Some(wait))
+        .create_timeout(Some(CONNECT_TIMEOUT))
+        .recycle_timeout(Some(CONNECT_TIMEOUT))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(|error| StoreError::Internal(error.to_string()))
 }
 
 impl<E: Into<Self>> From<PoolError<E>> for StoreError {

@@ -13,10 +13,10 @@ pub(super) fn migrate(session: &mut dyn Session, mode: OpenMode) -> Result<(), U
         (true, ..) => session.number(schema.version, &[])?,
         (false, true, OpenMode::Create) => 0,
         (false, true, OpenMode::Existing) => return Err(Unusable::Missing),
-        (false, false, _) => return Err(Unusable::Foreign(schema.foreign.to_owned())),
+        (false, false, _) => return Err(Unusable::Foreign(schema.foreign)),
     };
     if found > known {
-        return Err(Unusable::Newer { found, known });
+        return Err(Unusable::Newer(found, known));
     }
     for migration in schema.migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
         session.batch(migration)?;

@@ -209,27 +209,18 @@ impl ToSql for Value<'_> {
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
-            Self::Flag(flag) => flag.to_sql(ty, out),
-            Self::Number(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
-            Self::Number(number) => number.to_sql(ty, out),
-            Self::Text(text) => text.to_sql(ty, out),
-            Self::Bytes(bytes) => bytes.to_sql(ty, out),
-            Self::Array(values) => values.to_sql(ty, out),
+            Self::Flag(flag) => flag.to_sql_checked(ty, out),
+            Self::Number(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql_checked(ty, out),
+            Self::Number(number) => number.to_sql_checked(ty, out),
+            Self::Text(text) => text.to_sql_checked(ty, out),
+            Self::Bytes(bytes) => bytes.to_sql_checked(ty, out),
+            Self::Array(values) => values.to_sql_checked(ty, out),
         }
     }
 
-    fn accepts(ty: &Type) -> bool {
-        [
-            Type::BOOL,
-            Type::INT4,
-            Type::INT8,
-            Type::TEXT,
-            Type::BYTEA,
-            Type::INT4_ARRAY,
-            Type::TEXT_ARRAY,
-            Type::BYTEA_ARRAY,
-        ]
-        .contains(ty)
+    /// Each value checks the type itself.
+    fn accepts(_: &Type) -> bool {
+        true
     }
 
     to_sql_checked!();

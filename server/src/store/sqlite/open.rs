@@ -7,15 +7,12 @@ use std::{
     time::Duration,
 };
 
-use deadpool::{
-    Runtime,
-    managed::{self, Manager, Metrics, RecycleResult, Timeouts},
-};
+use deadpool::managed::{Manager, Metrics, RecycleResult, Timeouts};
 use futures::executor::block_on;
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, vtab::array};
 
 use super::{Sqlite, epoch::CurrentEpochs, session::SqliteSession};
-use crate::store::{OpenError, OpenMode, StoreError, Unusable, schema, writer::Writer};
+use crate::store::{OpenError, OpenMode, StoreError, Unusable, pool::pool, schema, writer::Writer};
 
 /// How long a connection waits for another process's lock, and a caller for a free connection.
 const MAX_WAIT: Duration = Duration::from_secs(2);
@@ -68,7 +65,7 @@ fn create(path: &Path) -> Result<(), Unusable> {
 /// Rejects files for which SQLite's own error would be unclear, or which it would accept from a privileged user.
 fn check_file(path: &Path, mode: OpenMode) -> Result<(), Unusable> {
     match fs::metadata(path) {
-        Ok(file) if !file.is_file() => Err(Unusable::Foreign("it is not a file".to_owned())),
+        Ok(file) if !file.is_file() => Err(Unusable::Foreign("it is not a file")),
         Ok(file) if file.permissions().readonly() => Err(StoreError::ReadOnly.into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match mode {
@@ -85,13 +82,13 @@ fn connect(
     folder: Option<tempfile::TempDir>,
 ) -> Result<Sqlite, Unusable> {
     let first_look = || {
-        let writer = connection(path, synchronous)?;
+        let writer = connection(path, synchronous, false)?;
         writer.pragma_query(None, "schema_version", |_| Ok(()))?;
         Ok(writer)
     };
     let writer = first_look().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
-            Unusable::Foreign("it is not an SQLite file, or its header is damaged".to_owned())
+            Unusable::Foreign("it is not an SQLite file, or its header is damaged")
         }
         _ => error.into(),
     })?;
@@ -99,16 +96,11 @@ fn connect(
     writer.pragma_update(None, "foreign_keys", true)?;
     writer.pragma_update(None, "journal_mode", "wal")?;
 
-    let readers = managed::Pool::builder(Readers { path: path.to_owned(), synchronous })
-        .max_size(reader_count())
-        .wait_timeout(Some(MAX_WAIT))
-        .runtime(Runtime::Tokio1)
-        .build()
-        .map_err(|error| StoreError::Internal(error.to_string()))?;
+    let readers = pool(Readers { path: path.to_owned(), synchronous }, reader_count(), MAX_WAIT)?;
     // All are opened now: if another file is put in place of this one later, none reads that.
     let opened = iter::repeat_with(|| block_on(readers.timeout_get(&Timeouts::new())));
     drop(opened.take(reader_count()).collect::<Result<Vec<_>, _>>().map_err(StoreError::from)?);
-    let epochs = CurrentEpochs::new(readers.manager().open()?)?;
+    let epochs = CurrentEpochs::new(connection(path, synchronous, true)?)?;
     let writer = Writer::start(SqliteSession(writer))?;
     Ok(Sqlite { epochs, readers, writer, _folder: folder })
 }
@@ -119,20 +111,13 @@ pub(super) struct Readers {
     path: PathBuf,
     synchronous: &'static str,
 }
-impl Readers {
-    fn open(&self) -> rusqlite::Result<Connection> {
-        let reader = connection(&self.path, self.synchronous)?;
-        reader.pragma_update(None, "query_only", true)?;
-        Ok(reader)
-    }
-}
 
 impl Manager for Readers {
     type Type = Connection;
     type Error = rusqlite::Error;
 
     async fn create(&self) -> rusqlite::Result<Connection> {
-        self.open()
+        connection(&self.path, self.synchronous, true)
     }
 
     async fn recycle(&self, _: &mut Connection, _: &Metrics) -> RecycleResult<rusqlite::Error> {
@@ -140,10 +125,11 @@ impl Manager for Readers {
     }
 }
 
-fn connection(path: &Path, synchronous: &str) -> rusqlite::Result<Connection> {
+fn connection(path: &Path, synchronous: &str, only_reads: bool) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags)?;
     prepare(&db, synchronous)?;
+    db.pragma_update(None, "query_only", only_reads)?;
     Ok(db)
 }
 
