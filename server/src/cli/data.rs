@@ -16,7 +16,7 @@ use sallyport_server::{
     },
     printable::counted,
     sandbox::Sandbox,
-    store::{LoadError, OpenError, OpenMode, RecordKind, record::RecordCounts},
+    store::{LoadError, OpenError, OpenMode, RecordKind, Unusable, record::RecordCounts},
 };
 
 use super::{Database, Failure, print_line};
@@ -50,7 +50,7 @@ pub(super) async fn create(database: &Database) -> Result<(), Failure> {
     let location = database.location()?;
     match location.open(OpenMode::Existing).await {
         Ok(_) => print_line(&format!("{location}: already exists; its tables are up to date")),
-        Err(OpenError::Missing { .. }) => {
+        Err(OpenError { reason: Unusable::Missing, .. }) => {
             location.open(OpenMode::Create).await?;
             print_line(&format!("{location}: created, without accounts; add one with `server put account`"))
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::domain::{ports::RepositoryError, rejection::Rejection};
 
 /// Why a query to the storage failed. The texts say what the database engine reports.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process or connection holds the lock for longer than the timeout.
     #[error("the database is locked by another process; try again when that process has finished")]
@@ -73,43 +73,39 @@ impl From<StoreError> for RepositoryError {
     }
 }
 
-/// Why a database cannot be opened. Each names the database: the file, or the URL without its password.
+/// Why a database cannot be opened.
 #[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// The database does not exist.
-    #[error("no database at {database}; create one with `server create`, `server seed` or `server import`")]
-    Missing {
-        /// The database.
-        database: String,
-    },
-    /// The file or database belongs to another program.
-    #[error("{database} is not a database of this server: {reason}")]
-    Foreign {
-        /// The database.
-        database: String,
-        /// How this was detected.
-        reason: String,
-    },
-    /// A later version of this program created the database.
+#[error("{database}: {reason}")]
+pub struct OpenError {
+    /// The file, or the URL without its password.
+    pub database: String,
+    /// What is wrong with it.
+    pub reason: Unusable,
+}
+
+/// What is wrong with a database that cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// It does not exist.
+    #[error("no database is there; create one with `server create`, `server seed` or `server import`")]
+    Missing,
+    /// It belongs to another program, as was detected by this.
+    #[error("not a database of this server: {0}")]
+    Foreign(&'static str),
+    /// A later version of this program created it.
     #[error(
-        "{database} has schema version {found}, but this program knows versions up to {known}; use a newer program"
+        "the database has schema version {0}, but this program knows versions up to {1}; use a newer program"
     )]
-    Newer {
-        /// The database.
-        database: String,
-        /// Its schema version.
-        found: i64,
-        /// The latest version that is known here.
-        known: i64,
-    },
+    Newer(i64, i64),
     /// Anything else.
-    #[error("{database}: {source}")]
-    Store {
-        /// The database.
-        database: String,
-        /// What is wrong with it.
-        source: StoreError,
-    },
+    #[error(transparent)]
+    Store(StoreError),
+}
+
+impl<E: Into<StoreError>> From<E> for Unusable {
+    fn from(error: E) -> Self {
+        Self::Store(error.into())
+    }
 }
 
 /// Why a load failed.

@@ -1,10 +1,13 @@
 //! The location of a database: a file, or a PostgreSQL server.
 
-use std::{ffi::OsStr, fmt, path::PathBuf, str::FromStr, sync::Arc};
+use std::{ffi::OsStr, fmt, net::IpAddr, path::PathBuf, str::FromStr, sync::Arc};
 
 use tokio_postgres::{Config, config::Host};
 
-use super::{OpenError, OpenMode, Store, postgres::Limits};
+use super::{
+    OpenError, OpenMode, Store,
+    postgres::{Limits, Postgres},
+};
 
 /// The schemes of a URL of a PostgreSQL server.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
@@ -32,10 +35,14 @@ impl Location {
 
     /// The same with these limits, where the database is a server's.
     pub async fn open_within(&self, mode: OpenMode, limits: Limits) -> Result<Arc<Store>, OpenError> {
-        Ok(Arc::new(match self {
+        let opened = match self {
             Self::File(path) => Store::open(path, mode)?,
-            Self::Postgres(config) => Store::connect(config, self.to_string(), mode, limits).await?,
-        }))
+            Self::Postgres(config) => Postgres::connect(config, mode, limits)
+                .await
+                .map(Store::new)
+                .map_err(|reason| OpenError { database: self.to_string(), reason })?,
+        };
+        Ok(Arc::new(opened))
     }
 }
 
@@ -74,6 +81,15 @@ fn postgres(url: &str) -> Result<Location, LocationError> {
         return Err(LocationError("a URL without database name after the host"));
     }
     Ok(Location::Postgres(Box::new(config)))
+}
+
+/// Whether every server is on this machine. Both `host` and `hostaddr`, the address that is connected to, must be local.
+pub(super) fn is_local(config: &Config) -> bool {
+    let is_local = |host: &Host| match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
+    };
+    config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
 }
 
 fn is_path(text: &[u8]) -> bool {
@@ -156,5 +172,31 @@ mod tests {
         let bytes = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes;
         assert!(Location::try_from(bytes(b"postgres://acme:very-secret\xff@db.invalid/x")).is_err());
         assert!(matches!(Location::try_from(bytes(b"real\xff.db")), Ok(Location::File(_))));
+    }
+
+    #[test]
+    fn plain_connections_stay_on_this_machine() {
+        for (url, local) in [
+            ("postgres://localhost/x", true),
+            ("postgres://127.0.0.1:5433/x", true),
+            ("postgres://a@%2Frun%2Fpostgresql/x", true),
+            ("postgres://db.invalid/x", false),
+            ("postgres://localhost,db.invalid/x", false),
+            ("postgres://192.0.2.1/x", false),
+            // `hostaddr` is the address that is connected to.
+            ("postgres://localhost/x?hostaddr=127.0.0.1", true),
+            ("postgres://localhost/x?hostaddr=::1", true),
+            ("postgres://localhost/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost/x?hostaddr=2001:db8::1", false),
+            ("postgres://127.0.0.1/x?hostaddr=192.0.2.1", false),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,::1", true),
+            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,192.0.2.1", false),
+            ("postgres://a@%2Frun%2Fpostgresql/x?hostaddr=192.0.2.1", false),
+            ("postgres://db.invalid/x?hostaddr=127.0.0.1", false),
+            ("postgres://localhost/x?host=db.invalid", false),
+            ("postgresql:///x?host=localhost&hostaddr=192.0.2.1", false),
+        ] {
+            assert_eq!(is_local(&url.parse().unwrap()), local, "{url}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod load;
 #[cfg(feature = "postgres")]
 mod location;
 mod packed;
+mod pool;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod queries;
@@ -24,6 +25,7 @@ mod schema;
 mod session;
 pub mod sqlite;
 mod value;
+mod writer;
 
 use self::error::Result;
 #[cfg(feature = "postgres")]
@@ -36,24 +38,14 @@ pub use self::{
 };
 pub use self::{
     database::Store,
-    error::{BadLines, Conflict, LoadError, OpenError, StoreError, UnloadError},
+    error::{BadLines, Conflict, LoadError, OpenError, StoreError, UnloadError, Unusable},
+    pool::Pool,
     record_kind::{Field, Form, RecordKind},
     session::{Access, Dialect, Session},
 };
 
 /// What is done in a session.
 pub type Work = Box<dyn FnOnce(&mut dyn Session) -> Result<()> + Send>;
-
-/// The connections that queries share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pool {
-    /// Maximum number of connections.
-    pub connections: usize,
-    /// Number of connections in use.
-    pub busy: usize,
-    /// Number of queries that wait for a connection.
-    pub waiting: usize,
-}
 
 /// Whether a missing database is created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

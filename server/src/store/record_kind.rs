@@ -46,7 +46,8 @@ pub(super) struct Rule {
 }
 
 /// What the values of a field are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Form {
     /// The name of the account that owns the record.
     Account,
@@ -55,8 +56,10 @@ pub enum Form {
     /// A host name or an address, which is stored in its shortest spelling, so that a gateway is stored once.
     Host,
     /// One of these names.
+    #[strum(disabled)]
     Name(&'static [&'static str]),
     /// An integer from the first to the last of these.
+    #[strum(disabled)]
     Integer(i64, i64),
     /// True or false.
     Flag,
@@ -183,27 +186,16 @@ impl Field {
 impl Form {
     fn declared(text: &str) -> Option<Self> {
         Some(match text {
-            "account" => Self::Account,
-            "text" => Self::Text,
-            "host" => Self::Host,
             "protocol" => Self::Name(&Protocol::NAMES),
             "status" => Self::Name(&Status::NAMES),
             "token kind" => Self::Name(&TokenKind::NAMES),
-            "flag" => Self::Flag,
-            "time" => Self::Time,
-            "address" => Self::Address,
-            "ipv4" => Self::Ipv4,
-            "list" => Self::List,
-            "object" => Self::Object,
-            "password" => Self::Password,
-            "digest" => Self::Digest,
-            "number" => Self::Number,
-            "covers" => Self::Covers,
-            "range" => Self::Range,
-            _ => {
-                let mut bounds = text.strip_prefix("integer ")?.split(' ').map(str::parse);
-                Self::Integer(bounds.next()?.ok()?, bounds.next().unwrap_or(Ok(i64::MAX)).ok()?)
-            }
+            _ => match text.strip_prefix("integer ") {
+                None => text.parse().ok()?,
+                Some(bounds) => {
+                    let mut bounds = bounds.split(' ').map(str::parse);
+                    Self::Integer(bounds.next()?.ok()?, bounds.next().unwrap_or(Ok(i64::MAX)).ok()?)
+                }
+            },
         })
     }
 }

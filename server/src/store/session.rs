@@ -24,6 +24,9 @@ pub trait Session {
     /// Executes statements that have neither parameters nor rows.
     fn batch(&mut self, sql: &str) -> Result<(), StoreError>;
 
+    /// Whether neither a statement nor a transaction is under way, so that another session can use the connection.
+    fn is_idle(&self) -> bool;
+
     /// The SQL of the database.
     fn dialect(&self) -> &'static Dialect;
 }
@@ -52,6 +55,10 @@ pub enum Access {
 pub struct Dialect {
     /// The tables, and how they come to be.
     pub(super) schema: Schema,
+    /// Begins a transaction that reads one snapshot, however long it takes.
+    pub(super) snapshot: &'static str,
+    /// Begins a transaction that changes something.
+    pub(super) change: &'static str,
     /// How long cached data is used at most after a change of another server. Commands that change something wait for longer.
     pub(super) lease: Duration,
     /// Waits until no other transaction assigns numbers to gateways or groups. Nothing where there is one writer at a time.

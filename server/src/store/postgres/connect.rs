@@ -1,16 +1,16 @@
 //! Connects to a PostgreSQL server: TLS, and a pool of connections.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
-use tokio_postgres::{
-    Config, NoTls,
-    config::{Host, SslMode},
-};
+use tokio_postgres::{Config, NoTls, config::SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::store::{Result, StoreError};
+use crate::store::{
+    Result, StoreError, location,
+    pool::{self, CONNECT_TIMEOUT},
+};
 
 /// Limits on the use of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,6 @@ impl Limits {
     }
 }
 
-/// Maximum time to connect, and to get a response beyond the time of a statement.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// Maximum time without an acknowledgement of sent data.
 const NETWORK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -56,30 +53,14 @@ pub(super) fn pool(given: &Config, limits: Limits) -> Result<Pool> {
     config.connect_timeout(CONNECT_TIMEOUT).tcp_user_timeout(NETWORK_TIMEOUT);
     if config.get_ssl_mode() == SslMode::Prefer {
         // An attacker on the network could downgrade "prefer" to "disable".
-        config.ssl_mode(if is_local(given) { SslMode::Disable } else { SslMode::Require });
+        config.ssl_mode(if location::is_local(given) { SslMode::Disable } else { SslMode::Require });
     }
     let manage = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = match config.get_ssl_mode() {
         SslMode::Disable => Manager::from_config(config, NoTls, manage),
         _ => Manager::from_config(config, MakeRustlsConnect::new(tls()?), manage),
     };
-    Pool::builder(manager)
-        .max_size(limits.connections)
-        .wait_timeout(Some(limits.wait))
-        .create_timeout(Some(CONNECT_TIMEOUT))
-        .recycle_timeout(Some(CONNECT_TIMEOUT))
-        .runtime(Runtime::Tokio1)
-        .build()
-        .map_err(|error| StoreError::Internal(error.to_string()))
-}
-
-/// Whether every server is on this machine. Both `host` and `hostaddr`, the address that is connected to, must be local.
-fn is_local(config: &Config) -> bool {
-    let is_local = |host: &Host| match host {
-        Host::Unix(_) => true,
-        Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()),
-    };
-    config.get_hosts().iter().all(is_local) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+    pool::pool(manager, limits.connections, limits.wait)
 }
 
 /// Settings of each connection. Every statement is written for an index seek, so a generic plan is best, and stale statistics must
@@ -106,35 +87,4 @@ fn tls() -> Result<ClientConfig> {
         .with_safe_default_protocol_versions()
         .map_err(|error| StoreError::Unavailable(error.to_string()))?;
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plain_connections_stay_on_this_machine() {
-        for (url, local) in [
-            ("postgres://localhost/x", true),
-            ("postgres://127.0.0.1:5433/x", true),
-            ("postgres://a@%2Frun%2Fpostgresql/x", true),
-            ("postgres://db.invalid/x", false),
-            ("postgres://localhost,db.invalid/x", false),
-            ("postgres://192.0.2.1/x", false),
-            // `hostaddr` is the address that is connected to.
-            ("postgres://localhost/x?hostaddr=127.0.0.1", true),
-            ("postgres://localhost/x?hostaddr=::1", true),
-            ("postgres://localhost/x?hostaddr=192.0.2.1", false),
-            ("postgres://localhost/x?hostaddr=2001:db8::1", false),
-            ("postgres://127.0.0.1/x?hostaddr=192.0.2.1", false),
-            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,::1", true),
-            ("postgres://localhost,127.0.0.1/x?hostaddr=127.0.0.1,192.0.2.1", false),
-            ("postgres://a@%2Frun%2Fpostgresql/x?hostaddr=192.0.2.1", false),
-            ("postgres://db.invalid/x?hostaddr=127.0.0.1", false),
-            ("postgres://localhost/x?host=db.invalid", false),
-            ("postgresql:///x?host=localhost&hostaddr=192.0.2.1", false),
-        ] {
-            assert_eq!(is_local(&url.parse().unwrap()), local, "{url}");
-        }
-    }
 }

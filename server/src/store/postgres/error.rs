@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 
-use deadpool_postgres::{PoolError, TimeoutType};
 use tokio_postgres::{Error, error::SqlState};
 
 use crate::store::{Conflict, StoreError};
@@ -34,22 +33,6 @@ impl From<Error> for StoreError {
                 Some("08" | "28" | "3D" | "53" | "57" | "58") => Self::Unavailable(reason),
                 _ => Self::Internal(reason),
             },
-        }
-    }
-}
-
-impl From<PoolError> for StoreError {
-    fn from(error: PoolError) -> Self {
-        match error {
-            PoolError::Backend(error) => Self::from(error),
-            PoolError::Timeout(TimeoutType::Wait) => {
-                Self::Busy("every connection to the database is in use".to_owned())
-            }
-            PoolError::Timeout(TimeoutType::Create | TimeoutType::Recycle) => {
-                Self::Unavailable("the database does not respond".to_owned())
-            }
-            PoolError::Closed => Self::Closed,
-            PoolError::NoRuntimeSpecified | PoolError::PostCreateHook(_) => Self::Internal(error.to_string()),
         }
     }
 }

@@ -6,22 +6,20 @@ mod error;
 mod session;
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::LazyLock,
     time::{Duration, Instant},
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{Object, Status};
-use tokio::runtime::Handle;
 use tokio_postgres::Config;
 
 use self::session::PostgresSession;
 pub use self::{connect::Limits, session::DIALECT};
 use super::{
-    OpenError, OpenMode, Pool, Result, StoreError, Work,
+    OpenMode, Pool, Result, Unusable, Work,
     cache::{Epoch, Epochs},
-    database::{Backend, Store},
+    database::Backend,
+    pool::{transact, with_connection},
     schema,
     session::{Access, Dialect},
 };
@@ -38,24 +36,18 @@ pub struct Postgres {
     response_timeout: Duration,
 }
 
-impl Store {
-    /// Connects to a PostgreSQL database and brings its schema up to date. A lost connection fails the calls that are on it; the next ones
-    /// get a new one.
-    pub(super) async fn connect(
-        config: &Config,
-        database: String,
-        mode: OpenMode,
-        limits: Limits,
-    ) -> Result<Self, OpenError> {
-        let unusable = |source| OpenError::Store { database: database.clone(), source };
-        let pool = connect::pool(config, limits).map_err(unusable)?;
-        let client = pool.get().await.map_err(|error| unusable(error.into()))?;
-        let (runtime, name) = (Handle::current(), database.clone());
-        let migrating = tokio::task::spawn_blocking(move || {
-            schema::migrate(&mut PostgresSession::new(&client, &runtime, None), &name, mode)
-        });
-        migrating.await.map_err(|error| unusable(StoreError::Internal(error.to_string())))??;
-        Ok(Self::new(Postgres { pool, response_timeout: limits.response() }))
+impl Postgres {
+    /// Connects to a database and brings its schema up to date. A lost connection fails the calls that are on it; the next ones get a new
+    /// one.
+    pub(super) async fn connect(config: &Config, mode: OpenMode, limits: Limits) -> Result<Self, Unusable> {
+        let pool = connect::pool(config, limits)?;
+        let migrate = move |client: &_| {
+            let migrated = schema::migrate(&mut PostgresSession::new(client, None), mode);
+            let is_idle = migrated.is_ok();
+            (migrated, is_idle)
+        };
+        with_connection(&pool, migrate).await??;
+        Ok(Self { pool, response_timeout: limits.response() })
     }
 }
 
@@ -65,23 +57,14 @@ impl Backend for Postgres {
         &DIALECT
     }
 
-    /// The connection returns to the pool when the session has ended, also if the caller stops waiting: callers that disconnect and
-    /// retry must not queue statements without bound. A connection on which a statement is still under way then is closed, because its
-    /// process in the database does not run. The statement is not cancelled: a cancellation may arrive so late that it cancels the next
-    /// caller's.
+    /// A connection on which a statement is still under way in the end is closed, because its process in the database does not run. The
+    /// statement is not cancelled: a cancellation may arrive so late that it cancels the next caller's.
     async fn execute(&self, access: Access, work: Work) -> Result<()> {
-        let client = self.pool.get().await?;
-        let runtime = Handle::current();
         let limit = matches!(access, Access::Read | Access::Write).then_some(self.response_timeout);
-        let working = tokio::task::spawn_blocking(move || {
-            let mut session = PostgresSession::new(&client, &runtime, limit);
-            let result = catch_unwind(AssertUnwindSafe(|| session.transact(access, work)));
-            if !session.is_idle {
-                drop(Object::take(client));
-            }
-            result.unwrap_or_else(|panic| resume_unwind(panic))
+        let used = with_connection(&self.pool, move |client| {
+            transact(&mut PostgresSession::new(client, limit), access, work)
         });
-        working.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())))
+        used.await?
     }
 
     fn epochs(&self) -> Option<Epochs> {
@@ -92,7 +75,6 @@ impl Backend for Postgres {
     }
 
     fn pool(&self) -> Pool {
-        let Status { max_size, size, available, waiting } = self.pool.status();
-        Pool { connections: max_size, busy: size.saturating_sub(available), waiting }
+        Pool::from(&self.pool)
     }
 }

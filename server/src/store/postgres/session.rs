@@ -3,7 +3,7 @@
 use std::{error::Error as _, ops::ControlFlow, pin::pin, time::Duration};
 
 use bytes::BytesMut;
-use deadpool_postgres::Client;
+use deadpool_postgres::ClientWrapper as Client;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::{
     runtime::Handle,
@@ -18,9 +18,9 @@ use tokio_postgres::{
 use crate::{
     domain::address::Address,
     store::{
-        Conflict, Result, StoreError, Work,
+        Conflict, Result, StoreError,
         record_kind::RecordKind,
-        session::{Access, Dialect, Schema, Session},
+        session::{Dialect, Schema, Session},
         value::{Columns, Row, Value},
     },
 };
@@ -46,6 +46,9 @@ pub static DIALECT: Dialect = Dialect {
             include_str!("migrations/0005_whitelist_ranges.sql"),
         ],
     },
+    // Long lists and large changes have no time limit, but must not wait for locks without end.
+    snapshot: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0",
+    change: "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'",
     lease: super::LEASE,
     // "sallyloa" in ASCII. It is released at the end of the transaction.
     lock_numbers: "SELECT pg_advisory_xact_lock(8314045600252063585)",
@@ -80,36 +83,17 @@ const CHUNK: usize = 256;
 /// A session. Statements wait on the thread of the session, which may block, while the runtime receives the responses.
 pub(super) struct PostgresSession<'a> {
     client: &'a Client,
-    runtime: &'a Handle,
+    runtime: Handle,
     /// When every response must have arrived. The database ends a statement before that, if its process runs.
     deadline: Option<Instant>,
-    /// Whether neither a statement nor a transaction is under way, so that the connection can be used again.
-    pub(super) is_idle: bool,
+    is_idle: bool,
 }
 
 impl<'a> PostgresSession<'a> {
     /// A session whose responses must arrive within the limit.
-    pub(super) fn new(client: &'a Client, runtime: &'a Handle, limit: Option<Duration>) -> Self {
+    pub(super) fn new(client: &'a Client, limit: Option<Duration>) -> Self {
         let deadline = limit.map(|limit| Instant::now() + limit);
-        Self { client, runtime, deadline, is_idle: true }
-    }
-
-    /// Runs `work` in a transaction of its own, except for a request, whose queries are one statement each.
-    pub(super) fn transact(&mut self, access: Access, work: Work) -> Result<()> {
-        // Long lists and large changes have no time limit, but must not wait for locks without end.
-        let begin = match access {
-            Access::Read | Access::Write => return work(self),
-            Access::Snapshot => {
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
-            }
-            Access::Change => "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '5s'",
-        };
-        self.is_idle = false;
-        self.batch(begin)?;
-        let result = work(self);
-        let ended = self.batch(if result.is_ok() { "COMMIT" } else { "ROLLBACK" });
-        self.is_idle = ended.is_ok();
-        result.and(ended)
+        Self { client, runtime: Handle::current(), deadline, is_idle: true }
     }
 
     /// Waits for a response. When none arrives in time, the connection cannot be used any more.
@@ -172,7 +156,14 @@ impl Session for PostgresSession<'_> {
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        self.wait(self.client.batch_execute(sql))
+        let executed = self.wait(self.client.batch_execute(sql));
+        // Otherwise a transaction may still be under way.
+        self.is_idle &= executed.is_ok();
+        executed
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle
     }
 
     fn dialect(&self) -> &'static Dialect {
@@ -218,27 +209,18 @@ impl ToSql for Value<'_> {
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self {
             Self::Null => Ok(IsNull::Yes),
-            Self::Flag(flag) => flag.to_sql(ty, out),
-            Self::Number(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql(ty, out),
-            Self::Number(number) => number.to_sql(ty, out),
-            Self::Text(text) => text.to_sql(ty, out),
-            Self::Bytes(bytes) => bytes.to_sql(ty, out),
-            Self::Array(values) => values.to_sql(ty, out),
+            Self::Flag(flag) => flag.to_sql_checked(ty, out),
+            Self::Number(number) if *ty == Type::INT4 => i32::try_from(*number)?.to_sql_checked(ty, out),
+            Self::Number(number) => number.to_sql_checked(ty, out),
+            Self::Text(text) => text.to_sql_checked(ty, out),
+            Self::Bytes(bytes) => bytes.to_sql_checked(ty, out),
+            Self::Array(values) => values.to_sql_checked(ty, out),
         }
     }
 
-    fn accepts(ty: &Type) -> bool {
-        [
-            Type::BOOL,
-            Type::INT4,
-            Type::INT8,
-            Type::TEXT,
-            Type::BYTEA,
-            Type::INT4_ARRAY,
-            Type::TEXT_ARRAY,
-            Type::BYTEA_ARRAY,
-        ]
-        .contains(ty)
+    /// Each value checks the type itself.
+    fn accepts(_: &Type) -> bool {
+        true
     }
 
     to_sql_checked!();

@@ -7,8 +7,8 @@ use rusqlite::{
 
 use crate::store::{Conflict, StoreError};
 
-impl From<&Error> for StoreError {
-    fn from(error: &Error) -> Self {
+impl From<Error> for StoreError {
+    fn from(error: Error) -> Self {
         let reason = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
@@ -28,11 +28,5 @@ impl From<&Error> for StoreError {
             }
             _ => Self::Internal(reason),
         }
-    }
-}
-
-impl From<Error> for StoreError {
-    fn from(error: Error) -> Self {
-        Self::from(&error)
     }
 }

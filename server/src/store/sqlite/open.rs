@@ -2,25 +2,30 @@
 
 use std::{
     fs::{self, File},
-    io,
-    path::Path,
-    sync::Arc,
+    io, iter,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags, config::DbConfig, vtab::array};
+use deadpool::managed::{Manager, Metrics, RecycleResult, Timeouts};
+use futures::executor::block_on;
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig, vtab::array};
 
-use super::{Sqlite, epoch::CurrentEpochs, session::SqliteSession, writer::Writer};
-use crate::store::{OpenError, OpenMode, StoreError, schema};
+use super::{Sqlite, epoch::CurrentEpochs, session::SqliteSession};
+use crate::store::{OpenError, OpenMode, StoreError, Unusable, pool::pool, schema, writer::Writer};
 
-/// How long a connection waits for another process's lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection waits for another process's lock, and a caller for a free connection.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Number of statements that a connection keeps prepared; more than there are.
 const PREPARED_STATEMENTS: usize = 64;
 
+/// Values of the pragma `synchronous`: a commit survives a power cut, or not, for a file that is deleted with its store.
+const DURABLE: &str = "full";
+const NOT_DURABLE: &str = "off";
+
 impl Sqlite {
-    pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
+    pub(super) fn open(path: &Path, mode: OpenMode) -> Result<Self, Unusable> {
         check_file(path, mode)?;
         if mode == OpenMode::Create {
             create(path)?;
@@ -32,80 +37,104 @@ impl Sqlite {
     #[doc(hidden)]
     pub fn temporary() -> Result<Self, OpenError> {
         let parent = std::env::temp_dir();
-        let folder = tempfile::Builder::new()
-            .prefix(".sallyport-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
-            .tempdir_in(&parent)
-            .map_err(|error| unusable(&parent, error))?;
-        let path = folder.path().join("sallyport.db");
-        create(&path)?;
-        connect(&path, NOT_DURABLE, Some(folder))
+        let open = || {
+            let folder = tempfile::Builder::new()
+                .prefix(".sallyport-")
+                .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700))
+                .tempdir_in(&parent)?;
+            let path = folder.path().join("sallyport.db");
+            create(&path)?;
+            connect(&path, NOT_DURABLE, Some(folder))
+        };
+        open().map_err(|reason| OpenError { database: parent.display().to_string(), reason })
     }
 }
 
 /// Creates a missing file, which only its owner can read: it will hold proxy passwords and digests of tokens. SQLite
 /// gives its mode to the files beside it, whose names end in `-wal` and `-shm`.
-fn create(path: &Path) -> Result<(), OpenError> {
+fn create(path: &Path) -> Result<(), Unusable> {
     let mut options = File::options();
     options.write(true).create_new(true);
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(unusable(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
-/// Values of the pragma `synchronous`: a commit survives a power cut, or not, for a file that is deleted with its store.
-const DURABLE: &str = "full";
-const NOT_DURABLE: &str = "off";
-
 /// Rejects files for which SQLite's own error would be unclear, or which it would accept from a privileged user.
-fn check_file(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
+fn check_file(path: &Path, mode: OpenMode) -> Result<(), Unusable> {
     match fs::metadata(path) {
-        Ok(file) if !file.is_file() => {
-            Err(OpenError::Foreign { database: name(path), reason: "it is not a file".to_owned() })
-        }
-        Ok(file) if file.permissions().readonly() => Err(unusable(path, StoreError::ReadOnly)),
+        Ok(file) if !file.is_file() => Err(Unusable::Foreign("it is not a file")),
+        Ok(file) if file.permissions().readonly() => Err(StoreError::ReadOnly.into()),
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match mode {
-            OpenMode::Existing => Err(OpenError::Missing { database: name(path) }),
+            OpenMode::Existing => Err(Unusable::Missing),
             OpenMode::Create => Ok(()),
         },
-        Err(error) => Err(unusable(path, error)),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn connect(path: &Path, synchronous: &str, folder: Option<tempfile::TempDir>) -> Result<Sqlite, OpenError> {
-    let wrong = |error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::Foreign {
-            database: name(path),
-            reason: "it is not an SQLite file, or its header is damaged".to_owned(),
-        },
-        _ => unusable(path, error),
+fn connect(
+    path: &Path,
+    synchronous: &'static str,
+    folder: Option<tempfile::TempDir>,
+) -> Result<Sqlite, Unusable> {
+    let first_look = || {
+        let writer = connection(path, synchronous, false)?;
+        writer.pragma_query(None, "schema_version", |_| Ok(()))?;
+        Ok(writer)
     };
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let writer = Connection::open_with_flags(path, flags).map_err(wrong)?;
-    prepare(&writer, synchronous).map_err(wrong)?;
-    // The first look into the file.
-    writer.pragma_query(None, "schema_version", |_| Ok(())).map_err(wrong)?;
-    schema::migrate(&mut SqliteSession(&writer), &name(path), OpenMode::Create)?;
-    writer.pragma_update(None, "foreign_keys", true).map_err(wrong)?;
-    writer.pragma_update(None, "journal_mode", "wal").map_err(wrong)?;
+    let writer = first_look().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => {
+            Unusable::Foreign("it is not an SQLite file, or its header is damaged")
+        }
+        _ => error.into(),
+    })?;
+    schema::migrate(&mut SqliteSession(&writer), OpenMode::Create)?;
+    writer.pragma_update(None, "foreign_keys", true)?;
+    writer.pragma_update(None, "journal_mode", "wal")?;
 
-    let reader = || {
-        let reader = Connection::open_with_flags(path, flags)?;
-        prepare(&reader, synchronous)?;
-        reader.pragma_update(None, "query_only", true)?;
-        Ok(reader)
-    };
-    let readers = (0..reader_count()).map(|_| reader()).collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    let epochs = reader().and_then(CurrentEpochs::new).map_err(wrong)?;
-    let writer = Writer::start(writer).map_err(|error| unusable(path, error))?;
-    Ok(Sqlite { epochs, readers: readers.into(), waiting: Arc::default(), writer, _folder: folder })
+    let readers = pool(Readers { path: path.to_owned(), synchronous }, reader_count(), MAX_WAIT)?;
+    // All are opened now: if another file is put in place of this one later, none reads that.
+    let opened = iter::repeat_with(|| block_on(readers.timeout_get(&Timeouts::new())));
+    drop(opened.take(reader_count()).collect::<Result<Vec<_>, _>>().map_err(StoreError::from)?);
+    let epochs = CurrentEpochs::new(connection(path, synchronous, true)?)?;
+    let writer = Writer::start(SqliteSession(writer))?;
+    Ok(Sqlite { epochs, readers, writer, _folder: folder })
+}
+
+/// Opens the connections that read.
+#[derive(Debug)]
+pub(super) struct Readers {
+    path: PathBuf,
+    synchronous: &'static str,
+}
+
+impl Manager for Readers {
+    type Type = Connection;
+    type Error = rusqlite::Error;
+
+    async fn create(&self) -> rusqlite::Result<Connection> {
+        connection(&self.path, self.synchronous, true)
+    }
+
+    async fn recycle(&self, _: &mut Connection, _: &Metrics) -> RecycleResult<rusqlite::Error> {
+        Ok(())
+    }
+}
+
+fn connection(path: &Path, synchronous: &str, only_reads: bool) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(path, flags)?;
+    prepare(&db, synchronous)?;
+    db.pragma_update(None, "query_only", only_reads)?;
+    Ok(db)
 }
 
 fn prepare(db: &Connection, synchronous: &str) -> rusqlite::Result<()> {
-    db.busy_timeout(BUSY_TIMEOUT)?;
+    db.busy_timeout(MAX_WAIT)?;
     db.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
     // Plans must not depend on parameters, for which SQLite would prepare the statement again.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -120,20 +149,12 @@ fn reader_count() -> usize {
     std::thread::available_parallelism().map_or(4, |cores| cores.get().clamp(4, 16))
 }
 
-fn unusable(path: &Path, source: impl Into<StoreError>) -> OpenError {
-    OpenError::Store { database: name(path), source: source.into() }
-}
-
-fn name(path: &Path) -> String {
-    path.display().to_string()
-}
-
 /// An empty database in memory, on a connection like those of a store.
 #[cfg(test)]
 pub(super) fn in_memory() -> Connection {
     let db = Connection::open_in_memory().unwrap();
     prepare(&db, NOT_DURABLE).unwrap();
-    schema::migrate(&mut SqliteSession(&db), "memory", OpenMode::Create).unwrap();
+    schema::migrate(&mut SqliteSession(&db), OpenMode::Create).unwrap();
     db.pragma_update(None, "foreign_keys", true).unwrap();
     db
 }

@@ -1,6 +1,6 @@
 //! A session on a connection to SQLite, and the SQL that only SQLite speaks.
 
-use std::{ops::ControlFlow, rc::Rc, time::Duration};
+use std::{borrow::Borrow, ops::ControlFlow, rc::Rc, time::Duration};
 
 use rusqlite::{
     CachedStatement, Connection, params_from_iter,
@@ -38,6 +38,8 @@ pub static DIALECT: Dialect = Dialect {
             include_str!("migrations/0005_whitelist_ranges.sql"),
         ],
     },
+    snapshot: "BEGIN",
+    change: "BEGIN IMMEDIATE",
     // Every call learns of commits.
     lease: Duration::ZERO,
     lock_numbers: "",
@@ -70,13 +72,13 @@ fn addresses(addresses: &[Address]) -> Vec<Value<'static>> {
     vec![Value::Array(addresses.iter().map(blob).collect()), Value::Null, Value::Null]
 }
 
-/// A session in the transaction of the connection.
-pub(super) struct SqliteSession<'a>(pub(super) &'a Connection);
+/// A session on a connection, borrowed or its own.
+pub struct SqliteSession<C>(pub(in crate::store) C);
 
-impl<'a> SqliteSession<'a> {
-    fn bound(&self, sql: &str, values: &[Value<'_>]) -> Result<CachedStatement<'a>> {
+impl<C: Borrow<Connection>> SqliteSession<C> {
+    fn bound(&self, sql: &str, values: &[Value<'_>]) -> Result<CachedStatement<'_>> {
         // SQLite numbers `$1` by its place, and `?1` as it says.
-        let mut statement = self.0.prepare_cached(&sql.replace('$', "?"))?;
+        let mut statement = self.0.borrow().prepare_cached(&sql.replace('$', "?"))?;
         for (place, value) in (1..=statement.parameter_count()).zip(values) {
             statement.raw_bind_parameter(place, value)?;
         }
@@ -84,7 +86,7 @@ impl<'a> SqliteSession<'a> {
     }
 }
 
-impl Session for SqliteSession<'_> {
+impl<C: Borrow<Connection>> Session for SqliteSession<C> {
     fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
         Ok(self.bound(sql, values)?.raw_execute()? as u64)
     }
@@ -111,7 +113,11 @@ impl Session for SqliteSession<'_> {
     }
 
     fn batch(&mut self, sql: &str) -> Result<()> {
-        Ok(self.0.execute_batch(sql)?)
+        Ok(self.0.borrow().execute_batch(sql)?)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.borrow().is_autocommit()
     }
 
     fn dialect(&self) -> &'static Dialect {

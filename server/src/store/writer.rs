@@ -1,16 +1,14 @@
-//! The thread that writes. Queued changes are committed together, so that they share one sync.
+//! The thread that writes where a database has one writer at a time. Queued changes are committed together, so that they share one sync.
 
 use std::{
     io, iter,
-    sync::mpsc::{self, Receiver, SyncSender, TrySendError},
+    sync::mpsc::{self, SyncSender, TrySendError},
     thread::JoinHandle,
 };
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::session::SqliteSession;
-use crate::store::{Result, StoreError, Work};
+use super::{Result, StoreError, Work, session::Session};
 
 /// Maximum number of changes in one commit.
 const MAX_BATCH: usize = 256;
@@ -30,10 +28,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(db: Connection) -> io::Result<Self> {
+    /// A thread that makes every change in this session.
+    pub(super) fn start(mut session: impl Session + Send + 'static) -> io::Result<Self> {
         let (jobs, queue) = mpsc::sync_channel(MAX_QUEUED);
-        let thread =
-            std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(|| work(db, queue))?;
+        let work = move || {
+            while let Ok(first) = queue.recv() {
+                commit_together(&mut session, iter::once(first).chain(queue.try_iter()).take(MAX_BATCH));
+            }
+        };
+        let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(work)?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
@@ -61,51 +64,46 @@ impl Drop for Writer {
     }
 }
 
-fn work(mut db: Connection, queue: Receiver<Job>) {
-    while let Ok(first) = queue.recv() {
-        let batch = iter::once(first).chain(queue.try_iter()).take(MAX_BATCH);
-        commit_together(&mut db, batch);
-    }
-}
-
-fn commit_together(db: &mut Connection, batch: impl Iterator<Item = Job>) {
-    let mut begun = db.transaction_with_behavior(TransactionBehavior::Immediate);
+fn commit_together(session: &mut dyn Session, batch: impl Iterator<Item = Job>) {
+    // What all changes so far have come to, with a savepoint for the next one.
+    let mut so_far = session.batch(&format!("{}; SAVEPOINT change", session.dialect().change));
     let make = |(change, reply): Job| {
-        let made = match &mut begun {
-            Ok(all) => in_savepoint(all, change),
-            Err(error) => Err(StoreError::from(&*error)),
-        };
+        let made = so_far.clone().and_then(|()| change(session));
+        if so_far.is_ok() {
+            let end = if made.is_ok() { "RELEASE change; SAVEPOINT change" } else { "ROLLBACK TO change" };
+            // After some disk errors SQLite has rolled back the whole transaction, in which the savepoint was. Further changes would
+            // start a new one and be committed.
+            so_far = session.batch(end).map_err(|_| {
+                let reason = "another change of the same transaction failed, so none was made";
+                StoreError::Unavailable(reason.to_owned())
+            });
+        }
         (made, reply)
     };
     let made: Vec<_> = batch.map(make).collect();
-    let committed = begun.and_then(Transaction::commit);
+    let committed = so_far.and_then(|()| session.batch("COMMIT"));
+    if committed.is_err() {
+        // If there is no transaction any more, this fails, and nothing is left to be done.
+        let _ = session.batch("ROLLBACK");
+    }
     for (made, reply) in made {
         // The caller may have stopped waiting.
-        let _ = reply.send(made.and(committed.as_ref().copied().map_err(StoreError::from)));
+        let _ = reply.send(made.and(committed.clone()));
     }
-}
-
-fn in_savepoint(all: &mut Transaction<'_>, change: Work) -> Result<()> {
-    // After some disk errors SQLite has rolled back the whole transaction. Further changes would start a new one and be committed.
-    if all.is_autocommit() {
-        let reason = "another change of the same transaction failed, so none was made";
-        return Err(StoreError::Unavailable(reason.to_owned()));
-    }
-    let mine = all.savepoint()?;
-    change(&mut SqliteSession(&mine))?;
-    Ok(mine.commit()?)
 }
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::Connection;
+
     use super::*;
-    use crate::store::{Conflict, session::Session};
+    use crate::store::{Conflict, sqlite::SqliteSession};
 
     /// A writer of an empty database with one table.
     fn start() -> Writer {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch("CREATE TABLE entries (value TEXT UNIQUE)").unwrap();
-        Writer::start(db).unwrap()
+        Writer::start(SqliteSession(db)).unwrap()
     }
 
     fn insert(value: &'static str) -> impl Fn(&mut dyn Session) -> Result<()> {
