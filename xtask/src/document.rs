@@ -40,6 +40,14 @@ impl Document {
         Document { root, places: self.places.clone(), sha256: self.sha256.clone() }
     }
 
+    /// The pointers of all values inside of the document, sorted.
+    #[cfg(test)]
+    pub(crate) fn pointers(&self) -> Vec<String> {
+        let mut pointers: Vec<_> = self.places.keys().filter(|at| !at.is_empty()).cloned().collect();
+        pointers.sort_unstable();
+        pointers
+    }
+
     /// SHA-256 of the text, in hexadecimal digits, as `sha256sum` prints it.
     pub(crate) fn sha256(&self) -> &str {
         &self.sha256

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use crate::document::{Document, join, unescaped};
+use crate::document::{Document, unescaped};
 
 /// The text of the document.
 pub(crate) const CONTRACT: &str = include_str!("../../openapi/released/1.0.0.yaml");
@@ -33,16 +33,6 @@ pub(crate) fn edited_text(document: &str, edit: &str) -> String {
 
 /// A document with what the generators support and the contract has no use for.
 pub(crate) const LIBRARY: &str = include_str!("../fixtures/library.yaml");
-
-/// The pointers of all values inside of `value`, which is at `at`; children first.
-pub(crate) fn pointers(value: &Value, at: &str) -> Vec<String> {
-    let children: Vec<(String, &Value)> = match value {
-        Value::Object(members) => members.iter().map(|(name, value)| (join(at, name), value)).collect(),
-        Value::Array(items) => (0..).map(|index: usize| join(at, &index.to_string())).zip(items).collect(),
-        _ => Vec::new(),
-    };
-    children.into_iter().flat_map(|(at, value)| pointers(value, &at).into_iter().chain([at])).collect()
-}
 
 /// Removes the value at `at`, if there is one.
 pub(crate) fn remove(root: &mut Value, at: &str) {

@@ -91,24 +91,13 @@ impl Comparison<'_> {
 
     /// Parts that only one side has, then the rows of those that both have.
     fn parts(&mut self, operation: Option<&str>, old: &[Part], new: &[Part]) {
-        for part in missing(new, old) {
-            self.report(
-                added(part),
-                Place::new(operation, part),
-                "",
-                (None, Some(part.said(self.new))),
-                part.clauses(),
-            );
-        }
+        let come = missing(new, old).into_iter();
+        let come = come.map(|part| (part, added(part), (None, Some(part.said(self.new)))));
         // The success is in another status otherwise, which is reported as added.
-        for part in missing(old, new).into_iter().filter(|part| !is_success(part)) {
-            self.report(
-                removed(part),
-                Place::new(operation, part),
-                "",
-                (Some(part.said(self.old)), None),
-                part.clauses(),
-            );
+        let gone = missing(old, new).into_iter().filter(|part| !is_success(part));
+        let gone = gone.map(|part| (part, removed(part), (Some(part.said(self.old)), None)));
+        for (part, rule, both) in come.chain(gone).collect::<Vec<_>>() {
+            self.report(rule, Place::new(operation, part), "", both, part.clauses());
         }
         let (olds, news) = (known(old, new), known(new, old));
         for part in &news {
@@ -214,15 +203,14 @@ impl Comparison<'_> {
         clauses: &[String],
     ) {
         let list = |found: &SourceValue| found.value.as_array().cloned().unwrap_or_default();
-        let others = list(others);
+        let (others, is_new) = (list(others), effect == Effect::Widens);
+        let id = format!("{}-enum-value-{end}", place.direction);
         for (index, value) in list(these).into_iter().enumerate().filter(|(_, value)| !others.contains(value))
         {
-            let rule =
-                Rule::by_effect(&format!("{}-enum-value-{end}", place.direction), place.direction, effect);
-            let document = if effect == Effect::Widens { self.new } else { self.old };
+            let document = if is_new { self.new } else { self.old };
             let said = Some(SourceValue::new(document, join(&these.pointer, &index.to_string()), value));
-            let both = if effect == Effect::Widens { (None, said) } else { (said, None) };
-            self.report(rule, place, "enum", both, clauses.to_vec());
+            let both = if is_new { (None, said) } else { (said, None) };
+            self.report(Rule::by_effect(&id, place.direction, effect), place, "enum", both, clauses.to_vec());
         }
     }
 }
@@ -251,7 +239,6 @@ fn is_success(part: &Part) -> bool {
 
 /// The rule for a part that is new.
 fn added(part: &Part) -> Rule {
-    let direction = part.direction;
     if part.value("observable") == Some(&Value::Bool(false)) {
         return Rule::named("text-changed");
     }
@@ -260,16 +247,15 @@ fn added(part: &Part) -> Rule {
     }
     let (end, effect) =
         if part.has("required") { ("added-required", Effect::Narrows) } else { ("added", Effect::Adds) };
-    Rule::by_effect(&format!("{}-{end}", subject(part)), direction, effect)
+    Rule::by_effect(&format!("{}-{end}", subject(part)), part.direction, effect)
 }
 
 /// The rule for a part that is gone.
 fn removed(part: &Part) -> Rule {
-    let direction = part.direction;
-    let is_promised = part.has("required") && direction == Direction::Response;
+    let is_promised = part.has("required") && part.direction == Direction::Response;
     let (end, effect) =
         if is_promised { ("removed-required", Effect::Widens) } else { ("removed", Effect::Removes) };
-    Rule::by_effect(&format!("{}-{end}", subject(part)), direction, effect)
+    Rule::by_effect(&format!("{}-{end}", subject(part)), part.direction, effect)
 }
 
 /// What a part is, in the ids of rules.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quote::ToTokens as _;
-use syn::{ImplItem, Item, TraitItem, UseTree};
+use syn::{ImplItem, Item, UseTree};
 
 use super::name::{pascal, snake};
 use crate::document::Document;
@@ -31,30 +31,21 @@ fn scopes(items: &[Item]) -> Vec<Vec<String>> {
         match item {
             Item::Struct(one) => {
                 types.push(one.ident.to_string());
-                scopes.push(
-                    one.fields.iter().filter_map(|field| Some(field.ident.as_ref()?.to_string())).collect(),
-                );
+                let names = one.fields.iter().filter_map(|field| field.ident.as_ref());
+                scopes.push(names.map(ToString::to_string).collect());
             }
             Item::Enum(one) => {
                 types.push(one.ident.to_string());
                 scopes.push(one.variants.iter().map(|variant| variant.ident.to_string()).collect());
             }
-            Item::Trait(one) => {
-                types.push(one.ident.to_string());
-                let function = |item: &TraitItem| match item {
-                    TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
-                    _ => None,
-                };
-                scopes.push(one.items.iter().filter_map(function).collect());
-            }
             Item::Impl(one) if one.trait_.is_none() => {
-                let member = |item: &ImplItem| match item {
-                    ImplItem::Fn(function) => Some(function.sig.ident.to_string()),
-                    ImplItem::Const(constant) => Some(constant.ident.to_string()),
+                let names = one.items.iter().filter_map(|item| match item {
+                    ImplItem::Fn(function) => Some(&function.sig.ident),
+                    ImplItem::Const(constant) => Some(&constant.ident),
                     _ => None,
-                };
+                });
                 let own_type = one.self_ty.to_token_stream().to_string();
-                members.entry(own_type).or_default().extend(one.items.iter().filter_map(member));
+                members.entry(own_type).or_default().extend(names.map(ToString::to_string));
             }
             Item::Mod(one) => {
                 types.push(one.ident.to_string());

@@ -6,7 +6,7 @@ use sallyport_contract::{
 };
 use serde_json::{Value, json};
 
-use super::conformance::laid_out;
+use super::laid_out;
 use crate::{
     artifact::Artifact,
     document::Document,
@@ -16,8 +16,7 @@ use crate::{
 };
 
 /// The file that the server and the client read the table from.
-pub(super) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
-    let contract = Contract::read(document)?;
+pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Artifact, Vec<Problem>> {
     let problem = |(pointer, message): (String, String)| {
         let help = "use another keyword, or add it to the table of constraints in openapi/src/";
         vec![document.problem(pointer, message, help)]
@@ -25,9 +24,9 @@ pub(super) fn emit(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     if let Some(found) = contract.operations.iter().find_map(unsupported) {
         return Err(problem(found));
     }
-    let table = operations(&contract).map_err(|error| problem(("/paths".to_owned(), error.to_string())))?;
+    let table = operations(contract).map_err(|error| problem(("/paths".to_owned(), error.to_string())))?;
     let contents = laid_out(&json!(table), 0) + "\n";
-    Ok(vec![Artifact { path: "openapi/src/generated/table.json", contents }])
+    Ok(Artifact { path: "openapi/src/generated/table.json", contents })
 }
 
 /// The table, as the types of the interpreter read it: a keyword that they do not have is an error.

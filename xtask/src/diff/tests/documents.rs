@@ -1,10 +1,7 @@
 //! Clauses, lines, fingerprints, removals and operations.
 
 use super::{edits::edits, *};
-use crate::{
-    fixture::{pointers, remove},
-    lint,
-};
+use crate::{fixture::remove, lint};
 
 #[test]
 fn lines_clauses_and_values_of_both_documents_are_named() {
@@ -39,7 +36,7 @@ fn a_fingerprint_survives_moved_lines_and_differs_between_changes() {
 #[test]
 fn no_removal_from_the_document_passes_unnoticed_and_none_is_unclassified() {
     let old = contract();
-    let mut all = pointers(old.root(), "");
+    let mut all = old.pointers();
     // The first ones of each keyword stand for the others.
     const OF_EACH: usize = 6;
     let mut seen: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();

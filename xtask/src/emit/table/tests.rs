@@ -92,7 +92,7 @@ fn the_templates_write_every_limit() {
     assert_eq!((keywords.first(), keywords.last()), (Some(&"minimum"), Some(&"x-max-distinct")));
     let listed =
         include_str!("../table.json.jinja").lines().find(|line| line.contains("for keyword in [")).unwrap();
-    let meanings = include_str!("../client/contract.rs.jinja").split_once("set meanings = {").unwrap().1;
+    let meanings = include_str!("../contract.rs.jinja").split_once("set meanings = {").unwrap().1;
     let meanings = meanings.split_once('}').unwrap().0;
     for keyword in keywords {
         assert!(listed.contains(&format!("\"{keyword}\"")), "{keyword} in {listed}");

@@ -1,21 +1,17 @@
-//! Emits what callers need no hand-written code for: a call of `Client` and a command of its program for each operation that returns a
-//! list, and for the search what it can be narrowed by (`x-filter`).
+//! What callers need no hand-written code for: a call of `Client` and a command of its program for each operation that returns a list.
 
 use heck::ToSnakeCase;
 use serde_json::{Value, json};
 
 use crate::{
-    artifact::Artifact,
     document::{Document, join},
-    emit::{name, rust_text},
-    lower,
+    emit::name,
     model::{Contract, Kind, Operation, Schema},
     problem::Problem,
-    template::fill,
 };
 
 /// The hand-written methods of `Client`.
-const CLIENT: &str = include_str!("../../../../client/src/client.rs");
+const CLIENT: &str = include_str!("../../../client/src/client.rs");
 
 /// What `Client` derives, and the other commands of its program.
 const OTHERS: [&str; 4] = ["clone", "completions", "help", "man"];
@@ -35,10 +31,10 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// The arguments of the program that all its commands have.
-const ARGUMENTS: &str = include_str!("../../../../client/src/bin/sallyport/args.rs");
+const ARGUMENTS: &str = include_str!("../../../client/src/bin/sallyport/args.rs");
 
-/// The calls and the setters of the client, and the flags and commands of its program.
-pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artifact>, Vec<Problem>> {
+/// The call of each operation that returns a list and that is not written by hand.
+pub(super) fn gather(document: &Document, contract: &Contract) -> Result<Vec<Value>, Vec<Problem>> {
     let mut calls: Vec<Value> = Vec::new();
     for operation in &contract.operations {
         calls.extend(
@@ -46,16 +42,7 @@ pub(super) fn emit(document: &Document, contract: &Contract) -> Result<Vec<Artif
                 .map_err(|(at, message, help)| vec![document.problem(at, message, help)])?,
         );
     }
-    let mut searches = contract.operations.iter().filter(|operation| operation.page.is_some());
-    let known = json!({ "calls": calls, "search": searches.next(), "opened": lower::opened_enums(contract) });
-    let files = [
-        ("client/src/plain/generated.rs", include_str!("calls.rs.jinja")),
-        ("client/src/search/generated.rs", include_str!("search.rs.jinja")),
-        ("client/src/bin/sallyport/generated.rs", include_str!("program.rs.jinja")),
-    ];
-    // All templates know how a value is sent.
-    let filled = |template: &str| fill(&(include_str!("sent.jinja").to_owned() + template), &known);
-    files.into_iter().map(|(path, template)| rust_text(document, path, &filled(template))).collect()
+    Ok(calls)
 }
 
 /// The call of an operation that returns a list; `None` where it is written by hand, or where a caller must build an object for it.
@@ -73,7 +60,7 @@ fn call(operation: &Operation, others: &[Value]) -> Result<Option<Value>, (Strin
         None => {
             let message = "the client cannot list what this operation returns".to_owned();
             let help = "return `data` or `data.items`, a list of objects with a name of their own, or teach this emitter \
-                        (xtask/src/emit/client/calls.rs)";
+                        (xtask/src/emit/calls.rs)";
             return Err((operation.pointer.clone(), message, help));
         }
     };
