@@ -36,7 +36,7 @@ pub use self::{
 };
 pub use self::{
     database::Store,
-    error::{BadLines, Conflict, LoadError, OpenError, StoreError, UnloadError},
+    error::{BadLines, Conflict, ExportError, LoadError, OpenError, StoreError},
     record_kind::{Field, Form, RecordKind},
     session::{Access, Dialect, Session},
 };
