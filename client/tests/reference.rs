@@ -169,8 +169,8 @@ async fn filters_narrow_a_search() {
     let group = all.items.iter().find_map(|one| one.group_id).unwrap();
     let grouped = search().group(GroupFilter::Id(group)).page(1).await.unwrap();
     assert!(grouped.total > 0 && grouped.items.iter().all(|one| one.group_id == Some(group)));
-    let order = &reference.sample.orders[0];
-    let ordered = search().order_number(order.number.as_str()).page(1).await.unwrap();
+    let (number, _) = reference.sample.orders.first_key_value().unwrap();
+    let ordered = search().order_number(number.as_str()).page(1).await.unwrap();
     assert!(ordered.total < all.total);
 }
 

@@ -1,10 +1,11 @@
 //! The reference server with sample data, for runs without a base URL. Nothing else in this crate knows the server.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
 pub use sallyport_server::contract_page;
-use sallyport_server::data::seed::{Pool, Sample, SeedError, seed};
+use sallyport_server::data::seed::{Sample, SeedError, seed};
 use sallyport_server::domain::address::Address;
 use sallyport_server::domain::instance::Id;
 use sallyport_server::sandbox::{Sandbox, SandboxError, SandboxTokens};
@@ -114,7 +115,7 @@ fn target(url: &str, sample: Sample) -> Result<Target, TargetError> {
     Target::new(url, token, facts(sample), false)
 }
 
-fn texts(addresses: &[Address]) -> Vec<String> {
+fn texts(addresses: &BTreeSet<Address>) -> Vec<String> {
     addresses.iter().map(ToString::to_string).collect()
 }
 
@@ -123,17 +124,17 @@ fn facts(sample: Sample) -> Facts {
     let secret = |fact: Fact, value: &str| Secret::new(fact.variable(), value);
     // The main account is entitled to each.
     let protocols = Contract::embedded().map(|contract| contract.extract.protocols.clone());
-    let pool = |pool: Pool| GatewayPool {
-        region: pool.region,
-        protocol: pool.protocol,
-        gateways: pool.gateways.into_iter().map(|(host, port)| KnownGateway { host, port }).collect(),
+    let pool = |((region, protocol), gateways): (_, Vec<_>)| GatewayPool {
+        region,
+        protocol,
+        gateways: gateways.into_iter().map(|(host, port)| KnownGateway { host, port }).collect(),
     };
     Facts {
         own_addresses: texts(&sample.addresses),
         orders: sample
             .orders
             .into_iter()
-            .map(|order| KnownOrder { addresses: texts(&order.addresses), number: order.number })
+            .map(|(number, addresses)| KnownOrder { addresses: texts(&addresses), number })
             .collect(),
         foreign_addresses: texts(&sample.foreign_addresses),
         foreign_order: Some(sample.foreign_order),

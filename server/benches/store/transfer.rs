@@ -3,7 +3,7 @@
 use std::{fs, process::Command, time::Instant};
 
 use sallyport_server::{
-    data::{export::export, import::import},
+    data::import::import,
     domain::token::{Token, TokenKind},
     store::RecordKind,
 };
@@ -34,7 +34,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     );
 
     let begun = Instant::now();
-    export(store.as_ref(), std::io::sink()).await.unwrap();
+    store.export(std::io::sink()).await.unwrap();
     let seconds = begun.elapsed().as_secs_f64();
     figure(backend.name, "export, instances a second", format_args!("{:.0}", size as f64 / seconds));
     drop(store);

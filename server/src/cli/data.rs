@@ -10,7 +10,6 @@ use std::{
 
 use sallyport_server::{
     data::{
-        export,
         facts::{CONFIGURATION, write as write_facts},
         import, seed,
     },
@@ -101,7 +100,7 @@ pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failu
     let store = database.open().await?;
     let wrong = |error: &dyn std::error::Error| Failure::Failed(format!("{}: {error}", file.display()));
     if file == Path::new("-") {
-        return export::export(store.as_ref(), io::stdout()).await.map(drop).map_err(|error| wrong(&error));
+        return store.export(io::stdout()).await.map(drop).map_err(|error| wrong(&error));
     }
     let exists = || Failure::Failed(format!("{}: already exists; choose another name", file.display()));
     if fs::symlink_metadata(file).is_ok() {
@@ -117,7 +116,7 @@ pub(super) async fn export(database: &Database, file: &Path) -> Result<(), Failu
     // Only the owner may read it, because it has proxy passwords.
     let whole = tempfile::NamedTempFile::new_in(folder).map_err(|error| wrong(&error))?;
     let output = whole.reopen().map_err(|error| wrong(&error))?;
-    let exported = export::export(store.as_ref(), output).await.map_err(|error| wrong(&error))?;
+    let exported = store.export(output).await.map_err(|error| wrong(&error))?;
     whole.as_file().sync_all().map_err(|error| wrong(&error))?;
     whole.persist_noclobber(file).map_err(|failed| match failed.error.kind() {
         io::ErrorKind::AlreadyExists => exists(),

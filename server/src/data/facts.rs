@@ -11,7 +11,7 @@ use std::{
 use minijinja::{Environment, Value, syntax::SyntaxConfig, value::Serde};
 use serde_json::json;
 
-use super::seed::{Pool, Sample, SampleToken};
+use super::seed::{Sample, SampleToken};
 use crate::domain::address::Address;
 
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
@@ -40,19 +40,19 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
     template.add_filter("json", |value: Value| json!(value).to_string());
     let keys = sample.tokens.list().map(|token| token.key).into_iter();
     let orders = sample.orders.iter().take(MAX_LISTED);
-    let protocols: BTreeSet<&str> = sample.gateways.iter().map(|pool| pool.protocol.as_str()).collect();
-    let pools = sample.gateways.iter().map(|Pool { region, protocol, gateways }| {
+    let protocols: BTreeSet<_> = sample.gateways.keys().map(|(_, protocol)| protocol).collect();
+    let pools = sample.gateways.iter().map(|((region, protocol), gateways)| {
         let gateways: Vec<String> = gateways.iter().map(|(host, port)| endpoint(host, *port)).collect();
         json!({ "region": region, "protocol": protocol, "gateways": gateways })
     });
     let facts = json!({
         "keys": keys.filter(|key| !matches!(*key, "api-key" | "expired-api-key")).collect::<Vec<_>>(),
         "groups": sample.groups,
-        "orders": orders.map(|order| json!({ "number": order.number, "addresses": texts(&order.addresses) })).collect::<Vec<_>>(),
-        "foreign_addresses": texts(&sample.foreign_addresses[..sample.foreign_addresses.len().min(MAX_LISTED)]),
+        "orders": orders.map(|(number, addresses)| json!({ "number": number, "addresses": texts(addresses) })).collect::<Vec<_>>(),
+        "foreign_addresses": texts(sample.foreign_addresses.iter().take(MAX_LISTED)),
         "foreign_order": sample.foreign_order,
         "foreign_group": sample.foreign_group,
-        "shared_addresses": texts(&sample.shared_addresses[..sample.shared_addresses.len().min(1)]),
+        "shared_addresses": texts(sample.shared_addresses.first()),
         "regions": [sample.plentiful_region, sample.scarce_region, sample.empty_region],
         "protocols": protocols,
         "pools": pools.collect::<Vec<_>>(),
@@ -64,8 +64,8 @@ fn endpoint(host: &str, port: u16) -> String {
     if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-fn texts(addresses: &[Address]) -> Vec<String> {
-    addresses.iter().map(ToString::to_string).collect()
+fn texts<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> Vec<String> {
+    addresses.into_iter().map(ToString::to_string).collect()
 }
 
 fn lines(items: impl Iterator<Item = String>) -> String {

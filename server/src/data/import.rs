@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, BufRead, Read as _, Seek as _},
+    iter,
 };
 
 use crate::store::{
@@ -40,48 +41,37 @@ pub fn spool(mut input: File) -> io::Result<File> {
 /// # Errors
 /// [`LoadError::Rejected`] lists the invalid lines with their reasons; the store is then unchanged.
 pub async fn import(store: &Store, input: impl BufRead + Send + 'static) -> Result<RecordCounts, LoadError> {
-    store.load(Records { input, number: 0, done: false, line: Vec::new() }).await
+    store.load(lines(input)).await
 }
 
-struct Records<R> {
-    input: R,
-    number: u64,
-    done: bool,
-    /// The current line; its memory is reused for the next one.
-    line: Vec<u8>,
-}
-
-impl<R> Records<R> {
-    fn line(&self, record: Result<Record, String>) -> Line {
-        Line { number: self.number, bytes: self.line.len(), record }
-    }
-}
-
-impl<R: BufRead> Iterator for Records<R> {
-    type Item = io::Result<Line>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.done {
-            self.number += 1;
-            self.line.clear();
-            match self.input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut self.line) {
-                Ok(0) => self.done = true,
+/// The lines of `input` that are not empty, up to the first that cannot be read.
+fn lines(mut input: impl BufRead) -> impl Iterator<Item = io::Result<Line>> {
+    let (mut number, mut is_over) = (0, false);
+    // Its memory is reused for the next line.
+    let mut line = Vec::new();
+    iter::from_fn(move || {
+        while !is_over {
+            number += 1;
+            line.clear();
+            let record = match input.by_ref().take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut line) {
+                Ok(0) => break,
+                // The rest of the input begins in the middle of a line, so it cannot be checked.
                 Ok(length) if length as u64 > MAX_LINE_BYTES => {
-                    // The rest of the input begins in the middle of a line, so it cannot be checked.
-                    self.done = true;
-                    let reason = format!("the line is longer than {MAX_LINE_BYTES} bytes");
-                    return Some(Ok(self.line(Err(reason))));
+                    is_over = true;
+                    Err(format!("the line is longer than {MAX_LINE_BYTES} bytes"))
                 }
-                Ok(_) if self.line.trim_ascii().is_empty() => {}
-                Ok(_) => return Some(Ok(self.line(parse(&self.line)))),
+                Ok(_) if line.trim_ascii().is_empty() => continue,
+                Ok(_) => parse(&line),
                 Err(error) => {
-                    self.done = true;
+                    is_over = true;
                     return Some(Err(error));
                 }
-            }
+            };
+            return Some(Ok(Line { number, bytes: line.len(), record }));
         }
+        is_over = true;
         None
-    }
+    })
 }
 
 fn parse(bytes: &[u8]) -> Result<Record, String> {
@@ -103,9 +93,9 @@ mod tests {
     #[test]
     fn the_length_of_a_line_is_bounded() {
         let input = vec![b' '; MAX_LINE_BYTES as usize * 2];
-        let mut records = Records { input: input.as_slice(), number: 0, done: false, line: Vec::new() };
-        let line = records.next().unwrap().unwrap();
+        let mut lines = lines(input.as_slice());
+        let line = lines.next().unwrap().unwrap();
         assert!(line.record.is_err_and(|reason| reason.contains("longer than")));
-        assert!(records.next().is_none());
+        assert!(lines.next().is_none());
     }
 }

@@ -1,7 +1,5 @@
-//! Data in and out: sample data, exports, imports.
+//! Data in and out: sample data, imports.
 
-#[cfg(feature = "admin")]
-pub mod export;
 #[cfg(feature = "admin")]
 pub mod facts;
 #[cfg(feature = "admin")]

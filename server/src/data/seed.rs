@@ -1,7 +1,7 @@
 //! Stores sample data: every kind of token, account, gateway and instance.
 
 use super::sample;
-pub use super::sample::known::{AddressPorts, Order, Pool, Sample, SampleToken, SampleTokens};
+pub use super::sample::known::{AddressPorts, Pools, Sample, SampleToken, SampleTokens};
 use crate::{
     domain::token::{Token, TokenKind},
     store::{LoadError, Store, StoreError, record::Line},

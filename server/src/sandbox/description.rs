@@ -74,12 +74,12 @@ fn tokens(sample: &Sample) -> BTreeMap<&'static str, TokenDescription> {
 /// Addresses, orders and groups of the main account, the same of another one, and regions with more gateways than one extraction may
 /// ask for, with few and with none.
 fn examples(sample: &Sample) -> Value {
-    let order = sample.orders.first();
+    let order = sample.orders.first_key_value();
     json!({
         "severalPorts": sample.several_ports,
         "ipv6": sample.ipv6,
-        "orderNo": order.map(|order| &order.number),
-        "orderAddress": text(order.and_then(|order| order.addresses.first())),
+        "orderNo": order.map(|(number, _)| number),
+        "orderAddress": text(order.and_then(|(_, addresses)| addresses.first())),
         "groupId": sample.groups.first().map(|group| group.get()),
         "foreignAddress": text(sample.foreign_addresses.first()),
         "sharedAddress": text(sample.shared_addresses.first()),

@@ -124,7 +124,7 @@ pub enum LoadError {
 
 /// Why an export failed.
 #[derive(Debug, thiserror::Error)]
-pub enum UnloadError {
+pub enum ExportError {
     /// The sink failed.
     #[error("the output cannot be written: {0}")]
     Output(#[from] std::io::Error),

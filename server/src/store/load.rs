@@ -1,4 +1,4 @@
-//! Loading records, all or none, and unloading them. Lines are read in the background while earlier ones are stored, and records of one kind that follow
+//! Loading records, all or none, and exporting them. Lines are read in the background while earlier ones are stored, and records of one kind that follow
 //! each other are stored together.
 
 use std::{
@@ -11,12 +11,13 @@ use std::{
 };
 
 use super::{
-    BadLines, Conflict, LoadError, Store, StoreError, UnloadError,
+    BadLines, Conflict, ExportError, LoadError, Store, StoreError,
     record::{Line, Record, RecordCounts, shown_name},
     record_kind::RecordKind,
     session::{Access, Session},
     value::Value,
 };
+use crate::printable::write_json;
 
 /// Maximum number of lines in a batch.
 const BATCH: usize = 4096;
@@ -32,34 +33,33 @@ impl Store {
         Ok(loaded)
     }
 
-    /// Passes every record to `write` with the output, which is returned: from one snapshot, in an order in which they can be loaded, and
-    /// on a thread that may block. Extractions that are stored under a request id are not included.
+    /// Writes every record as a line of JSON, in the format that imports read: from one snapshot, in an order in which they can be
+    /// loaded, and on a thread that may block. Tokens are written as hashes, proxy passwords in clear text. Extractions that are stored
+    /// under a request id are not included.
     ///
     /// # Errors
-    /// A record cannot be written, after which no more follow, or the storage failed.
-    pub async fn unload<W: Send + 'static>(
-        &self,
-        mut output: W,
-        mut write: impl FnMut(&mut W, &Record) -> io::Result<()> + Send + 'static,
-    ) -> Result<(W, RecordCounts), UnloadError> {
-        let unload = move |session: &mut dyn Session| {
-            let mut unloaded = RecordCounts::default();
+    /// The store cannot be read, or the output cannot be written; what has been written by then is incomplete.
+    pub async fn export(&self, output: impl io::Write + Send + 'static) -> Result<RecordCounts, ExportError> {
+        let mut output = io::BufWriter::new(output);
+        let export = move |session: &mut dyn Session| {
+            let mut exported = RecordCounts::default();
             for kind in RecordKind::ALL {
-                session.each::<UnloadError>(&kind.select_all(), &[], &mut |row| {
-                    write(&mut output, &Record::from_row(kind, row)?).map_err(|error| {
+                session.each::<ExportError>(&kind.select_all(), &[], &mut |row| {
+                    write_json(&mut output, &Record::from_row(kind, row)?).map_err(|error| {
                         match error.kind() {
                             // JSON shows what is no value of its field.
                             io::ErrorKind::InvalidData => StoreError::Corrupt(error.to_string()).into(),
-                            _ => UnloadError::Output(error),
+                            _ => ExportError::Output(error),
                         }
                     })?;
-                    unloaded.count(kind);
+                    exported.count(kind);
                     Ok(ControlFlow::Continue(()))
                 })?;
             }
-            Ok((output, unloaded))
+            io::Write::flush(&mut output)?;
+            Ok(exported)
         };
-        self.run(Access::Snapshot, unload).await
+        self.run(Access::Snapshot, export).await
     }
 }
 

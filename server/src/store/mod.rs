@@ -38,7 +38,7 @@ pub use self::{
 };
 pub use self::{
     database::Store,
-    error::{BadLines, Conflict, LoadError, OpenError, StoreError, UnloadError, Unusable},
+    error::{BadLines, Conflict, ExportError, LoadError, OpenError, StoreError, Unusable},
     pool::Pool,
     record_kind::{Field, Form, RecordKind},
     session::{Access, Dialect, Session},

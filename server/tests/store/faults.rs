@@ -1,6 +1,7 @@
 //! What may fail under a running store: each fault has its response, and goes away with its cause.
 
 use std::{
+    io::{self, Write},
     process::Command,
     sync::{
         Arc,
@@ -12,7 +13,7 @@ use std::{
 use sallyport_server::{
     data::seed::{Sample, seed},
     domain::{StaticGroup, extraction::ExtractionQuery, rejection::Rejection, service::Service},
-    store::{postgres::Limits, record::Record},
+    store::postgres::Limits,
 };
 
 use super::{
@@ -38,6 +39,22 @@ fn command(sample: &Sample, request_id: Option<&str>) -> ExtractionQuery {
     ExtractionQuery { request_id: request_id.map(str::to_owned), ..command }
 }
 
+/// An output that takes nothing until it is released.
+struct Waiting(Arc<AtomicBool>);
+
+impl Write for Waiting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        while !self.0.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Otherwise callers who leave and ask again could queue statements without bound.
 async fn callers_who_leave_keep_their_connections_and_others_wait_for_a_while_only(database: Database) {
     let limits = Limits { connections: 2, wait: Duration::from_millis(200), ..Limits::default() };
@@ -48,14 +65,8 @@ async fn callers_who_leave_keep_their_connections_and_others_wait_for_a_while_on
     let connections = store.pool().connections;
     let callers: Vec<_> = (0..connections + 100)
         .map(|_| {
-            let (store, released) = (Arc::clone(&store), Arc::clone(&released));
-            let waits = move |(): &mut (), _: &Record| {
-                while !released.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                Ok(())
-            };
-            tokio::spawn(async move { store.unload((), waits).await })
+            let (store, output) = (Arc::clone(&store), Waiting(Arc::clone(&released)));
+            tokio::spawn(async move { store.export(output).await })
         })
         .collect();
     let is_busy = async |wanted| {

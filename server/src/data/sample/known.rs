@@ -1,6 +1,9 @@
 //! What a tester knows of the sample data.
 
-use std::net::IpAddr;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::IpAddr,
+};
 
 use serde::Serialize;
 
@@ -22,21 +25,21 @@ pub struct Sample {
     /// The tokens.
     pub tokens: SampleTokens,
     /// Every distinct address of the main account, without ports.
-    pub addresses: Vec<Address>,
-    /// Orders of the main account.
-    pub orders: Vec<Order>,
+    pub addresses: BTreeSet<Address>,
+    /// Orders of the main account by number, with the addresses of their instances, without ports.
+    pub orders: BTreeMap<String, BTreeSet<Address>>,
     /// Every group of the main account.
     pub groups: Vec<Id>,
     /// A sample of the main account's instances, as JSON: the fields of a response, and the order number.
     pub instances: Vec<serde_json::Map<String, serde_json::Value>>,
     /// Addresses that only the second account holds.
-    pub foreign_addresses: Vec<Address>,
+    pub foreign_addresses: BTreeSet<Address>,
     /// An order of the second account.
     pub foreign_order: String,
     /// A group of the second account.
     pub foreign_group: Id,
     /// Addresses that both accounts hold.
-    pub shared_addresses: Vec<Address>,
+    pub shared_addresses: BTreeSet<Address>,
     /// A region with more gateways than one extraction may ask for.
     pub plentiful_region: String,
     /// A region with few gateways.
@@ -45,8 +48,8 @@ pub struct Sample {
     pub scarce_count: u32,
     /// A region without gateways.
     pub empty_region: String,
-    /// Every gateway, by region and protocol.
-    pub gateways: Vec<Pool>,
+    /// Every gateway.
+    pub gateways: Pools,
     /// Texts that are part of every stored proxy user name and password, and must not appear in a response.
     pub canaries: Vec<String>,
     /// An IPv4 address of the main account with several ports.
@@ -122,25 +125,8 @@ sample_tokens! {
     http_only "httpOnly" "partly-entitled-api-key" "entitled to http alone": "http-only", Api, NEVER;
 }
 
-/// The gateways of one region and protocol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pool {
-    /// The region.
-    pub region: String,
-    /// The protocol.
-    pub protocol: String,
-    /// Host and port of each.
-    pub gateways: Vec<(String, u16)>,
-}
-
-/// An order with what was bought by it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// Its number.
-    pub number: String,
-    /// The addresses of its instances, each once, without ports.
-    pub addresses: Vec<Address>,
-}
+/// Host and port of gateways, by region and protocol.
+pub type Pools = BTreeMap<(String, String), Vec<(String, u16)>>;
 
 /// An address of the main account with its ports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -1,6 +1,5 @@
 //! The sample data itself. Addresses come from the ranges that are reserved for documentation and benchmarks.
 
-mod accounts;
 mod gateways;
 mod instances;
 pub(super) mod known;
@@ -12,11 +11,10 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use self::known::{AddressPorts, Order, Pool, Sample};
+use self::known::{AddressPorts, Sample, SampleTokens};
 use crate::{
     domain::{
         address::Address,
-        instance::Id,
         token::{Token, TokenKind},
     },
     store::{
@@ -31,31 +29,55 @@ const MAIN: &str = "aurora";
 /// The name of the account whose data the main account must never see.
 const SECOND: &str = "borealis";
 
+/// Accounts with all that they have but tokens and instances, as lines of an import. Whitelist entries that are disabled, have expired or
+/// are for other addresses do not affect a valid one; an account may have each range only once, so they are for nearly the same
+/// addresses. Groups are not in the order of their numbers, and those of the second account lie between those of the main one.
+const ACCOUNTS: &str = include_str!("accounts.jsonl");
+
 /// One of this many instances is in [`Sample::instances`].
 const SHOWN_EVERY: usize = 9;
 
 /// Makes the sample data: the facts about it, and its records in an order in which they can be loaded.
+#[expect(clippy::expect_used, reason = "the lines are constants, and the tests parse each of them")]
 pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> Result<(Sample, Vec<Record>), StoreError> {
     let canary = format!("canary-{:016x}", rand::random::<u64>());
-    let (tokens, mut records) = accounts::make(token);
-    let groups = records.iter().filter(|record| record.kind() == RecordKind::Group);
-    let groups = groups.filter(|group| group.owner() == Some(MAIN));
-    let groups = groups.map(|group| group.get("groupId")).collect::<Result<_, _>>()?;
+    let accounts = ACCOUNTS.lines().map(|line| serde_json::from_str(line).expect("a line of an import"));
+    let mut records: Vec<Record> = accounts.collect();
+    let groups = |owner| {
+        let groups = records.iter().filter(|record| record.kind() == RecordKind::Group);
+        let groups = groups.filter(|group| group.owner() == Some(owner));
+        groups.map(|group| group.get("groupId")).collect::<Result<Vec<_>, _>>()
+    };
+    let (groups, foreign_groups) = (groups(MAIN)?, groups(SECOND)?);
+    let tokens = SampleTokens::new(|account, kind, [expires, revoked]| {
+        let token = token(kind);
+        records.push(Record::new(
+            RecordKind::Token,
+            [
+                ("account", account.into()),
+                ("sha256", token.digest().into()),
+                ("kind", kind.into()),
+                ("createdAt", time("2019-06-01T00:00:00Z").into()),
+                ("expiresAt", expires.map(time).into()),
+                ("revokedAt", revoked.map(time).into()),
+            ],
+        ));
+        token
+    });
     let gateways: Vec<_> = gateways::make(&canary).collect();
-    let main: Vec<_> = instances::main(&canary).collect();
-    let second: Vec<_> = instances::second(&canary).collect();
+    let (main, second) = (instances::make(MAIN, &canary), instances::make(SECOND, &canary));
     let (own, foreign) = (addresses(&main)?, addresses(&second)?);
     let sample = Sample {
         loaded: RecordCounts::default(),
         tokens,
-        addresses: own.iter().copied().collect(),
         orders: orders(&main)?,
         groups,
         instances: main.iter().step_by(SHOWN_EVERY).map(shown).collect(),
         foreign_addresses: foreign.difference(&own).copied().collect(),
         foreign_order: instances::SECOND_ORDER.to_owned(),
-        foreign_group: accounts::FOREIGN_GROUP,
+        foreign_group: foreign_groups[0],
         shared_addresses: own.intersection(&foreign).copied().collect(),
+        addresses: own,
         plentiful_region: gateways::PLENTIFUL.0.to_owned(),
         scarce_region: gateways::SCARCE.0.to_owned(),
         scarce_count: gateways::SCARCE.1.into(),
@@ -88,40 +110,31 @@ fn most_ports(instances: &[Record], is_wanted: fn(&IpAddr) -> bool) -> Result<Ad
     for instance in instances {
         ports.entry(instance.get("ip")?).or_default().push(instance.get("port")?);
     }
+    let held = ports.into_iter().map(|(ip, ports)| AddressPorts { ip, ports });
     let clear =
-        ports.into_iter().filter(|(ip, ports)| is_wanted(ip) && ports.is_sorted_by(|one, next| one < next));
-    let held = clear.map(|(ip, ports)| AddressPorts { ip, ports });
-    // The first address wins among those with equally many ports.
-    let best = held.reduce(|best, other| if other.ports.len() > best.ports.len() { other } else { best });
+        held.filter(|AddressPorts { ip, ports }| is_wanted(ip) && ports.is_sorted_by(|one, next| one < next));
+    // The last of the greatest, and so the first address.
+    let best = clear.rev().max_by_key(|held| held.ports.len());
     Ok(best.unwrap_or(AddressPorts { ip: IpAddr::from([0, 0, 0, 0]), ports: Vec::new() }))
 }
 
-fn pools(gateways: &[Record]) -> Result<Vec<Pool>, StoreError> {
-    let mut pools: BTreeMap<(String, String), Vec<(String, u16)>> = BTreeMap::new();
+fn pools(gateways: &[Record]) -> Result<known::Pools, StoreError> {
+    let mut pools = known::Pools::new();
     for gateway in gateways {
         let pool = pools.entry((gateway.get("region")?, gateway.get("protocol")?)).or_default();
         pool.push((gateway.get("host")?, gateway.get("port")?));
     }
-    let pool = |((region, protocol), gateways)| Pool { region, protocol, gateways };
-    Ok(pools.into_iter().map(pool).collect())
+    Ok(pools)
 }
 
-fn orders(instances: &[Record]) -> Result<Vec<Order>, StoreError> {
-    let mut orders: BTreeMap<String, BTreeSet<Address>> = BTreeMap::new();
+fn orders(instances: &[Record]) -> Result<BTreeMap<String, BTreeSet<Address>>, StoreError> {
+    let mut orders = BTreeMap::<_, BTreeSet<_>>::new();
     for instance in instances {
         if let Some(number) = instance.get("orderNo")? {
             orders.entry(number).or_default().insert(Address { ip: instance.get("ip")?, port: None });
         }
     }
-    let order =
-        |(number, addresses): (_, BTreeSet<_>)| Order { number, addresses: addresses.into_iter().collect() };
-    Ok(orders.into_iter().map(order).collect())
-}
-
-/// A constant identifier of the sample data.
-#[expect(clippy::expect_used, reason = "evaluated when compiled: a number below 1 would stop the build")]
-const fn id(number: i64) -> Id {
-    Id::new(number).expect("an identifier is 1 or more")
+    Ok(orders)
 }
 
 /// A constant time of the sample data.

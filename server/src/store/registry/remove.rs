@@ -112,7 +112,7 @@ fn numbers(
     conditions: &[Condition],
     lock: &str,
 ) -> Result<Vec<i64>> {
-    if !matches!(kind, RecordKind::Account | RecordKind::Group) {
+    if referring(kind).is_empty() {
         return Ok(Vec::new());
     }
     let query = Query::new(&format!("SELECT t.id FROM {} AS t WHERE TRUE", kind.table()));
@@ -124,36 +124,45 @@ fn numbers(
 /// The instances of a group, by the index that begins with their account.
 const OF_GROUP: &str = "account_id = (SELECT account_id FROM groups WHERE id = $1) AND group_id = $1";
 
-/// What refers to a record, in words. Fails if that keeps the record.
+/// The kinds of what refers to a record of this kind, with the condition that it meets.
+fn referring(kind: RecordKind) -> Vec<(RecordKind, &'static str)> {
+    match kind {
+        RecordKind::Account => {
+            let owned = RecordKind::ALL.into_iter().filter(|kind| kind.has_owner());
+            owned.map(|kind| (kind, "account_id = $1")).collect()
+        }
+        RecordKind::Group => vec![(RecordKind::Instance, OF_GROUP)],
+        _ => Vec::new(),
+    }
+}
+
+/// What refers to a record, in words such as "2 tokens, 1 group". Fails if that keeps the record.
 fn check_dependents(
     session: &mut dyn Session,
     kind: RecordKind,
     number: i64,
     of: Dependents,
 ) -> Result<Option<String>> {
-    let sql = "SELECT name FROM accounts WHERE id = $1";
-    let (dependents, is_allowed, name, advice) = if kind == RecordKind::Account {
-        let name: Option<String> = session.first(sql, &[number.into()])?;
-        let advice = "remove them first, or all together with --with-data";
-        (
-            accounts::belongings(session, number)?,
-            of.with_data,
-            format!("{:?}", name.unwrap_or_default()),
-            advice,
-        )
-    } else {
-        let count = format!("SELECT count(*) FROM instances WHERE {OF_GROUP}");
-        let count = session.number(&count, &[number.into()])?;
-        let words = (count > 0).then(|| counted(count, "instance"));
-        let advice = "put them into another group, or pass --ungroup to leave them without a group";
-        (words, of.ungroup, number.to_string(), advice)
-    };
-    match dependents {
-        Some(words) if !is_allowed => {
-            super::rejected(format!("{} {name} has {words}; {advice}", kind.noun()))
-        }
-        dependents => Ok(dependents),
+    let mut words = Vec::new();
+    for (kind, condition) in referring(kind) {
+        let sql = format!("SELECT count(*) FROM {} WHERE {condition}", kind.table());
+        let count = session.number(&sql, &[number.into()])?;
+        words.extend((count > 0).then(|| counted(count, kind.noun())));
     }
+    let words = words.join(", ");
+    let is_account = kind == RecordKind::Account;
+    if words.is_empty() || (if is_account { of.with_data } else { of.ungroup }) {
+        return Ok(Some(words).filter(|words| !words.is_empty()));
+    }
+    let (name, advice) = if is_account {
+        let name = session.first::<String>("SELECT name FROM accounts WHERE id = $1", &[number.into()])?;
+        let name = format!("{:?}", name.unwrap_or_default());
+        (name, "remove them first, or all together with --with-data")
+    } else {
+        let advice = "put them into another group, or pass --ungroup to leave them without a group";
+        (number.to_string(), advice)
+    };
+    super::rejected(format!("{} {name} has {words}; {advice}", kind.noun()))
 }
 
 fn remove_dependents(session: &mut dyn Session, kind: RecordKind, number: i64) -> Result<()> {
@@ -166,7 +175,7 @@ fn remove_dependents(session: &mut dyn Session, kind: RecordKind, number: i64) -
     let highest = session.number(highest, &[number.into()])?;
     rules::retire(session, highest)?;
     // Instances refer to groups.
-    let owned = RecordKind::ALL.into_iter().rev().filter(|kind| kind.has_owner()).map(RecordKind::table);
+    let owned = referring(kind).into_iter().rev().map(|(owned, _)| owned.table());
     for table in owned.chain(["extractions"]) {
         session.execute(&format!("DELETE FROM {table} WHERE account_id = $1"), &[number.into()])?;
     }
