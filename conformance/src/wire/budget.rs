@@ -53,15 +53,15 @@ pub struct Usage {
 #[derive(Debug)]
 pub struct Meter {
     budget: Budget,
+    begun: Mutex<Instant>,
     pace: Pace,
     state: Mutex<State>,
     /// Notified whenever a reservation ends.
     settled: Notify,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
-    begun: Instant,
     used: Usage,
     /// Gateways reserved for requests in flight.
     reserved: u64,
@@ -147,26 +147,18 @@ impl Default for Budget {
 impl Meter {
     /// A meter that starts now.
     pub fn new(budget: Budget) -> Self {
-        let begun = Instant::now();
         Self {
-            pace: Pace::new(budget.rate, begun),
+            pace: Pace::new(budget.rate),
             budget,
-            state: Mutex::new(State {
-                begun,
-                used: Usage::default(),
-                reserved: 0,
-                in_flight: 0,
-                has_responded: false,
-                unreachable_since: None,
-                unreachable_at: None,
-            }),
+            begun: Mutex::new(Instant::now()),
+            state: Mutex::default(),
             settled: Notify::new(),
         }
     }
 
     /// Starts the time of the run anew: what was waited for the target before does not count.
     pub(crate) fn begin(&self) {
-        lock(&self.state).begun = Instant::now();
+        *lock(&self.begun) = Instant::now();
     }
 
     /// Takes one request out of the budget, and reserves the gateways that it may cost. Requests in flight may give back what
@@ -277,11 +269,6 @@ impl Meter {
         (wait < self.time_left()).then_some(wait)
     }
 
-    /// Gateways that the target has returned so far.
-    pub(crate) fn gateways_taken(&self) -> u64 {
-        self.usage().gateways
-    }
-
     /// What throttling did so far.
     pub fn throttling(&self) -> Throttling {
         self.pace.throttling()
@@ -289,7 +276,7 @@ impl Meter {
 
     /// Time left before the limit of wall time.
     pub fn time_left(&self) -> Duration {
-        self.budget.wall.saturating_sub(lock(&self.state).begun.elapsed())
+        self.budget.wall.saturating_sub(lock(&self.begun).elapsed())
     }
 
     /// What was used so far.
@@ -299,7 +286,7 @@ impl Meter {
 
     /// The error of a target that returned more gateways than the budget has, which only the last request of a run may show.
     pub fn overdrawn(&self) -> Option<BudgetError> {
-        let (limit, taken) = (self.budget.gateways, self.gateways_taken());
+        let (limit, taken) = (self.budget.gateways, self.usage().gateways);
         (taken > limit).then_some(BudgetError::Overdrawn { limit, taken })
     }
 }

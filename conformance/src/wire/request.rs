@@ -13,7 +13,7 @@ use crate::contract::Operation;
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A request with arbitrary content: repeated keys, raw query text, any header, any bytes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use]
 pub struct Request {
     method: String,
@@ -28,8 +28,9 @@ pub struct Request {
     given: Option<Arc<[String]>>,
 }
 
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
+    #[default]
     None,
     /// Members of a JSON object. Requests are copied for every recording and a batch may be long, so copies share them.
     Fields(Arc<Map<String, Value>>),
@@ -62,18 +63,7 @@ impl Request {
     }
 
     fn new(method: &str, path: &str, query: Vec<Pair>) -> Self {
-        Self {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            query,
-            spelling: QuerySpelling::Usual,
-            headers: Vec::new(),
-            body: Body::None,
-            gives_nothing: false,
-            is_invalid: false,
-            is_recorded: false,
-            given: None,
-        }
+        Self { method: method.to_owned(), path: path.to_owned(), query, ..Self::default() }
     }
 
     /// A recorded request of another client, without headers and body. Pairs of its query are decoded where possible.
@@ -85,7 +75,8 @@ impl Request {
             Some(Pair { name: Some(decoded(name)?), value: decoded(value)? })
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        let pairs = pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.to_owned() }));
+        let pairs =
+            pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.to_owned() }));
         Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
     }
 
