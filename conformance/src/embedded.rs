@@ -19,7 +19,7 @@ use crate::target::{
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
 pub struct Reference {
-    running: RunningServer,
+    running: Box<RunningServer>,
     target: Target,
 }
 
@@ -59,7 +59,7 @@ impl Reference {
     pub async fn start_with(tokens: SandboxTokens) -> Result<Self, ReferenceError> {
         let sandbox = Sandbox::start_with(tokens, |config| config).await?;
         let target = sandbox_target(&sandbox)?;
-        Ok(Self { running: sandbox.into_server(), target })
+        Ok(Self { running: sandbox.into_server().into(), target })
     }
 
     /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
@@ -74,7 +74,7 @@ impl Reference {
         let sample = seed(config.store.as_ref()).await?;
         let running = start(config)?;
         let target = target(&url(&running), sample)?;
-        Ok(Self { running, target })
+        Ok(Self { running: running.into(), target })
     }
 
     /// The server as a target, with every fact.
