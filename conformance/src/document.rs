@@ -198,22 +198,19 @@ impl<'a> Item<'a> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wrong_type("true or false"))
     }
 
-    pub(crate) fn integer(&self, allowed: std::ops::RangeInclusive<i64>) -> Result<i64, ConfigError> {
+    /// An integer in a range that its type holds.
+    pub(crate) fn number<T: TryFrom<i64>>(
+        &self,
+        allowed: std::ops::RangeInclusive<i64>,
+    ) -> Result<T, ConfigError> {
         let expected = match (*allowed.start(), *allowed.end()) {
             (start, i64::MAX) => format!("an integer of at least {start}"),
             (start, end) => format!("an integer from {start} to {end}"),
         };
         let integer = self.value.get_ref().as_integer().ok_or_else(|| self.wrong_type(&expected))?;
         let number = i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix());
-        number.ok().filter(|number| allowed.contains(number)).ok_or_else(|| self.wrong(&expected))
-    }
-
-    /// An integer in a range that its type holds.
-    pub(crate) fn number<T: TryFrom<i64>>(
-        &self,
-        allowed: std::ops::RangeInclusive<i64>,
-    ) -> Result<T, ConfigError> {
-        self.integer(allowed)?.try_into().map_err(|_| self.wrong("a smaller number"))
+        let number = number.ok().filter(|number| allowed.contains(number));
+        number.and_then(|number| number.try_into().ok()).ok_or_else(|| self.wrong(&expected))
     }
 
     /// A number above 0, up to 1.

@@ -20,16 +20,8 @@ use crate::target::{
 /// A running reference server, and the target that it makes.
 #[derive(Debug)]
 pub struct Reference {
-    server: Server,
+    running: Box<RunningServer>,
     target: Target,
-}
-
-#[derive(Debug)]
-enum Server {
-    /// On a temporary database of its own, with a clock that can be set.
-    Sandbox(Box<Sandbox>),
-    /// On a store that it was given.
-    Plain(Box<RunningServer>),
 }
 
 /// Why the reference server can't be had.
@@ -68,7 +60,7 @@ impl Reference {
     pub async fn start_with(tokens: SandboxTokens) -> Result<Self, ReferenceError> {
         let sandbox = Sandbox::start_with(tokens, |config| config).await?;
         let target = sandbox_target(&sandbox)?;
-        Ok(Self { server: Server::Sandbox(Box::new(sandbox)), target })
+        Ok(Self { running: sandbox.into_server().into(), target })
     }
 
     /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
@@ -83,7 +75,7 @@ impl Reference {
         let sample = seed(config.store.as_ref()).await?;
         let running = start(config)?;
         let target = target(&url(&running), sample)?;
-        Ok(Self { server: Server::Plain(Box::new(running)), target })
+        Ok(Self { running: running.into(), target })
     }
 
     /// The server as a target, with every fact.
@@ -95,10 +87,7 @@ impl Reference {
     /// Stops the server.
     pub async fn close(self) {
         // Calls that are still running go down with the runtime.
-        let _ = match self.server {
-            Server::Sandbox(sandbox) => sandbox.close(Self::CLOSING).await,
-            Server::Plain(running) => running.close(Self::CLOSING).await,
-        };
+        let _ = self.running.close(Self::CLOSING).await;
     }
 }
 

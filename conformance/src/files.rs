@@ -27,22 +27,19 @@ pub fn replace<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (file, beside) = create_beside(path)?;
+    let (beside, file) = create_beside(path)?;
     let mut file = BufWriter::new(file);
-    let replaced = write(&mut file).and_then(|()| {
-        file.flush()?;
-        file.get_ref().sync_all()?;
-        match std::fs::rename(&beside, path) {
-            // A file that is mounted, as containers do it, can only be written where it is.
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
-                std::fs::copy(&beside, path)?;
-                Ok(std::fs::remove_file(&beside)?)
-            }
-            renamed => Ok(renamed?),
+    write(&mut file)?;
+    file.flush()?;
+    file.get_ref().sync_all()?;
+    match std::fs::rename(&beside.0, path) {
+        // A file that is mounted, as containers do it, can only be written where it is.
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+            std::fs::copy(&beside.0, path)?;
         }
-    });
-    finish(&beside, replaced.is_err());
-    replaced
+        renamed => renamed?,
+    }
+    Ok(())
 }
 
 /// Finds out whether a file can be replaced, before the work that gives its content.
@@ -53,9 +50,7 @@ pub fn check(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    let (_, beside) = create_beside(path)?;
-    finish(&beside, true);
-    Ok(())
+    create_beside(path).map(drop)
 }
 
 /// Removes what a process that ends now would leave of files that are being written.
@@ -68,38 +63,34 @@ pub fn remove_unfinished() {
 
 /// Creates a file in the same folder, since a rename works within one file system. Its name begins with a dot and does not end
 /// as the other does, so that whatever reads all files of the folder, such as `*.prom`, leaves it out.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+fn create_beside(path: &Path) -> io::Result<(Unfinished, File)> {
     let name = path.file_name().ok_or_else(|| io::Error::other("expected the path of a file"))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}.tmp", std::process::id()));
-    let beside = path.with_file_name(hidden);
+    let beside = Unfinished(path.with_file_name(hidden));
     // A process with the same number may have left it. What is there is removed, never followed or written to.
-    let _ = std::fs::remove_file(&beside);
+    let _ = std::fs::remove_file(&beside.0);
     // First, since a signal may end the process at any moment.
-    lock(&UNFINISHED).insert(beside.clone());
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&beside)
-        .inspect_err(|_| finish(&beside, false))?;
+    lock(&UNFINISHED).insert(beside.0.clone());
+    let file = OpenOptions::new().write(true).create_new(true).open(&beside.0)?;
     if let Ok(old) = std::fs::symlink_metadata(path)
         && old.is_file()
-        && let Err(error) = file.set_permissions(old.permissions())
     {
-        finish(&beside, true);
-        return Err(error);
+        file.set_permissions(old.permissions())?;
     }
-    Ok((file, beside))
+    Ok((beside, file))
 }
 
-/// Ends the writing of a file beside another one.
-fn finish(beside: &Path, is_removed: bool) {
-    if is_removed {
-        // The error that matters is the one before.
-        let _ = std::fs::remove_file(beside);
+/// A file that is being written beside another one.
+struct Unfinished(PathBuf);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // It has replaced the other one, or the error that matters is the one before.
+        let _ = std::fs::remove_file(&self.0);
+        lock(&UNFINISHED).remove(&self.0);
     }
-    lock(&UNFINISHED).remove(beside);
 }
 
 /// Reads a file of at most `max` bytes. A pipe has to give its content within ten seconds.

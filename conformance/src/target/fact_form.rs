@@ -22,12 +22,12 @@ impl Entry<'_> {
     }
 
     pub(super) fn integer(&self) -> Result<i64, ConfigError> {
-        self.item.integer(1..=i64::MAX)
+        self.item.number(1..=i64::MAX)
     }
 
     pub(super) fn integers(&self) -> Result<Vec<i64>, ConfigError> {
         let items = self.item.items("a list of whole numbers")?;
-        items.iter().map(|item| item.integer(1..=i64::MAX)).collect()
+        items.iter().map(|item| item.number(1..=i64::MAX)).collect()
     }
 
     pub(super) fn ip(&self) -> Result<Ipv4Addr, ConfigError> {

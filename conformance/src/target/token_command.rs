@@ -71,7 +71,11 @@ impl TokenCommand {
             _ => return Err(failed(format!("took more than {} s", time.as_secs()))),
         };
         match text.trim() {
-            token if !token.is_empty() && !token.contains(char::is_whitespace) && !is_too_long(&text) => {
+            token
+                if !token.is_empty()
+                    && !token.contains(char::is_whitespace)
+                    && text.len() as u64 <= MAX_LENGTH =>
+            {
                 Ok(Secret::new("API_KEY", token))
             }
             _ => Err(failed("printed something else than one token".to_owned())),
@@ -93,10 +97,6 @@ fn ended_by(deadline: Instant, child: &mut Child) -> std::io::Result<Option<Exit
         }
         std::thread::sleep(PAUSE);
     }
-}
-
-fn is_too_long(text: &str) -> bool {
-    u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH)
 }
 
 #[cfg(test)]

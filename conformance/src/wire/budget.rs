@@ -3,7 +3,6 @@
 
 use std::num::NonZeroU32;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
@@ -55,27 +54,19 @@ pub struct Usage {
 pub struct Meter {
     budget: Budget,
     begun: Mutex<Instant>,
-    requests: AtomicU64,
-    gateways: Mutex<Gateways>,
+    pace: Pace,
+    state: Mutex<State>,
     /// Notified whenever a reservation ends.
     settled: Notify,
-    bytes: AtomicU64,
-    pace: Pace,
-    connectivity: Mutex<Connectivity>,
 }
 
 #[derive(Debug, Default)]
-struct Gateways {
-    /// Returned by the target.
-    taken: u64,
-    /// Reserved for requests in flight.
+struct State {
+    used: Usage,
+    /// Gateways reserved for requests in flight.
     reserved: u64,
     /// Requests in flight that may take some.
     in_flight: usize,
-}
-
-#[derive(Debug, Default)]
-struct Connectivity {
     has_responded: bool,
     unreachable_since: Option<Instant>,
     /// When a connection could not be made last.
@@ -156,16 +147,12 @@ impl Default for Budget {
 impl Meter {
     /// A meter that starts now.
     pub fn new(budget: Budget) -> Self {
-        let begun = Instant::now();
         Self {
-            pace: Pace::new(budget.rate, begun),
+            pace: Pace::new(budget.rate),
             budget,
-            begun: Mutex::new(begun),
-            requests: AtomicU64::new(0),
-            gateways: Mutex::default(),
+            begun: Mutex::new(Instant::now()),
+            state: Mutex::default(),
             settled: Notify::new(),
-            bytes: AtomicU64::new(0),
-            connectivity: Mutex::default(),
         }
     }
 
@@ -196,11 +183,11 @@ impl Meter {
         if self.time_left().is_zero() {
             return Err(BudgetError::Wall(wall.as_secs()));
         }
-        let mut counts = lock(&self.gateways);
-        let Some(left) = limit.checked_sub(counts.taken) else {
-            return Err(BudgetError::Overdrawn { limit, taken: counts.taken });
+        let mut state = lock(&self.state);
+        let Some(left) = limit.checked_sub(state.used.gateways) else {
+            return Err(BudgetError::Overdrawn { limit, taken: state.used.gateways });
         };
-        let free = left.saturating_sub(counts.reserved);
+        let free = left.saturating_sub(state.reserved);
         let (required, wanted) = match cost {
             GatewayCost::Nothing => (0, 0),
             GatewayCost::Exactly(gateways) => (gateways, gateways),
@@ -210,12 +197,12 @@ impl Meter {
             return Err(BudgetError::Gateways(limit));
         }
         let may_take = cost != GatewayCost::Nothing;
-        if may_take && (required > free || counts.in_flight >= self.max_concurrent_extractions()) {
+        if may_take && (required > free || state.in_flight >= self.max_concurrent_extractions()) {
             return Ok(None);
         }
-        add_within(&self.requests, 1, max_requests).map_err(|()| BudgetError::Requests(max_requests))?;
-        counts.reserved = counts.reserved.saturating_add(wanted);
-        counts.in_flight = counts.in_flight.saturating_add(may_take.into());
+        add_within(&mut state.used.requests, 1, max_requests).ok_or(BudgetError::Requests(max_requests))?;
+        state.reserved = state.reserved.saturating_add(wanted);
+        state.in_flight = state.in_flight.saturating_add(may_take.into());
         Ok(Some(Reservation { meter: self, cost, reserved: wanted, taken: wanted }))
     }
 
@@ -232,7 +219,7 @@ impl Meter {
     pub fn take_bytes(&self, bytes: usize) -> Result<(), BudgetError> {
         let limit = self.budget.bytes;
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-        add_within(&self.bytes, bytes, limit).map_err(|()| BudgetError::Bytes(limit))
+        add_within(&mut lock(&self.state).used.bytes, bytes, limit).ok_or(BudgetError::Bytes(limit))
     }
 
     /// Waits until the next request may be sent at the current rate.
@@ -251,29 +238,28 @@ impl Meter {
 
     /// Notes whether a connection could be made.
     pub(super) fn note_connection<T>(&self, result: &Result<T, WireFailure>) {
-        let mut connectivity = lock(&self.connectivity);
+        let mut state = lock(&self.state);
         match result {
-            Ok(_) => (connectivity.has_responded, connectivity.unreachable_since) = (true, None),
+            Ok(_) => (state.has_responded, state.unreachable_since) = (true, None),
             Err(failure) if failure.kind == FailureKind::Connect => {
-                connectivity.unreachable_at = Some(Instant::now());
-                connectivity.unreachable_since =
-                    connectivity.unreachable_since.or(connectivity.unreachable_at);
+                state.unreachable_at = Some(Instant::now());
+                state.unreachable_since = state.unreachable_since.or(state.unreachable_at);
             }
             // Somebody listened, so that another wait may begin.
-            Err(failure) if failure.kind == FailureKind::Broken => connectivity.unreachable_since = None,
+            Err(failure) if failure.kind == FailureKind::Broken => state.unreachable_since = None,
             Err(_) => {}
         }
     }
 
     /// Whether to try again to connect to a target that can't be reached: it responded before and may be restarting.
     pub(super) fn should_reconnect(&self) -> bool {
-        let Connectivity { has_responded, unreachable_since, .. } = *lock(&self.connectivity);
+        let State { has_responded, unreachable_since, .. } = *lock(&self.state);
         has_responded && unreachable_since.is_some_and(|since| since.elapsed() < RECONNECT_WINDOW)
     }
 
     /// Whether a target that responded before could not be reached at some time since then, a short time ago.
     pub(super) fn restarted_since(&self, then: Instant) -> bool {
-        let Connectivity { has_responded, unreachable_at, .. } = *lock(&self.connectivity);
+        let State { has_responded, unreachable_at, .. } = *lock(&self.state);
         has_responded && unreachable_at.is_some_and(|at| at >= then) && then.elapsed() < RECONNECT_WINDOW
     }
 
@@ -281,11 +267,6 @@ impl Meter {
     pub(crate) fn remaining_wait(&self) -> Option<Duration> {
         let wait = self.pace.retry_at()?.checked_duration_since(Instant::now())?;
         (wait < self.time_left()).then_some(wait)
-    }
-
-    /// Gateways that the target has returned so far.
-    pub(crate) fn gateways_taken(&self) -> u64 {
-        lock(&self.gateways).taken
     }
 
     /// What throttling did so far.
@@ -300,16 +281,12 @@ impl Meter {
 
     /// What was used so far.
     pub fn usage(&self) -> Usage {
-        Usage {
-            requests: self.requests.load(Ordering::Relaxed),
-            gateways: self.gateways_taken(),
-            bytes: self.bytes.load(Ordering::Relaxed),
-        }
+        lock(&self.state).used
     }
 
     /// The error of a target that returned more gateways than the budget has, which only the last request of a run may show.
     pub fn overdrawn(&self) -> Option<BudgetError> {
-        let (limit, taken) = (self.budget.gateways, self.gateways_taken());
+        let (limit, taken) = (self.budget.gateways, self.usage().gateways);
         (taken > limit).then_some(BudgetError::Overdrawn { limit, taken })
     }
 }
@@ -327,11 +304,11 @@ impl Reservation<'_> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        let mut counts = lock(&self.meter.gateways);
-        counts.reserved = counts.reserved.saturating_sub(self.reserved);
-        counts.in_flight = counts.in_flight.saturating_sub((self.cost != GatewayCost::Nothing).into());
-        counts.taken = counts.taken.saturating_add(self.taken);
-        drop(counts);
+        let mut state = lock(&self.meter.state);
+        state.reserved = state.reserved.saturating_sub(self.reserved);
+        state.in_flight = state.in_flight.saturating_sub((self.cost != GatewayCost::Nothing).into());
+        state.used.gateways = state.used.gateways.saturating_add(self.taken);
+        drop(state);
         self.meter.settled.notify_waiters();
     }
 }
@@ -347,9 +324,9 @@ fn in_seconds<S: serde::Serializer>(wall: &Duration, serializer: S) -> Result<S:
     serializer.serialize_u64(wall.as_secs())
 }
 
-fn add_within(counter: &AtomicU64, amount: u64, limit: u64) -> Result<(), ()> {
-    let add = |used: u64| used.checked_add(amount).filter(|total| *total <= limit);
-    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).map(drop).map_err(drop)
+fn add_within(used: &mut u64, amount: u64, limit: u64) -> Option<()> {
+    *used = used.checked_add(amount).filter(|total| *total <= limit)?;
+    Some(())
 }
 
 #[cfg(test)]

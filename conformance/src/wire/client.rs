@@ -1,7 +1,6 @@
 // Durations, counts and sizes come from the target here.
 #![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
 
-use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -155,18 +154,12 @@ impl Wire {
         };
         let token = renewal.current();
         let exchange = self.send_until_served(case, &request, cost, policy, &mut record).await?;
-        match &exchange.result {
-            Ok(response) if response.status == UNAUTHORIZED => {}
-            Ok(response) => {
-                // What is throttled or forbidden, or fails, may not have come as far as the token.
-                if (200..300).contains(&response.status) {
-                    renewal.note_accepted(&token);
-                }
-                return Ok(exchange);
-            }
-            Err(_) => return Ok(exchange),
+        let status = exchange.result.as_ref().ok().map(|response| response.status);
+        // What is throttled or forbidden, or fails, may not have come as far as the token.
+        if status.is_some_and(|status| (200..300).contains(&status)) {
+            renewal.note_accepted(&token);
         }
-        if !renewal.renew(&token, &self.redactor).await {
+        if status != Some(UNAUTHORIZED) || !renewal.renew(&token, &self.redactor).await {
             return Ok(exchange);
         }
         self.send_until_served(case, &request, cost, policy, &mut record).await
@@ -208,7 +201,9 @@ impl Wire {
             let (begun, sent) = (Timestamp::now(), Instant::now());
             let request = self.fitting(request);
             let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
-            let result = self.exchange(&self.with_current_token(&request), &user_agent, reuses).await?;
+            // Recordings keep the first token, so that a renewal makes no other request of it.
+            let renewed = self.options.renewal.as_ref().map(|renewal| renewal.applied(&request));
+            let result = self.exchange(renewed.as_ref().unwrap_or(&request), &user_agent, reuses).await?;
             drop((alone, beside_others));
             let mut exchange =
                 Exchange { index: 0, request, result, begun, elapsed: sent.elapsed(), user_agent };
@@ -287,14 +282,6 @@ impl Wire {
         let add =
             |request: Request, header: &ExtraHeader| request.header(&header.name, header.value.expose());
         self.options.headers.iter().fold(request.clone(), add)
-    }
-
-    /// The request with the token that was given last. Recordings keep the first one, so that a renewal makes no other request of it.
-    fn with_current_token<'a>(&self, request: &'a Request) -> Cow<'a, Request> {
-        match &self.options.renewal {
-            Some(renewal) => Cow::Owned(renewal.applied(request.clone(), &renewal.current())),
-            None => Cow::Borrowed(request),
-        }
     }
 
     /// The request as the target's version of HTTP allows it. HTTP/2 forbids white space around the value of a header (RFC 9113,

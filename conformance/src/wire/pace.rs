@@ -24,7 +24,7 @@ pub struct Throttling {
 #[derive(Debug)]
 pub(crate) struct Pace(Mutex<State>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// The tester's rate, in requests per second.
     ceiling: Option<f64>,
@@ -38,8 +38,8 @@ struct State {
     served_at: Option<Instant>,
     /// When the rate last fell.
     fell_at: Option<Instant>,
-    /// When the next request may be sent.
-    next: Instant,
+    /// When the next request may be sent; none for at once.
+    next: Option<Instant>,
     throttling: Throttling,
     /// When the longest `Retry-After` so far ends.
     retry_at: Option<Instant>,
@@ -82,29 +82,17 @@ const MIN_RATE: f64 = 1.0;
 const MAX_RATE: f64 = 10_000.0;
 
 impl Pace {
-    pub(super) fn new(ceiling: Option<NonZeroU32>, now: Instant) -> Self {
-        Self(Mutex::new(State {
-            ceiling: ceiling.map(|rate| f64::from(rate.get())),
-            limit: None,
-            latest: VecDeque::with_capacity(LATEST),
-            served: 0,
-            served_at: None,
-            fell_at: None,
-            next: now,
-            throttling: Throttling::default(),
-            retry_at: None,
-            consecutive_throttled: 0,
-            failed_waits: 0,
-            is_of_a_kind: false,
-        }))
+    pub(super) fn new(ceiling: Option<NonZeroU32>) -> Self {
+        let ceiling = ceiling.map(|rate| f64::from(rate.get()));
+        Self(Mutex::new(State { ceiling, ..State::default() }))
     }
 
     /// Reserves the next turn to send a request, and returns when it is.
     pub(super) fn next_turn(&self, now: Instant) -> Instant {
         let mut state = lock(&self.0);
         let Some(rate) = state.limit.or(state.ceiling) else { return now };
-        let turn = state.next.max(now);
-        state.next = turn + Duration::from_secs_f64(1.0 / rate);
+        let turn = state.next.map_or(now, |next| next.max(now));
+        state.next = Some(turn + Duration::from_secs_f64(1.0 / rate));
         turn
     }
 
@@ -219,7 +207,7 @@ impl State {
         self.latest.clear();
         self.served = 0;
         self.fell_at = Some(now);
-        self.next = self.next.max(now + Duration::from_secs_f64(1.0 / rate));
+        self.next = self.next.max(Some(now + Duration::from_secs_f64(1.0 / rate)));
     }
 
     /// The rate of the latest responses.
@@ -259,7 +247,7 @@ mod tests {
     fn throttled_by(ceiling: Option<u32>, mut serves: impl FnMut(u64) -> bool) -> (u32, Duration, Pace) {
         const LATENCY: Duration = Duration::from_millis(10);
         let begun = Instant::now();
-        let pace = Pace::new(ceiling.and_then(NonZeroU32::new), begun);
+        let pace = Pace::new(ceiling.and_then(NonZeroU32::new));
         let (mut throttled, mut ended) = (0, begun);
         // When each sender goes on, and with a response to a request that was sent when.
         let mut senders: BTreeSet<_> = (0..8).map(|sender| (begun, sender, None)).collect();
@@ -319,7 +307,7 @@ mod tests {
     #[test]
     fn the_rate_falls_to_its_minimum_and_recovers_up_to_that_of_the_tester() {
         let begun = Instant::now();
-        let pace = Pace::new(NonZeroU32::new(100), begun);
+        let pace = Pace::new(NonZeroU32::new(100));
         let rate = || lock(&pace.0).limit;
         for second in 0..40 {
             let at = begun + Duration::from_secs(second);
@@ -336,7 +324,7 @@ mod tests {
     #[test]
     fn what_is_throttled_alone_is_not_waited_for_and_changes_no_rate() {
         let begun = Instant::now();
-        let pace = Pace::new(NonZeroU32::new(100), begun);
+        let pace = Pace::new(NonZeroU32::new(100));
         let at = |second| begun + Duration::from_secs(second);
         let waited = |is_served, second| pace.note_wait(is_served, at(second - 1), at(second));
         let throttle = |second| (0..LATEST).for_each(|_| pace.note_throttled(at(second), None, at(second)));

@@ -56,12 +56,12 @@ fn is_json(text: &str) -> bool {
     begins_as_json(text) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Calls `password` and `credential` with each one in a body: passwords in any, and in JSON also the texts that are named like a
-/// credential and look like nothing but a secret. Others, such as `"key": "countryCode"`, may be anywhere else too.
-pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential: impl FnMut(&str)) {
+/// Calls `found` with each secret in a body and the name that replaces it: passwords in any, and in JSON also the texts that are named
+/// like a credential and look like nothing but a secret. Others, such as `"key": "countryCode"`, may be anywhere else too.
+pub(super) fn reveal(body: &str, mut found: impl FnMut(&str, &'static str)) {
     const MIN_LENGTH: usize = 12;
     if !is_json(body) {
-        in_text(body).for_each(&mut password);
+        in_text(body).for_each(|password| found(password, PASSWORD));
     }
     for Text { name, value, .. } in texts(body) {
         let has = |test: fn(char) -> bool| value.chars().any(test);
@@ -73,8 +73,8 @@ pub(super) fn reveal(body: &str, mut password: impl FnMut(&str), mut credential:
                 && value.parse::<Timestamp>().is_err()
         };
         match in_member(name, &value) {
-            Some(found) => password(found),
-            None if name.is_credential && is_random() => credential(&value),
+            Some(password) => found(password, PASSWORD),
+            None if name.is_credential && is_random() => found(&value, "HIDDEN"),
             None => {}
         }
     }
@@ -280,8 +280,8 @@ mod tests {
     fn entries_are_found_in_what_only_begins_like_json() {
         let text = "[2001:db8::7]:20001\r\n203.0.113.7:20002:user7:pAss-99";
         let mut found = Vec::new();
-        reveal(text, |password| found.push(password.to_owned()), |_| {});
-        assert_eq!(found, ["pAss-99"]);
+        reveal(text, |secret, name| found.push((secret.to_owned(), name)));
+        assert_eq!(found, [("pAss-99".to_owned(), PASSWORD)]);
         // A byte is no UTF-8.
         let masked = masked(b"b@gw.example.net abc:b@gw.example.net:80 \xff");
         assert_eq!(
@@ -294,8 +294,8 @@ mod tests {
     fn only_what_looks_like_a_secret_is_learned() {
         let body = r#"{"secret":"2026-01-01T00:00:00Z","tokenExpires":"s3cret-value-1","key":"countryCode","token":"s3cret-value-2"}"#;
         let mut found = Vec::new();
-        reveal(body, |_| {}, |credential| found.push(credential.to_owned()));
-        assert_eq!(found, ["s3cret-value-2"]);
+        reveal(body, |secret, name| found.push((secret.to_owned(), name)));
+        assert_eq!(found, [("s3cret-value-2".to_owned(), "HIDDEN")]);
     }
 
     /// A name for each list and each text would take hundreds of gigabytes and days.
@@ -305,8 +305,8 @@ mod tests {
         for values in ["[".repeat(100_000) + "\"s3cret\"", format!("[{}\"s3cret\"", "\"\",".repeat(100_000))]
         {
             let mut found = Vec::new();
-            reveal(&format!("{{\"{name}\":{values}"), |password| found.push(password.to_owned()), |_| {});
-            assert_eq!(found, ["s3cret"]);
+            reveal(&format!("{{\"{name}\":{values}"), |secret, name| found.push((secret.to_owned(), name)));
+            assert_eq!(found, [("s3cret".to_owned(), PASSWORD)]);
         }
     }
 }

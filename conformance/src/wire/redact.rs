@@ -102,14 +102,9 @@ impl Redactor {
         Ok(Self(Mutex::new(known)))
     }
 
-    /// Treats a password from a response as a secret from now on. A very short one occurs anywhere, so it is only hidden where it
-    /// is the value of a password.
-    pub(super) fn learn(&self, password: &str) {
-        self.learn_as(password, PASSWORD);
-    }
-
-    /// The same for another credential, which `name` replaces. They leave half of what can be learned to passwords.
-    pub(super) fn learn_as(&self, password: &str, name: &str) {
+    /// Treats a password or another credential from a response, which `name` replaces, as a secret from now on. A very short one
+    /// occurs anywhere, so it is only hidden where it is the value of a password. Others leave half of what can be learned to passwords.
+    pub(super) fn learn(&self, password: &str, name: &str) {
         let mut secrets = lock(&self.0);
         let most = if name == PASSWORD { MAX_LEARNED } else { MAX_LEARNED / 2 };
         let is_learned = (SHORTEST..=MAX_LEARNED_LENGTH).contains(&password.len())
@@ -332,11 +327,11 @@ mod tests {
         let redactor = redactor();
         assert_eq!(redactor.redact("a hunter2hunter2 b"), "a hunter2hunter2 b");
         // A service may have a fresh credential in each response.
-        (0..MAX_LEARNED).for_each(|number| redactor.learn_as(&format!("credential-{number:04}"), "HIDDEN"));
-        redactor.learn("hunter2hunter2");
-        redactor.learn("short");
+        (0..MAX_LEARNED).for_each(|number| redactor.learn(&format!("credential-{number:04}"), "HIDDEN"));
+        redactor.learn("hunter2hunter2", PASSWORD);
+        redactor.learn("short", PASSWORD);
         let password = "abc\n\r\u{8}\u{c}\0def-123";
-        redactor.learn(password);
+        redactor.learn(password, PASSWORD);
         for text in [serde_json::Value::from(password).to_string(), format!("{password:?}")] {
             assert_eq!(redactor.redact(&text), "\"$PASSWORD\"", "{text}");
         }

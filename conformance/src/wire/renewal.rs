@@ -61,12 +61,9 @@ impl TokenRenewal {
         lock(&self.state).count
     }
 
-    /// The request with this token in place of the account's first one, or what is nearly it.
-    pub(super) fn applied(&self, request: Request, current: &Secret) -> Request {
-        match current.expose() == self.first.expose() {
-            true => request,
-            false => request.with_token(&self.first, current),
-        }
+    /// The request with the current token in place of the account's first one, or what is nearly it.
+    pub(super) fn applied(&self, request: &Request) -> Request {
+        request.with_token(&self.first, &self.current())
     }
 
     /// Whether a request has the account's token, and a service should accept it.

@@ -13,7 +13,7 @@ use crate::contract::Operation;
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A request with arbitrary content: repeated keys, raw query text, any header, any bytes.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 #[must_use]
 pub struct Request {
     method: String,
@@ -28,8 +28,9 @@ pub struct Request {
     given: Option<Arc<[String]>>,
 }
 
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 enum Body {
+    #[default]
     None,
     /// Members of a JSON object. Requests are copied for every recording and a batch may be long, so copies share them.
     Fields(Arc<Map<String, Value>>),
@@ -49,9 +50,10 @@ pub enum QuerySpelling {
 }
 
 #[derive(Clone)]
-enum Pair {
-    Named { name: String, value: String },
-    Raw(String),
+struct Pair {
+    /// None for raw text.
+    name: Option<String>,
+    value: String,
 }
 
 impl Request {
@@ -61,18 +63,7 @@ impl Request {
     }
 
     fn new(method: &str, path: &str, query: Vec<Pair>) -> Self {
-        Self {
-            method: method.to_owned(),
-            path: path.to_owned(),
-            query,
-            spelling: QuerySpelling::Usual,
-            headers: Vec::new(),
-            body: Body::None,
-            gives_nothing: false,
-            is_invalid: false,
-            is_recorded: false,
-            given: None,
-        }
+        Self { method: method.to_owned(), path: path.to_owned(), query, ..Self::default() }
     }
 
     /// A recorded request of another client, without headers and body. Pairs of its query are decoded where possible.
@@ -81,10 +72,11 @@ impl Request {
             |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().ok().map(Cow::into_owned);
         let pair = |text: &str| {
             let (name, value) = text.split_once('=')?;
-            Some(Pair::Named { name: decoded(name)?, value: decoded(value)? })
+            Some(Pair { name: Some(decoded(name)?), value: decoded(value)? })
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        let pairs = pairs.map(|text| pair(text).unwrap_or_else(|| Pair::Raw(text.to_owned())));
+        let pairs =
+            pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.to_owned() }));
         Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
     }
 
@@ -100,10 +92,7 @@ impl Request {
 
     /// Names and values of the query; raw text has no name.
     pub(crate) fn query_pairs(&self) -> impl Iterator<Item = (Option<&str>, &str)> {
-        self.query.iter().map(|pair| match pair {
-            Pair::Named { name, value } => (Some(name.as_str()), value.as_str()),
-            Pair::Raw(text) => (None, text.as_str()),
-        })
+        self.query.iter().map(|pair| (pair.name.as_deref(), pair.value.as_str()))
     }
 
     /// Removes every header of that name.
@@ -122,7 +111,7 @@ impl Request {
 
     /// Adds a query parameter, percent-encoded, beside any of the same name.
     pub fn add_query(mut self, name: &str, value: impl fmt::Display) -> Self {
-        self.query.push(Pair::Named { name: name.to_owned(), value: value.to_string() });
+        self.query.push(Pair { name: Some(name.to_owned()), value: value.to_string() });
         self
     }
 
@@ -133,13 +122,13 @@ impl Request {
 
     /// Removes a query parameter.
     pub fn without_query(mut self, name: &str) -> Self {
-        self.query.retain(|pair| !matches!(pair, Pair::Named { name: known, .. } if known == name));
+        self.query.retain(|pair| pair.name.as_deref() != Some(name));
         self
     }
 
     /// Adds text to the query as it is, for instance `num=%ff`.
     pub fn raw_query(mut self, text: impl Into<String>) -> Self {
-        self.query.push(Pair::Raw(text.into()));
+        self.query.push(Pair { name: None, value: text.into() });
         self
     }
 
@@ -236,16 +225,14 @@ impl Request {
     pub fn target(&self) -> String {
         let usual = |text: &str| utf8_percent_encode(text, QUERY).to_string();
         let lower = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
-        let pairs = self.query.iter().map(|pair| match pair {
-            Pair::Raw(text) => text.clone(),
-            Pair::Named { name, value } => {
-                let (name, value) = match self.spelling {
-                    QuerySpelling::Usual => (usual(name), usual(value)),
-                    QuerySpelling::EncodedValues => (usual(name), percent_encoded(value)),
-                    QuerySpelling::Encoded => (lower(name), lower(value)),
-                };
-                format!("{name}={value}")
-            }
+        let pairs = self.query_pairs().map(|(name, value)| {
+            let Some(name) = name else { return value.to_owned() };
+            let (name, value) = match self.spelling {
+                QuerySpelling::Usual => (usual(name), usual(value)),
+                QuerySpelling::EncodedValues => (usual(name), percent_encoded(value)),
+                QuerySpelling::Encoded => (lower(name), lower(value)),
+            };
+            format!("{name}={value}")
         });
         let query = pairs.collect::<Vec<_>>().join("&");
         if query.is_empty() { self.path.clone() } else { format!("{}?{query}", self.path) }
@@ -279,7 +266,7 @@ impl Request {
             Some(text.replace(old, new))
         };
         let mut request = self.clone();
-        for Pair::Named { value, .. } | Pair::Raw(value) in &mut request.query {
+        for Pair { value, .. } in &mut request.query {
             if let Some(new) = renewed(value) {
                 *value = new;
             }
@@ -326,19 +313,13 @@ impl Request {
 
     /// The last value of a query parameter, raw text aside.
     pub fn query_value(&self, wanted: &str) -> Option<&str> {
-        self.query.iter().rev().find_map(|pair| match pair {
-            Pair::Named { name, value } if name == wanted => Some(value.as_str()),
-            _ => None,
-        })
+        self.query_pairs().filter(|(name, _)| *name == Some(wanted)).last().map(|(_, value)| value)
     }
 
     /// The value of a query parameter, if nothing else in the query may set it.
     pub fn only_query_value(&self, wanted: &str) -> Option<&str> {
-        let others = self.query.iter().filter(|pair| match pair {
-            Pair::Named { name, .. } => name == wanted,
-            Pair::Raw(_) => true,
-        });
-        self.query_value(wanted).filter(|_| others.count() == 1)
+        let may_set = self.query_pairs().filter(|(name, _)| name.is_none_or(|name| name == wanted));
+        self.query_value(wanted).filter(|_| may_set.count() == 1)
     }
 
     fn content_type(self, value: &str) -> Self {

@@ -57,14 +57,10 @@ impl Response {
         for (name, value) in self.headers.iter() {
             let value = String::from_utf8_lossy(value);
             if password::is_password(name, &value) {
-                redactor.learn(&value);
+                redactor.learn(&value, password::PASSWORD);
             }
         }
-        password::reveal(
-            &self.text(),
-            |found| redactor.learn(found),
-            |found| redactor.learn_as(found, "HIDDEN"),
-        );
+        password::reveal(&self.text(), |found, name| redactor.learn(found, name));
     }
 
     /// Every value of a header, in the order of the response. Invalid UTF-8 is replaced.

@@ -29,14 +29,18 @@ impl Secret {
         self.value.expose_secret()
     }
 
-    /// The value and what checks send as nearly the same, each with the name that replaces it in reports, which bash expands to it.
+    /// The value and what checks send as nearly the same, a wrong token that is as secret, each with the name that replaces it in reports,
+    /// which bash expands to it.
     pub(crate) fn shown(&self) -> [(String, String); 4] {
-        let name = self.name;
+        let (name, value) = (self.name, self.expose());
+        let [mut without_last, mut without_first] = [value.chars(), value.chars()];
+        without_last.next_back();
+        without_first.next();
         [
-            (format!("${name}"), self.expose().to_owned()),
-            (format!("${{{name}%?}}"), self.without_last_character().to_owned()),
-            (format!("${{{name}#?}}"), self.without_first_character().to_owned()),
-            (format!("${{{name}~~}}"), in_other_case(self.expose())),
+            (format!("${name}"), value.to_owned()),
+            (format!("${{{name}%?}}"), without_last.collect()),
+            (format!("${{{name}#?}}"), without_first.collect()),
+            (format!("${{{name}~~}}"), in_other_case(value)),
         ]
     }
 
@@ -50,19 +54,6 @@ impl Secret {
             ["%?}", "#?}", "~~}"].iter().find_map(|change| after.strip_prefix(change)).unwrap_or(after);
         let is_known = ["API_KEY", "HIDDEN"].contains(&name) || name.starts_with("SALLYPORT_");
         is_known && before.len() + after.len() < Self::SHORTEST
-    }
-
-    /// The value without its last character. Checks send it as a wrong token, and it is as secret.
-    pub fn without_last_character(&self) -> &str {
-        let value = self.expose();
-        value.char_indices().next_back().map_or("", |(last, _)| &value[..last])
-    }
-
-    /// The value without its first character. Checks send it as a wrong token, and it is as secret.
-    pub fn without_first_character(&self) -> &str {
-        let mut characters = self.expose().chars();
-        characters.next();
-        characters.as_str()
     }
 }
 

@@ -177,7 +177,7 @@ fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, Conf
     })?;
     let reset = section.read("reset", Item::boolean)?.unwrap_or(false);
     let stall = section.read("stall-ms", |item| item.number(1..=MAX_WAIT))?;
-    let wrong = section.read("wrong-length", |item| item.integer(-MAX_BYTES..=MAX_BYTES))?;
+    let wrong = section.read("wrong-length", |item| item.number(-MAX_BYTES..=MAX_BYTES))?;
     let blanks = section.read("pad-bytes", |item| item.number(1..=MAX_BYTES))?;
     let ways = [
         ("slow-body", slow),
@@ -217,7 +217,7 @@ fn code(item: &Item<'_>) -> Result<Value, ConfigError> {
     if item.is_string() {
         return item.string().map(Value::from);
     }
-    item.integer(i64::MIN..=i64::MAX).map(Value::from).map_err(|_| item.wrong("an integer or a string"))
+    item.number::<i64>(i64::MIN..=i64::MAX).map(Value::from).map_err(|_| item.wrong("an integer or a string"))
 }
 
 fn redirect(item: &Item<'_>) -> Result<url::Url, ConfigError> {

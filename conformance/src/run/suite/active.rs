@@ -67,7 +67,7 @@ impl Suite<'_> {
             if failing.is_empty() || self.stopper.reason().is_some() {
                 break;
             }
-            if self.session.meter.gateways_taken() > 0 {
+            if self.session.meter.usage().gateways > 0 {
                 let probe = Probe::new(check, context);
                 probe.begin(failing[0]);
                 if let Some(reason) = has_run_out(&probe, &result.findings, &result.exchanges).await {
