@@ -164,7 +164,6 @@ impl Output {
         results.into_iter().filter_map(|(operation, items)| Some((operation, items?)))
     }
 
-    /// Whether it holds the result of an operation.
     pub(super) fn has_result(&self) -> bool {
         self.results().next().is_some()
     }

@@ -124,7 +124,6 @@ impl Recorder {
         })
     }
 
-    /// When the first request of an execution arrived.
     pub(super) fn first_request(&self, execution: usize) -> Option<Instant> {
         let recorded = self.recorded();
         let first = recorded.iter().find(|recorded| recorded.execution == execution)?;

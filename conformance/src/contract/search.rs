@@ -105,7 +105,6 @@ pub struct Search {
     pub default_page: i64,
     pub page_sizes: RangeInclusive<i64>,
     pub default_page_size: i64,
-    /// Every field of an instance.
     pub instance_fields: Arc<[String]>,
     pub statuses: Vec<String>,
 }

@@ -178,7 +178,6 @@ impl Reply {
         }
     }
 
-    /// The body as a text.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

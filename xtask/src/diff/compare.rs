@@ -249,7 +249,6 @@ fn is_success(part: &Part) -> bool {
     part.has("") && part.at.starts_with('2')
 }
 
-/// The rule for a part that is new.
 fn added(part: &Part) -> Rule {
     let direction = part.direction;
     if part.value("observable") == Some(&Value::Bool(false)) {
@@ -263,7 +262,6 @@ fn added(part: &Part) -> Rule {
     Rule::by_effect(&format!("{}-{end}", subject(part)), direction, effect)
 }
 
-/// The rule for a part that is gone.
 fn removed(part: &Part) -> Rule {
     let direction = part.direction;
     let is_promised = part.has("required") && direction == Direction::Response;

@@ -153,7 +153,6 @@ impl Act {
     }
 }
 
-/// The one of this name.
 fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
     T::deserialize(StrDeserializer::<UnknownName>::new(name)).ok()
 }

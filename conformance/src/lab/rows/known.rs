@@ -94,7 +94,6 @@ impl Known {
         Self { counts: Arc::default(), ..self.clone() }
     }
 
-    /// A word for the response.
     fn of_reply(&self, word: &str) -> Option<Value> {
         let reply = self.reply.as_deref()?;
         let items = || {
@@ -118,7 +117,6 @@ impl Known {
         })
     }
 
-    /// A word for the call.
     fn of_call(&self, word: &str) -> Option<Value> {
         if let Some(known) = lock(&self.seen.words).get(word) {
             return Some(known.clone());
@@ -448,7 +446,6 @@ pub(super) mod tests {
         ProxiedRequest { method: hyper::Method::GET, path: "/".to_owned(), query, headers, body }
     }
 
-    /// What is known of it.
     pub(super) fn known() -> &'static Known {
         static KNOWN: LazyLock<Known> = LazyLock::new(|| Known::new(&Call::new(&context(), request())));
         &KNOWN

@@ -6,12 +6,10 @@ use serde_json::Value;
 use crate::contract::{Contract, Input};
 use crate::lab::call::Call;
 
-/// A part of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// A parameter of the query.
     Query(&'static Input),
-    /// A header.
     Header(&'static str),
     /// A property of the body of a search.
     Body(&'static str),

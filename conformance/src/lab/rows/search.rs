@@ -76,14 +76,12 @@ fn integer(call: &Call, name: &str) -> Option<i64> {
 /// Numbers of requests and responses beyond this count as this, so that no fault overflows when it calculates with them.
 const LARGE: i64 = 1 << 30;
 
-/// The page that is asked for.
 pub(crate) fn page(call: &Call) -> i64 {
     integer(call, &call.contract.search.page.name)
         .unwrap_or(call.contract.search.default_page)
         .clamp(-LARGE, LARGE)
 }
 
-/// The page size that is asked for.
 pub(crate) fn page_size(call: &Call) -> i64 {
     integer(call, &call.contract.search.page_size.name)
         .unwrap_or(call.contract.search.default_page_size)
@@ -100,7 +98,6 @@ pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
     body.pointer_mut("/data/items")?.as_array_mut()
 }
 
-/// The total of a response.
 pub(crate) fn total(body: &Value) -> i64 {
     body["data"]["total"].as_i64().unwrap_or_default().clamp(-LARGE, LARGE)
 }
