@@ -442,8 +442,7 @@ pub(super) mod tests {
 
     /// A request that says nothing.
     pub(in crate::lab::rows) fn request() -> ProxiedRequest {
-        let (query, headers, body) = (None, hyper::HeaderMap::new(), bytes::Bytes::new());
-        ProxiedRequest { method: hyper::Method::GET, path: "/".to_owned(), query, headers, body }
+        ProxiedRequest::new(hyper::Method::GET, "/")
     }
 
     pub(super) fn known() -> &'static Known {

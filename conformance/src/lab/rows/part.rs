@@ -3,7 +3,7 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::contract::{Contract, Input};
+use crate::contract::{Contract, Input, part};
 use crate::lab::call::Call;
 
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +37,12 @@ impl Part {
             "page" => Self::Body(&search.page.name),
             "size" => Self::Body(&search.page_size.name),
             "status" => Self::Body(&search.status.name),
-            "group" => Self::Body(&search.group_id.name),
-            "city" => Self::Body(&search.city_code.name),
-            "country_code" => Self::Body(&search.country_code.name),
-            "order" => Self::Body(&search.order_no.name),
-            "from" => Self::Body(&search.activated_from.name),
-            "to" => Self::Body(&search.activated_to.name),
+            "group" => Self::Body(part::GROUP_ID),
+            "city" => Self::Body(part::CITY_CODE),
+            "country_code" => Self::Body(part::COUNTRY_CODE),
+            "order" => Self::Body(part::ORDER_NO),
+            "from" => Self::Body(part::ACTIVATED_FROM),
+            "to" => Self::Body(part::ACTIVATED_TO),
             _ => return None,
         })
     }

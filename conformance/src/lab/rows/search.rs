@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::part::{Part, value};
 use serde_json::{Value, json};
 
+use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use crate::lab::call::Call;
 use crate::lab::exchange::Reply;
 
@@ -64,10 +65,7 @@ pub(crate) fn sent_filters(call: &Call) -> Vec<Part> {
 }
 
 /// The bounds of the activation.
-pub(crate) fn bounds(call: &Call) -> [Part; 2] {
-    let search = &call.contract.search;
-    [&search.activated_from, &search.activated_to].map(|bound| Part::Body(&bound.name))
-}
+pub(crate) const BOUNDS: [Part; 2] = [Part::Body(ACTIVATED_FROM), Part::Body(ACTIVATED_TO)];
 
 fn integer(call: &Call, name: &str) -> Option<i64> {
     call.json()[name].as_i64()
