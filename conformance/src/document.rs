@@ -103,14 +103,12 @@ impl<'a> Section<'a> {
         Ok(read)
     }
 
-    /// The item of a key, if it exists.
     pub(crate) fn get(&self, key: &str) -> Option<Item<'a>> {
         self.known.borrow_mut().push(key.to_owned());
         let (_, value) = self.table.iter().find(|(name, _)| name.get_ref() == key)?;
         Some(Item { document: self.document, value, key: key.to_owned() })
     }
 
-    /// The item of a required key.
     pub(crate) fn require(&self, key: &str) -> Result<Item<'a>, ConfigError> {
         let missing = || self.document.error(self.offset, format!("`{}`: missing key `{key}`", self.key));
         self.get(key).ok_or_else(missing)

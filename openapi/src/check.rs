@@ -129,7 +129,6 @@ impl Part {
 }
 
 impl Schema {
-    /// Checks a value.
     fn check(&self, value: &Value) -> Check<'_> {
         if self.nullable && value.is_null() {
             return Ok(());

@@ -53,12 +53,10 @@ impl Document {
         &self.sha256
     }
 
-    /// The whole document.
     pub(crate) fn root(&self) -> &Value {
         &self.root
     }
 
-    /// The value at a JSON pointer.
     pub(crate) fn get(&self, pointer: &str) -> Option<&Value> {
         self.root.pointer(pointer)
     }

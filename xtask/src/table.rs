@@ -344,7 +344,6 @@ impl Part {
         (self.direction, &self.key) == (other.direction, &other.key)
     }
 
-    /// Whether this part is inside of another one.
     pub(crate) fn is_inside(&self, outer: &Part) -> bool {
         let rest = self.key.strip_prefix(&outer.key).filter(|_| self.direction == outer.direction);
         rest.is_some_and(|rest| rest.starts_with(['.', '[', ' ']))

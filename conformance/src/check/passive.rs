@@ -209,7 +209,6 @@ impl Occurrence {
 }
 
 impl PassiveFinding {
-    /// A failure.
     pub(crate) fn fail(
         clause: Clause,
         key: impl Into<String>,

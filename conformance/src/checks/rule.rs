@@ -86,7 +86,6 @@ fn below(block: &'static str) -> &'static str {
     block.splitn(4, '\n').nth(3).unwrap_or_default()
 }
 
-/// Whether a line is a row of searches.
 fn is_of_searches(line: &str) -> bool {
     let word = line.split(' ').next();
     RELATIONS.iter().any(|(known, _)| Some(*known) == word)

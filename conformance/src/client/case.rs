@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use super::duty::Duty;
 use super::evidence::Evidence;
-use super::protocol::{Call, Operation};
+use super::protocol::Call;
 use super::result::ClientFinding;
-use crate::lab::DEFAULT;
+use crate::lab::{DEFAULT, Row};
 
 /// What a conforming client reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,13 @@ pub enum Expectation {
 }
 
 /// The address that the client gets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// The lab, on the loopback interface.
     Lab,
     /// The lab, by an address that is not a loopback address, although it leads there. What stands before the address: a scheme,
     /// and a user that looks like a loopback address.
-    PlainHttp(&'static str),
+    PlainHttp(String),
     /// A closed port.
     Nobody,
 }
@@ -85,7 +85,7 @@ pub struct ClientCase {
     /// The steps of a scenario that the service plays, in TOML with [`Places`] in it; empty where it plays none.
     pub(super) steps: String,
     /// A variation of the lab, for all requests.
-    pub(super) variation: Option<&'static str>,
+    pub(super) variation: Option<&'static Row>,
     pub(super) place: Place,
     /// Whether names of headers are spelt with capitals.
     pub(super) capitals: bool,
@@ -98,28 +98,6 @@ pub struct ClientCase {
 pub(super) type RequestJudge = fn(&Evidence) -> Vec<ClientFinding>;
 
 impl ClientCase {
-    /// Time limit of a call unless a case is about time: enough for every wait of a case.
-    const LIMIT: Duration = Duration::from_secs(12);
-
-    /// A case in which the service does nothing unusual.
-    pub(super) fn new(duty: Duty, name: &str, title: impl Into<String>, operation: Operation) -> Self {
-        Self {
-            id: format!("{duty}.{name}"),
-            duty,
-            title: title.into(),
-            call: Call { operation, arguments: serde_json::Map::new() },
-            expectation: Expectation::Result,
-            limit: Self::LIMIT,
-            executions: 1,
-            steps: String::new(),
-            variation: None,
-            place: Place::Lab,
-            capitals: false,
-            token: CaseToken::Plain,
-            judge: None,
-        }
-    }
-
     /// Whether the service does nothing unusual, so that a failure does not depend on the situation of the case.
     pub(super) fn is_plain(&self) -> bool {
         let is_usual = self.steps.is_empty() && self.variation.is_none();
@@ -143,17 +121,15 @@ impl ClientCase {
     /// What the service does, for people: a line for each step.
     #[must_use]
     pub fn stage_text(&self) -> String {
-        let lines = match (self.place, self.variation) {
+        let lines = match (&self.place, self.variation) {
             (Place::Nobody, _) => "nobody listens at its address".to_owned(),
             (Place::PlainHttp(prefix), _) => {
                 format!(
                     "has an address of plain http outside of the loopback interface: {prefix}0.0.0.0:PORT"
                 )
             }
-            (Place::Lab, Some(id)) => {
-                let known = crate::lab::variations().iter().find(|variation| variation.id == id);
-                let decides = known.map(|variation| &*variation.breaks).unwrap_or_default();
-                format!("decides unspecified behaviour so: {id}\n{decides}")
+            (Place::Lab, Some(Row { id, breaks, .. })) => {
+                format!("decides unspecified behaviour so: {id}\n{breaks}")
             }
             (Place::Lab, None) if self.steps.is_empty() => "behaves as the reference server does".to_owned(),
             (Place::Lab, None) => {

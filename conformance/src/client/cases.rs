@@ -6,12 +6,15 @@ use serde_json::json;
 
 use super::case::{CaseToken, ClientCase, Expectation, Place, judge};
 use super::duty::Duty;
-use super::protocol::Operation;
+use super::protocol::{Call, Operation};
 use crate::checks::UNKNOWN_ADDRESS;
 use crate::contract::Contract;
 
 /// What the file says of itself: a row is the id and the title of a case, what is called with which options, and the steps of a scenario.
 const ROWS: &str = include_str!("cases.txt");
+
+/// Time limit of a call unless a case is about time: enough for every wait of a case.
+const LIMIT: Duration = Duration::from_secs(12);
 
 /// Every case. `addresses` are those that searches ask for: some that hold instances of the account.
 #[must_use]
@@ -33,72 +36,64 @@ fn rows() -> Vec<Vec<&'static str>> {
 }
 
 /// The case of a row; none where the row has a mistake.
-fn case(contract: &Contract, addresses: &[String], row: &[&'static str]) -> Option<ClientCase> {
+fn case(contract: &Contract, addresses: &[String], row: &[&str]) -> Option<ClientCase> {
     let [head, called, steps @ ..] = row else { return None };
     let (id, title) = head.split_once(": ")?;
     let (duty, name) = id.split_once('.')?;
+    let duty = Duty::from_id(&format!("client.{duty}"))?;
     let mut words = called.split(' ');
-    let operation =
-        words.next().and_then(|word| Operation::ALL.into_iter().find(|one| one.name() == word))?;
-    let mut case = ClientCase::new(Duty::from_id(&format!("client.{duty}"))?, name, title, operation);
-    let mut told = Arguments { addresses: addresses.to_vec(), ..Arguments::default() };
+    let operation = words.next().and_then(Operation::named)?;
+    let mut case = ClientCase {
+        id: format!("{duty}.{name}"),
+        duty,
+        title: title.to_owned(),
+        call: Call { operation, arguments: serde_json::Map::new() },
+        expectation: Expectation::Result,
+        limit: LIMIT,
+        executions: 1,
+        steps: steps.join("\n"),
+        variation: None,
+        place: Place::Lab,
+        capitals: false,
+        token: CaseToken::Plain,
+        judge: None,
+    };
+    let (mut ips, mut page_size, mut lb, mut sb) = (json!(addresses), 50, "4", None);
     for word in words {
         let (option, value) = word.split_once('=').unwrap_or((word, ""));
         match option {
-            "page-size" => told.page_size = value.parse().ok()?,
-            "finds-nothing" => told.addresses = vec![UNKNOWN_ADDRESS.to_owned()],
-            "lb" => told.lb = value,
-            "sb" => told.sb = Some(value),
+            "page-size" => page_size = value.parse().ok()?,
+            "finds-nothing" => ips = json!([UNKNOWN_ADDRESS]),
+            "lb" => lb = value,
+            "sb" => sb = Some(value),
             "expects" if value == "error" => case.expectation = Expectation::Error,
             "expects" if value == "either" => case.expectation = Expectation::Either,
             "seconds" => case.limit = Duration::from_secs(value.parse().ok()?),
             "executions" => case.executions = value.parse().ok()?,
-            "variation" => case.variation = Some(value),
+            "variation" => {
+                case.variation = Some(crate::lab::variations().iter().find(|one| one.id == value)?)
+            }
             "capitals" => case.capitals = true,
             "token-in-base64" => case.token = CaseToken::Base64,
-            "plain-http" => case.place = Place::PlainHttp(value),
+            "unknown-token" => case.token = CaseToken::Unknown,
+            "plain-http" => case.place = Place::PlainHttp(value.to_owned()),
             "judged" => case.judge = Some(judge(value)?),
             "nobody" => case.place = Place::Nobody,
             _ => return None,
         }
     }
-    case.steps = steps.join("\n");
-    told.tell(contract, &mut case);
+    let (extract, search) = (&contract.extract, &contract.search);
+    let arguments = match operation {
+        Operation::Extract => vec![(&extract.num, json!(3))],
+        Operation::ExtractText => {
+            let sb = sb.map(|sb| (&extract.sb, json!(sb)));
+            [(&extract.num, json!(4)), (&extract.lb, json!(lb))].into_iter().chain(sb).collect()
+        }
+        Operation::Groups => Vec::new(),
+        Operation::Search => vec![(&search.ips, ips), (&search.page_size, json!(page_size))],
+    };
+    case.call.arguments = arguments.into_iter().map(|(input, value)| (input.name.clone(), value)).collect();
     Some(case)
-}
-
-/// What the command is told of a call.
-struct Arguments {
-    addresses: Vec<String>,
-    page_size: usize,
-    lb: &'static str,
-    sb: Option<&'static str>,
-}
-
-impl Default for Arguments {
-    fn default() -> Self {
-        Self { addresses: Vec::new(), page_size: 50, lb: "4", sb: None }
-    }
-}
-
-impl Arguments {
-    /// Adds those of the operation of a case, by the names of the document.
-    fn tell(self, contract: &Contract, case: &mut ClientCase) {
-        let (extract, search) = (&contract.extract, &contract.search);
-        let (num, lb) = ((&extract.num.name, json!(4)), (&extract.lb.name, json!(self.lb)));
-        let arguments = match case.call.operation {
-            Operation::Extract => vec![(&extract.num.name, json!(3))],
-            Operation::ExtractText => {
-                [num, lb].into_iter().chain(self.sb.map(|sb| (&extract.sb.name, json!(sb)))).collect()
-            }
-            Operation::Groups => Vec::new(),
-            Operation::Search => vec![
-                (&search.ips.name, json!(self.addresses)),
-                (&search.page_size.name, json!(self.page_size)),
-            ],
-        };
-        case.call.arguments = arguments.into_iter().map(|(name, value)| (name.clone(), value)).collect();
-    }
 }
 
 /// The variations that no case is about.
@@ -112,40 +107,35 @@ fn variations(contract: &Contract, addresses: &[String]) -> impl Iterator<Item =
     let ids = crate::lab::variations().iter().map(|variation| &*variation.id);
     let shown = ids.filter(|id| left_out().all(|left_out| left_out != *id));
     shown.filter_map(move |id| {
-        let (operation, page_size, is_rejected) = suited(id)?;
-        let title = match is_rejected {
-            true => format!("a rejection is an error, also where the service decides `{id}`"),
-            false => format!("the result is the same where the service decides `{id}`"),
-        };
-        let mut case =
-            ClientCase { variation: Some(id), ..ClientCase::new(Duty::Tolerant, id, title, operation) };
-        if is_rejected {
-            (case.token, case.expectation) = (CaseToken::Unknown, Expectation::Error);
-        } else if id.contains("throttle") || id.contains("unavailable") {
+        let (called, is_rejected) = suited(id)?;
+        let (title, expects) = match is_rejected {
+            true => ("a rejection is an error, also", " unknown-token expects=error"),
             // A client may give up instead.
-            case.expectation = Expectation::Either;
-        }
-        let told = Arguments { addresses: addresses.to_vec(), page_size, ..Arguments::default() };
-        told.tell(contract, &mut case);
-        Some(case)
+            false if id.contains("throttle") || id.contains("unavailable") => {
+                ("the result is the same", " expects=either")
+            }
+            false => ("the result is the same", ""),
+        };
+        let head = format!("tolerant.{id}: {title} where the service decides `{id}`");
+        case(contract, addresses, &[&head, &format!("{called} variation={id}{expects}")])
     })
 }
 
-/// The call that meets a variation, with its page size, and whether it is rejected. None where a valid call of a client never meets it.
-fn suited(id: &str) -> Option<(Operation, usize, bool)> {
+/// The call that meets a variation, as a row has it, and whether it is rejected. None where a valid call of a client never meets it.
+fn suited(id: &str) -> Option<(&'static str, bool)> {
     let (family, name) = id.split_once('.')?;
-    let (operation, page_size) = match family {
-        "rejections" if name.starts_with("static") => (Operation::Groups, 0),
-        "rejections" => (Operation::Extract, 0),
-        "extract" if name.contains("text") => (Operation::ExtractText, 0),
-        "extract" => (Operation::Extract, 0),
-        "times" | "addresses" | "search" | "static" => (Operation::Search, 50),
-        "http" if name.contains("first") => (Operation::Extract, 0),
-        "http" if name.contains("json") || name.contains("ids") => (Operation::Groups, 0),
-        "http" => (Operation::Search, 3),
+    let called = match family {
+        "rejections" if name.starts_with("static") => "groups",
+        "rejections" => "extract",
+        "extract" if name.contains("text") => "extract_text",
+        "extract" => "extract",
+        "times" | "addresses" | "search" | "static" => "search",
+        "http" if name.contains("first") => "extract",
+        "http" if name.contains("json") || name.contains("ids") => "groups",
+        "http" => "search page-size=3",
         _ => return None,
     };
-    Some((operation, page_size, family == "rejections"))
+    Some((called, family == "rejections"))
 }
 
 #[cfg(test)]

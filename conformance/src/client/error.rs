@@ -24,3 +24,9 @@ pub enum ClientSuiteError {
     #[error("cannot start the local test server: {0}")]
     Lab(String),
 }
+
+impl ClientSuiteError {
+    pub(super) fn lab(error: impl std::fmt::Display) -> Self {
+        Self::Lab(error.to_string())
+    }
+}

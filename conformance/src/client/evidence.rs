@@ -98,7 +98,6 @@ impl Evidence {
         self.requests.iter().filter(move |recorded| recorded.execution == execution)
     }
 
-    /// The extractions of an execution.
     pub(super) fn extractions(&self, execution: usize) -> impl DoubleEndedIterator<Item = &RecordedRequest> {
         self.of(execution).filter(|recorded| recorded.operation == Some(OperationId::Extract))
     }

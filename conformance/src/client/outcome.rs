@@ -190,7 +190,6 @@ fn text(value: &Value) -> String {
         .unwrap_or_else(|| value.to_string())
 }
 
-/// The outcome of a case with these findings.
 pub(super) fn of(case: &ClientCase, evidence: &Evidence, findings: &[ClientFinding]) -> Outcome {
     // Elsewhere a client may rightly send nothing, or nothing that arrives.
     let has_sent_nothing = evidence.requests.is_empty() && case.place == CasePlace::Lab;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::names::names;
+
 /// Maximum size of standard output, and of what is kept of standard error, in bytes (1 MiB).
 pub(super) const MAX_OUTPUT: usize = 1 << 20;
 
@@ -22,21 +24,16 @@ pub enum Operation {
     Search,
 }
 
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Extract, Self::ExtractText, Self::Groups, Self::Search];
-
-    /// The name that the protocol uses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Extract => "extract",
-            Self::ExtractText => "extract_text",
-            Self::Groups => "groups",
-            Self::Search => "search",
-        }
+names! {
+    Operation {
+        Extract => "extract",
+        ExtractText => "extract_text",
+        Groups => "groups",
+        Search => "search",
     }
+}
 
+impl Operation {
     /// The member of an answer that holds the result.
     const fn member(self) -> &'static str {
         match self {
@@ -164,7 +161,6 @@ impl Output {
         results.into_iter().filter_map(|(operation, items)| Some((operation, items?)))
     }
 
-    /// Whether it holds the result of an operation.
     pub(super) fn has_result(&self) -> bool {
         self.results().next().is_some()
     }

@@ -124,7 +124,6 @@ impl Recorder {
         })
     }
 
-    /// When the first request of an execution arrived.
     pub(super) fn first_request(&self, execution: usize) -> Option<Instant> {
         let recorded = self.recorded();
         let first = recorded.iter().find(|recorded| recorded.execution == execution)?;
@@ -200,13 +199,8 @@ mod tests {
         let backend = Backend { contract, upstream: upstream.clone(), token, facts: Facts::default() };
         for (size, most) in [(0, MAX_REQUESTS), (1 << 10, MAX_REQUESTS), (4 << 20, 4)] {
             let recorder = Recorder::new(&Arc::new(backend.clone()), upstream.clone());
-            let request = ProxiedRequest {
-                method: hyper::Method::POST,
-                path: "/".to_owned(),
-                query: None,
-                headers: HeaderMap::new(),
-                body: vec![b' '; size].into(),
-            };
+            let mut request = ProxiedRequest::new(hyper::Method::POST, "/");
+            request.body = vec![b' '; size].into();
             let mut served = 0;
             for _ in 0..MAX_REQUESTS + 10 {
                 served += usize::from(!recorder.handle(request.clone()).await.is_broken());

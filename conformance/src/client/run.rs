@@ -24,7 +24,7 @@ use crate::check::{InferredClauses, Outcome};
 use crate::checks::UNKNOWN_TOKEN;
 use crate::contract::Contract;
 use crate::embedded::Reference;
-use crate::lab::{self, Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
+use crate::lab::{Backend, Lab, ProxiedRequest, Proxy, ProxyOptions, Scenarios, Upstream};
 use crate::run::Glob;
 use crate::target::Secret;
 
@@ -82,7 +82,7 @@ impl ClientSuite {
         let begun = (Instant::now(), jiff::Timestamp::now());
         let program = self.command.first().ok_or(ClientSuiteError::NoCommand)?;
         let reference = Reference::start().await?;
-        let contract = Contract::embedded().map_err(|error| ClientSuiteError::Lab(error.to_string()))?;
+        let contract = Contract::embedded().map_err(ClientSuiteError::lab)?;
         let world = World::new(contract, &reference).await?;
         let cases = self.cases(contract, &world.addresses)?;
         let running = cases.iter().map(|case| world.result(case, self));
@@ -147,8 +147,7 @@ struct World {
 
 impl World {
     async fn new(contract: &'static Contract, reference: &Reference) -> Result<Self, ClientSuiteError> {
-        let backend = Backend::new(contract, reference.target())
-            .map_err(|error| ClientSuiteError::Lab(error.to_string()))?;
+        let backend = Backend::new(contract, reference.target()).map_err(ClientSuiteError::lab)?;
         let mut world = Self { contract, backend, addresses: Vec::new(), instances: Vec::new() };
         for address in &reference.target().facts.own_addresses {
             world.addresses.push(address.clone());
@@ -163,13 +162,7 @@ impl World {
     /// The ids of the instances at some addresses.
     async fn found(&self, addresses: &[String]) -> Vec<i64> {
         let search = &self.contract.search;
-        let mut request = ProxiedRequest {
-            method: hyper::Method::POST,
-            path: search.operation.path.clone(),
-            query: None,
-            headers: hyper::HeaderMap::new(),
-            body: bytes::Bytes::new(),
-        };
+        let mut request = ProxiedRequest::new(hyper::Method::POST, &*search.operation.path);
         request
             .headers
             .insert(hyper::header::CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
@@ -208,7 +201,6 @@ impl World {
 
     /// Executes the command in front of the lab of a case.
     async fn evidence(&self, case: &ClientCase, suite: &ClientSuite) -> Result<Evidence, ClientSuiteError> {
-        let lab_error = |error: &dyn std::fmt::Display| ClientSuiteError::Lab(error.to_string());
         let token = match case.token {
             CaseToken::Plain => self.backend.token.clone(),
             CaseToken::Base64 => Secret::new("API_KEY", "bGFi+token/of+7d1f=="),
@@ -216,7 +208,7 @@ impl World {
         };
         let elsewhere = Elsewhere::new(token.clone());
         let other_host =
-            Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(|error| lab_error(&error))?;
+            Proxy::start(Upstream::new(elsewhere.clone())).await.map_err(ClientSuiteError::lab)?;
 
         let upstream = self.backend.upstream.clone();
         let known_as = (case.token == CaseToken::Base64).then(|| (token.clone(), self.backend.token.clone()));
@@ -225,10 +217,7 @@ impl World {
         let mut layers = Lab::new(Arc::new(backend));
         let mut options = ProxyOptions { capitals: case.capitals, ..ProxyOptions::default() };
         let scenarios = Arc::new(Scenarios::default());
-        if let Some(id) = case.variation {
-            let variation = lab::variations().iter().find(|variation| variation.id == id);
-            let variation =
-                variation.ok_or_else(|| ClientSuiteError::Lab(format!("unknown variation `{id}`")))?;
+        if let Some(variation) = case.variation {
             options.capitals = variation.has_capitals();
             layers = layers.row(variation);
         }
@@ -237,20 +226,18 @@ impl World {
         }
         let recorder = Recorder::new(&self.backend, layers.into_upstream());
         let proxy = Proxy::start_with(Upstream::new(Arc::clone(&recorder)), options).await;
-        let proxy = proxy.map_err(|error| lab_error(&error))?;
+        let proxy = proxy.map_err(ClientSuiteError::lab)?;
         let port = proxy.address().port();
         if !case.steps.is_empty() {
             let (service, other_port) = (proxy.base_url(), other_host.address().port().to_string());
             let places = Places { token: token.expose(), service: &service, other_port: &other_port };
             let file = Path::new(&case.id);
-            scenarios.replace(file, &case.scenario(&places)).map_err(|error| lab_error(&error))?;
+            scenarios.replace(file, &case.scenario(&places)).map_err(ClientSuiteError::lab)?;
         }
-        let base_url = match case.place {
+        let base_url = match &case.place {
             Place::Lab => proxy.base_url(),
             Place::PlainHttp(prefix) => format!("{prefix}{}:{port}", Ipv4Addr::UNSPECIFIED),
-            Place::Nobody => {
-                format!("http://127.0.0.1:{}", closed_port().map_err(|error| lab_error(&error))?)
-            }
+            Place::Nobody => format!("http://127.0.0.1:{}", closed_port().map_err(ClientSuiteError::lab)?),
         };
         let mut executions = Vec::new();
         for number in 0..case.executions {

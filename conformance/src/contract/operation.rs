@@ -123,7 +123,6 @@ impl Operation {
         })
     }
 
-    /// Its input with that name.
     pub(super) fn input(&self, name: &str, node: &Node<'_>) -> Result<Input, ContractError> {
         let found = self.parameters.iter().chain(&self.body).find(|input| input.name == name).cloned();
         found.ok_or_else(|| node.wrong(&format!("expected an input `{name}`")))

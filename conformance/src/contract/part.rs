@@ -2,11 +2,9 @@
 
 /// Number of gateways.
 pub(crate) const NUM: &str = "num";
-/// Region of the gateways.
 pub(crate) const REGIONS: &str = "regions";
 /// Alias of [`REGIONS`].
 pub(crate) const COUNTRY: &str = "country";
-/// Protocol of the gateways.
 pub(crate) const PROTOCOL: &str = "protocol";
 /// JSON or text.
 pub(crate) const RETURN_TYPE: &str = "return_type";
@@ -25,21 +23,19 @@ pub(super) const OF_EXTRACTIONS: [&str; 9] =
 
 /// Addresses of a search.
 pub(crate) const IPS: &str = "ips";
-/// Filter by order number.
-pub(crate) const ORDER_NO: &str = "orderNo";
-/// Filter by group.
-pub(crate) const GROUP_ID: &str = "groupId";
-/// Filter by country.
-pub(crate) const COUNTRY_CODE: &str = "countryCode";
-/// Filter by city.
-pub(crate) const CITY_CODE: &str = "cityCode";
-/// Filter by status.
 pub(crate) const STATUS: &str = "status";
 /// Number of the page, as `x-page` of the document names it.
 pub(crate) const PAGE: &str = "page";
 /// Maximum number of instances on a page.
 pub(crate) const PAGE_SIZE: &str = "pageSize";
-/// Lower bound on the activation time.
+
+pub(crate) const ORDER_NO: &str = "orderNo";
+pub(crate) const GROUP_ID: &str = "groupId";
+pub(crate) const COUNTRY_CODE: &str = "countryCode";
+pub(crate) const CITY_CODE: &str = "cityCode";
 pub(crate) const ACTIVATED_FROM: &str = "activatedFrom";
-/// Upper bound on the activation time.
 pub(crate) const ACTIVATED_TO: &str = "activatedTo";
+
+/// The filters of a search, beside [`STATUS`].
+pub(super) const FILTERS: [&str; 6] =
+    [ORDER_NO, GROUP_ID, COUNTRY_CODE, CITY_CODE, ACTIVATED_FROM, ACTIVATED_TO];

@@ -82,15 +82,9 @@ pub struct Echo {
 pub struct Search {
     pub operation: Operation,
     pub ips: Input,
-    pub order_no: Input,
-    pub group_id: Input,
-    pub country_code: Input,
-    pub city_code: Input,
     pub status: Input,
     pub page: Input,
     pub page_size: Input,
-    pub activated_from: Input,
-    pub activated_to: Input,
     /// What each property finds, but for the addresses.
     pub filters: Vec<SearchFilter>,
     /// How a result is divided into pages.
@@ -105,7 +99,6 @@ pub struct Search {
     pub default_page: i64,
     pub page_sizes: RangeInclusive<i64>,
     pub default_page_size: i64,
-    /// Every field of an instance.
     pub instance_fields: Arc<[String]>,
     pub statuses: Vec<String>,
 }
@@ -115,6 +108,7 @@ impl Search {
         operation.has_only(&[], &node)?;
         let paging: Paging = node.read("/x-page")?;
         let take = |name: &str| operation.input(name, &node);
+        part::FILTERS.into_iter().try_for_each(|name| take(name).map(drop))?;
         let (page, page_size) = (take(&paging.number)?, take(&paging.size)?);
         let (ips, status) = (take(part::IPS)?, take(part::STATUS)?);
         let instance = instance(&node, &paging)?;
@@ -133,12 +127,6 @@ impl Search {
             default_page_size: page_size.needs("a default", default)?,
             instance_fields: instance.members()?.into_iter().map(|(name, _)| name).collect(),
             statuses: status.needs("an enum of strings", Schema::strings)?,
-            order_no: take(part::ORDER_NO)?,
-            group_id: take(part::GROUP_ID)?,
-            country_code: take(part::COUNTRY_CODE)?,
-            city_code: take(part::CITY_CODE)?,
-            activated_from: take(part::ACTIVATED_FROM)?,
-            activated_to: take(part::ACTIVATED_TO)?,
             operation,
             ips,
             status,

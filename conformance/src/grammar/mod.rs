@@ -15,7 +15,6 @@ pub(crate) struct Spelling {
     pub(crate) text: String,
     /// Whether the contract allows it.
     pub(crate) is_valid: bool,
-    /// Describes it.
     pub(crate) reason: &'static str,
     /// Its name in labels of cases: its text, unless that depends on a limit of the document, so that a new limit changes no
     /// label.

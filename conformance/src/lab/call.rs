@@ -26,7 +26,6 @@ impl Call {
         self.context.upstream.call(&self.request).await
     }
 
-    /// The operation that the request is for.
     pub(crate) fn operation(&self) -> Option<OperationId> {
         self.context.operation(&self.request)
     }

@@ -34,6 +34,12 @@ impl std::fmt::Debug for ProxiedRequest {
 }
 
 impl ProxiedRequest {
+    /// A request without query, headers and body.
+    #[must_use]
+    pub fn new(method: Method, path: impl Into<String>) -> Self {
+        Self { method, path: path.into(), query: None, headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
     /// Decoded value of a query parameter (its first occurrence).
     #[must_use]
     pub fn param(&self, name: &str) -> Option<String> {
@@ -178,7 +184,6 @@ impl Reply {
         }
     }
 
-    /// The body as a text.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }

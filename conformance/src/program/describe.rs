@@ -6,7 +6,6 @@ use super::arguments::ListFormat;
 use super::lab::unknown;
 use super::output::{print, print_list};
 
-/// `conformance list`.
 pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let object = |check: &&Check| {
@@ -25,7 +24,6 @@ pub(crate) fn list(format: ListFormat) -> Result<Verdict, UsageError> {
     print_list(&registry(), format == ListFormat::Json, object, line)
 }
 
-/// `conformance docs`.
 #[cfg(feature = "embedded")]
 pub(crate) fn docs() -> Result<Verdict, UsageError> {
     print(&sallyport_conformance::embedded::contract_page());

@@ -8,7 +8,6 @@ use sallyport_conformance::{Verdict, files};
 use super::UsageError;
 use super::output::print;
 
-/// `conformance init`.
 pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
     if file.exists() && !force {
         return Err(format!("{} already exists; choose another name or pass --force", file.display()).into());

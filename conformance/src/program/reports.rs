@@ -51,7 +51,6 @@ impl ReportRequest {
         })
     }
 
-    /// The file, if it is one.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         match &self.destination {
             Destination::File(path) => Some(path),
@@ -95,7 +94,6 @@ impl std::str::FromStr for ReportRequest {
     }
 }
 
-/// The reports of a run.
 pub(crate) struct Reports<'a> {
     requests: &'a [ReportRequest],
     /// Where progress and summary go beside them.

@@ -17,7 +17,6 @@ use super::reports::Reports;
 use super::setup::{Setup, select};
 use super::signals::Signals;
 
-/// `conformance run`.
 pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let setup = selected(Setup::new(&arguments.target)?, &arguments)?;
@@ -113,7 +112,6 @@ fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageEr
     Ok(setup)
 }
 
-/// `conformance plan`.
 pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let setup = selected(Setup::without_sending(&arguments.target)?, &arguments)?;

@@ -77,7 +77,6 @@ impl Setup {
         Ok((target, options.wire))
     }
 
-    /// Whether a target has a token of an account.
     pub(crate) fn has_token(target: &Target) -> bool {
         target.token.expose() != NO_TOKEN
     }

@@ -94,7 +94,6 @@ impl Kinds {
         })
     }
 
-    /// Waits for the next one.
     async fn next(&mut self) {
         #[cfg(unix)]
         {

@@ -13,7 +13,6 @@ use super::output::{not_written, print};
 use super::run::with_target;
 use super::setup::Setup;
 
-/// `conformance record`.
 pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result<Verdict, UsageError> {
     // Before requests and gateways are spent on what cannot be kept.
     std::fs::create_dir_all(folder)

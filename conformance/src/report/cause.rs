@@ -7,7 +7,6 @@ use crate::check::{Finding, Outcome};
 use crate::run::{CheckResult, Diagnosis, FindingReference, LikelyFault, Report, Unresolved};
 use crate::wire::RecordedExchange;
 
-/// A finding and its check.
 pub(super) type CheckFinding<'a> = (&'a CheckResult, &'a Finding);
 
 /// Findings of which one is an example: those with one likely cause, or that say the same.

@@ -66,7 +66,6 @@ pub fn failures(report: &Report, screen: &Screen) -> String {
     laid_out(&items, screen)
 }
 
-/// The findings of a check.
 pub(super) fn check_failures(report: &Report, result: &CheckResult, screen: &Screen) -> String {
     let findings = result.findings.iter().map(|finding| finding_view(report, (result, finding), None));
     let items: Vec<Value> = std::iter::once(heading(report, result)).chain(findings).collect();

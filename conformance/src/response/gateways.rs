@@ -89,7 +89,6 @@ pub(crate) fn denies(flag: &str) -> bool {
     ["false", "f", "0", "no", "n", "off", "none"].contains(&flag.to_ascii_lowercase().as_str())
 }
 
-/// The separator that a request asks for.
 pub(crate) fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
     let default = || extract.lb.schema.default.as_ref().and_then(Value::as_str);
     let code = request.query_value(&extract.lb.name).or_else(default)?;

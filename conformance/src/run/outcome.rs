@@ -99,7 +99,6 @@ impl Totals {
         Self::from_outcomes(results.iter().map(|result| &result.outcome))
     }
 
-    /// Counts outcomes.
     pub(crate) fn from_outcomes<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Self {
         let mut totals = Self::default();
         for outcome in outcomes {
@@ -159,7 +158,6 @@ impl CheckResult {
         }
     }
 
-    /// The outcome of one of its cases.
     pub(crate) fn case(&self, label: &str) -> Option<&Outcome> {
         self.cases.iter().find(|case| case.label == label).map(|case| &case.outcome)
     }

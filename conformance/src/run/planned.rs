@@ -42,7 +42,6 @@ impl SentControls {
         case.controls_in_run().all(|control| self.0.contains(&Self::key(check, control)))
     }
 
-    /// Adds a control of the run.
     pub(super) fn add_control(&mut self, control: &SharedControl) {
         self.0.insert((None, control.label.to_string()));
     }

@@ -57,7 +57,6 @@ macro_rules! facts {
                 Fact::ALL.into_iter().flat_map(move |fact| self.secrets_of(fact))
             }
 
-            /// Every secret of a fact.
             pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
                 let secrets: Vec<&Secret> = match fact {
                     $(Fact::$fact => self.$field.iter().filter_map(FactItem::secret).collect(),)+

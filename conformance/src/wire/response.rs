@@ -146,7 +146,6 @@ impl Response {
         id.or_else(|| self.header("X-Request-Id")).filter(|id| !id.is_empty())
     }
 
-    /// The body as shared JSON.
     pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
         self.json.as_ref()
     }

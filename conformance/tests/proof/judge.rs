@@ -28,18 +28,14 @@ const UNDECIDED: [&str; 2] = ["accounts.one-protocol", "extract.proxy-on-this-ma
 
 /// Both worlds.
 pub struct Judge {
-    /// The lab.
     pub lab: Proven,
-    /// The independent server.
     pub independent: Proven,
     runtime: Runtime,
 }
 
 /// A world, and what its cases cost.
 pub struct Proven {
-    /// The world.
     pub world: Box<dyn World>,
-    /// The costs.
     pub costs: Costs,
 }
 
@@ -92,7 +88,6 @@ impl Judge {
         Self { lab, independent: Proven::new(Independent::new()), runtime }
     }
 
-    /// Both worlds.
     pub fn worlds(&self) -> [&Proven; 2] {
         [&self.lab, &self.independent]
     }
@@ -280,7 +275,6 @@ pub fn enough() -> Options {
     options
 }
 
-/// Runs the suite.
 pub async fn run(target: &Target, options: Options) -> Report {
     let contract = Contract::embedded().expect("the embedded contract is complete");
     Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await

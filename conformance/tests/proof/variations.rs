@@ -112,7 +112,6 @@ pub fn together() -> Vec<Varied> {
     servers
 }
 
-/// Every variation.
 pub fn all() -> Vec<TestedVariation> {
     let servers = Row::parse("variations.txt", SERVERS, Kind::Variation).expect("rows that can be read");
     let of_server = servers.iter().chain(lab::variations()).map(|variation| {

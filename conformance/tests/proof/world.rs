@@ -13,7 +13,6 @@ use sallyport_conformance::{Contract, Target};
 pub struct KnownFault {
     /// Unique among all worlds.
     pub id: String,
-    /// The clause.
     pub clause: Clause,
     /// What the server does wrong, in a sentence.
     pub breaks: String,
@@ -24,7 +23,6 @@ pub trait World: Send + Sync {
     /// The server without a fault, and what is known of it.
     fn backend(&self) -> &Arc<Backend>;
 
-    /// Its faults.
     fn faults(&self) -> &[KnownFault];
 
     /// The server with one of its faults.

@@ -103,7 +103,6 @@ pub(crate) async fn front(server: SocketAddr, issued: &Issued, clients: Option<&
 /// A proxy as companies have one: CONNECT with user and password, to one service whatever its name; to none it responds 503.
 pub(crate) struct Tunnel {
     pub(crate) address: SocketAddr,
-    /// Heads of all requests.
     pub(crate) heads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -142,7 +141,6 @@ async fn tunnel(
     copy_bidirectional(&mut stream, &mut TcpStream::connect(service).await?).await.map(drop)
 }
 
-/// The network of a session.
 pub(crate) struct Network {
     runtime: tokio::runtime::Runtime,
     authorities: BTreeMap<String, Authority>,

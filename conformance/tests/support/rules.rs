@@ -164,7 +164,6 @@ impl State {
     }
 }
 
-/// The reply to a request.
 struct Reply<'a> {
     state: &'a Mutex<State>,
     asked: &'a Asked<'a>,

@@ -207,7 +207,6 @@ fn records_from_input(kind: RecordKind) -> Result<Vec<Record>, Failure> {
     }
 }
 
-/// Maximum length of a password, in bytes.
 const MAX_PASSWORD_BYTES: u64 = 4096;
 
 /// Reads a password from the first line of a file; `-` is standard input. No error quotes it.

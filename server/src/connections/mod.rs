@@ -93,7 +93,6 @@ impl Connections {
         Self { shared: Arc::new(shared), known: DashMap::new(), peers: DashMap::new(), proxies }
     }
 
-    /// The connection from `address`.
     pub(crate) fn connection(&self, address: SocketAddr) -> Arc<Connection> {
         if let Some(connection) = self.known.get(&address) {
             return Arc::clone(&connection);
@@ -117,7 +116,6 @@ impl Connections {
         })
     }
 
-    /// Sets the clock of all connections.
     fn set_clock(&self, now: Duration) {
         self.shared.now.store(millis(now), Ordering::Relaxed);
     }

@@ -19,7 +19,6 @@ impl Clock {
         Self(Some(Arc::default()))
     }
 
-    /// The current time.
     pub(crate) fn now(&self) -> Timestamp {
         self.stopped_at().unwrap_or_else(Timestamp::now)
     }

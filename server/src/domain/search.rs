@@ -65,7 +65,6 @@ pub enum Condition {
     AtMost,
 }
 
-/// The value of a filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is a type of the document")]
 pub enum FilterValue {

@@ -25,7 +25,6 @@ impl Token {
         Self::from_digest(kind, rand::random())
     }
 
-    /// The token with these bits.
     pub(crate) fn from_digest(kind: TokenKind, bits: [u8; 32]) -> Self {
         Self::new(format!("sally_{kind}_{}", Hex(&bits)))
     }

@@ -8,7 +8,6 @@ use std::{
 
 use slog::{Drain, KV, Key, Level, Logger, Never, OwnedKVList, Record, Serializer};
 
-/// The logger for Dropshot.
 pub(crate) fn logger() -> Logger {
     Logger::root(RedactingDrain, slog::o!())
 }

@@ -15,7 +15,6 @@ use crate::{
 /// Path of the contract as a page.
 pub(super) const DOCS: &str = "/docs";
 
-/// Path of the clock.
 pub(super) const CLOCK: &str = "/sandbox/clock";
 
 /// The description of a sandbox, for programs. It holds tokens, so it has no `Debug`.

@@ -20,7 +20,6 @@ use crate::{admin, docs, edge::serve::Context};
 /// The API that the pages are added to.
 pub(super) type Api = ApiDescription<Context>;
 
-/// Adds the pages.
 pub(super) fn register(api: &mut Api, control: &Arc<Control>) -> Result<(), String> {
     for (method, path) in
         [(Method::GET, DOCS), (Method::GET, CLOCK), (Method::PUT, CLOCK), (Method::DELETE, CLOCK)]

@@ -20,7 +20,6 @@ impl SandboxTokens {
     /// `fixed` on the command line: the seed 0.
     pub const FIXED: Self = Self::Seed(0);
 
-    /// A generator of tokens.
     pub(super) fn generator(self) -> impl FnMut(TokenKind) -> Token + Send {
         let mut number = 0_u32;
         move |kind| {

@@ -47,7 +47,6 @@ pub struct Line {
 pub struct RecordCounts([u64; RecordKind::ALL.len()]);
 
 impl RecordCounts {
-    /// Counts a record.
     pub(super) fn count(&mut self, kind: RecordKind) {
         self.0[kind as usize] += 1;
     }
@@ -419,7 +418,6 @@ impl<'de> Visitor<'de> for ImportedRecord {
     }
 }
 
-/// Which fields are missing.
 pub(super) fn missing_fields(missing: &[&Field]) -> String {
     let names: Vec<_> = missing.iter().map(|field| format!("`{}`", field.name)).collect();
     format!("missing field{} {}", if missing.len() == 1 { "" } else { "s" }, names.join(", "))

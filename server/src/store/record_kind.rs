@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 use super::value::Value;
 use crate::domain::{Protocol, Status, token::TokenKind};
 
-/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is the kind of the record of that name")]
 pub enum RecordKind {
@@ -297,12 +296,10 @@ impl RecordKind {
         }
     }
 
-    /// The table of the records.
     pub(super) fn table(self) -> &'static str {
         self.declaration().table
     }
 
-    /// The fields that are stored.
     pub(super) fn stored(self) -> impl Iterator<Item = &'static Field> {
         self.fields().iter().filter(|field| field.is_stored())
     }

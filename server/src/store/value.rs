@@ -41,7 +41,6 @@ impl fmt::Debug for Value<'_> {
 }
 
 impl Value<'_> {
-    /// The same value, borrowed.
     pub(super) fn borrowed(&self) -> Value<'_> {
         match self {
             Self::Text(text) => Value::Text(Cow::Borrowed(text)),

@@ -86,7 +86,6 @@ impl Cluster {
         Some(Self { folder, programs, options, keeper })
     }
 
-    /// The URL of a database here.
     pub(crate) fn url(&self, database: &str) -> String {
         let socket = self.folder.to_str().unwrap().replace('/', "%2F");
         format!("postgres://sallyport@{socket}/{database}")

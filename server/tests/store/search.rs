@@ -105,7 +105,6 @@ impl Search {
     }
 }
 
-/// A filter of the document with its value.
 fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
     let filter = SearchRequest::FILTERS.iter().find(|filter| filter.property == property).unwrap();
     let value = match value {

@@ -237,7 +237,6 @@ fn is_success(part: &Part) -> bool {
     part.has("") && part.at.starts_with('2')
 }
 
-/// The rule for a part that is new.
 fn added(part: &Part) -> Rule {
     if part.value("observable") == Some(&Value::Bool(false)) {
         return Rule::named("text-changed");
@@ -250,7 +249,6 @@ fn added(part: &Part) -> Rule {
     Rule::by_effect(&format!("{}-{end}", subject(part)), part.direction, effect)
 }
 
-/// The rule for a part that is gone.
 fn removed(part: &Part) -> Rule {
     let is_promised = part.has("required") && part.direction == Direction::Response;
     let (end, effect) =

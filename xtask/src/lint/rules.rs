@@ -19,7 +19,6 @@ use crate::{
     problem::suggestion,
 };
 
-/// A row of the table.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -33,7 +32,6 @@ pub(super) struct Row {
     help: String,
 }
 
-/// The table.
 #[expect(clippy::expect_used, reason = "a part of this program, which every test of the lint reads")]
 pub(super) static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("rules.yaml")).expect("the rules of the lint"));

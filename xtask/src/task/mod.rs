@@ -32,7 +32,6 @@ pub(crate) fn root(here: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// The text of a file.
 fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("error: cannot read {}: {error}\n", path.display()))
 }

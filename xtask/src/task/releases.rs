@@ -17,7 +17,6 @@ use crate::{
 /// The folder of released documents, one file `VERSION.yaml` each.
 pub(super) const FOLDER: &str = "openapi/released";
 
-/// The file of accepted changes.
 const ACCEPTED: &str = "openapi/accepted-changes.yaml";
 
 /// The newest released document: its version and its file.

@@ -48,7 +48,6 @@ const SAMPLE: usize = 100;
 /// Pairs of concurrent calls.
 const PAIRS: u32 = 3;
 
-/// The request by another account.
 fn by(probe: &Probe<'_>, account: Fact, request: &Request) -> Result<Request, Stop> {
     let name = token_parameter(probe.contract(), request);
     Ok(request.clone().query(name, Credential::Supplied(account).text(probe)?))

@@ -39,7 +39,6 @@ pub(crate) fn shown_kinds() -> impl Iterator<Item = FilterKind> + Clone {
     kinds().filter(|kind| kind.field.is_some())
 }
 
-/// The filters by these properties.
 pub(crate) fn kinds_of(properties: &[&str]) -> Vec<FilterKind> {
     properties.iter().filter_map(|name| kinds().find(|kind| kind.property.name == *name)).collect()
 }

@@ -44,7 +44,6 @@ pub(crate) struct Reader<'a, 'p> {
     pub(crate) probe: &'a Probe<'p>,
     /// An exploration judges nothing by a rejection, and reads each result in the largest pages.
     pub(crate) explores: bool,
-    /// Pages read.
     pub(crate) pages: u64,
 }
 

@@ -24,7 +24,9 @@ pub(super) static PROGRAMS: &[Program] = &[
 ];
 
 fn group_boundaries(scope: &Scope<'_>) -> Vec<Case> {
-    let min = scope.contract.search.group_id.schema.minimum.unwrap_or_default();
+    let mut filters = scope.contract.search.filters.iter();
+    let group = filters.find(|filter| filter.property.name == GROUP_ID);
+    let min = group.and_then(|group| group.property.schema.minimum).unwrap_or_default();
     // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
     let is_below =
         |text: &String| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);

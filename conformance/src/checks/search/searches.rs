@@ -24,7 +24,6 @@ pub(in crate::checks) const RELATIONS: [(&str, Relation); 9] = [
     ("union", Relation::Union),
 ];
 
-/// The searches of a row.
 struct Searches {
     relation: Relation,
     batch: &'static str,

@@ -122,7 +122,6 @@ impl ClientCaseResult {
         same.any(|same| same.as_deref() == Some(id))
     }
 
-    /// The case as a test of JUnit.
     pub(super) fn test(&self) -> JunitTest {
         let first = self.findings.first();
         let message = first.map(|finding| format!("expected {}; found {}", finding.expected, finding.actual));

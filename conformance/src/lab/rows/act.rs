@@ -153,7 +153,6 @@ impl Act {
     }
 }
 
-/// The one of this name.
 fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
     T::deserialize(StrDeserializer::<UnknownName>::new(name)).ok()
 }
@@ -191,7 +190,7 @@ impl Place {
                 }
             }
             Self::Bound => {
-                for part in search::bounds(call) {
+                for part in search::BOUNDS {
                     if let Some(bound) = self::text(call, part) {
                         set(call, part, &text.value(&known.with("bound", bound.into()))?);
                     }

@@ -94,7 +94,6 @@ impl Known {
         Self { counts: Arc::default(), ..self.clone() }
     }
 
-    /// A word for the response.
     fn of_reply(&self, word: &str) -> Option<Value> {
         let reply = self.reply.as_deref()?;
         let items = || {
@@ -118,7 +117,6 @@ impl Known {
         })
     }
 
-    /// A word for the call.
     fn of_call(&self, word: &str) -> Option<Value> {
         if let Some(known) = lock(&self.seen.words).get(word) {
             return Some(known.clone());
@@ -444,11 +442,9 @@ pub(super) mod tests {
 
     /// A request that says nothing.
     pub(in crate::lab::rows) fn request() -> ProxiedRequest {
-        let (query, headers, body) = (None, hyper::HeaderMap::new(), bytes::Bytes::new());
-        ProxiedRequest { method: hyper::Method::GET, path: "/".to_owned(), query, headers, body }
+        ProxiedRequest::new(hyper::Method::GET, "/")
     }
 
-    /// What is known of it.
     pub(super) fn known() -> &'static Known {
         static KNOWN: LazyLock<Known> = LazyLock::new(|| Known::new(&Call::new(&context(), request())));
         &KNOWN

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures::future::BoxFuture;
+use hyper::Method;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
-use hyper::{HeaderMap, Method};
 use serde_json::{Value, json};
 
 use crate::contract::OperationId;
+use crate::contract::part::GROUP_ID;
 use crate::lab::call::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{credentials, num, query_tokens, request_id};
@@ -245,16 +246,10 @@ async fn descending(call: Call) -> Reply {
 
 /// Rejects a search by a group that the listing does not have.
 async fn reject_other_groups(mut call: Call) -> Reply {
-    if let Some(group) = call.json()[&call.contract.search.group_id.name].as_i64().filter(|group| *group > 0)
-    {
+    if let Some(group) = call.json()[GROUP_ID].as_i64().filter(|group| *group > 0) {
         let mut listing = call.clone();
-        *listing = ProxiedRequest {
-            method: Method::GET,
-            path: call.contract.groups().path.clone(),
-            query: call.query.clone(),
-            headers: HeaderMap::new(),
-            body: bytes::Bytes::new(),
-        };
+        *listing = ProxiedRequest::new(Method::GET, &*call.contract.groups().path);
+        listing.query.clone_from(&call.query);
         let listing = listing.send().await.json();
         let mut held = listing["data"]["items"].as_array().into_iter().flatten();
         if !held.any(|held| held["groupId"] == json!(group)) {

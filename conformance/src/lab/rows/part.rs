@@ -3,15 +3,13 @@
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use crate::contract::{Contract, Input};
+use crate::contract::{Contract, Input, part};
 use crate::lab::call::Call;
 
-/// A part of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     /// A parameter of the query.
     Query(&'static Input),
-    /// A header.
     Header(&'static str),
     /// A property of the body of a search.
     Body(&'static str),
@@ -39,12 +37,12 @@ impl Part {
             "page" => Self::Body(&search.page.name),
             "size" => Self::Body(&search.page_size.name),
             "status" => Self::Body(&search.status.name),
-            "group" => Self::Body(&search.group_id.name),
-            "city" => Self::Body(&search.city_code.name),
-            "country_code" => Self::Body(&search.country_code.name),
-            "order" => Self::Body(&search.order_no.name),
-            "from" => Self::Body(&search.activated_from.name),
-            "to" => Self::Body(&search.activated_to.name),
+            "group" => Self::Body(part::GROUP_ID),
+            "city" => Self::Body(part::CITY_CODE),
+            "country_code" => Self::Body(part::COUNTRY_CODE),
+            "order" => Self::Body(part::ORDER_NO),
+            "from" => Self::Body(part::ACTIVATED_FROM),
+            "to" => Self::Body(part::ACTIVATED_TO),
             _ => return None,
         })
     }

@@ -46,7 +46,6 @@ const TEXTS: [(&str, &str); 19] = texts![
     "search_time.txt",
 ];
 
-/// The text of the variations.
 const VARIATIONS: [(&str, &str); 1] = texts!["variations.txt"];
 
 /// What the rows of a text are.

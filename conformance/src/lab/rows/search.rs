@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use super::part::{Part, value};
 use serde_json::{Value, json};
 
+use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use crate::lab::call::Call;
 use crate::lab::exchange::Reply;
 
@@ -64,10 +65,7 @@ pub(crate) fn sent_filters(call: &Call) -> Vec<Part> {
 }
 
 /// The bounds of the activation.
-pub(crate) fn bounds(call: &Call) -> [Part; 2] {
-    let search = &call.contract.search;
-    [&search.activated_from, &search.activated_to].map(|bound| Part::Body(&bound.name))
-}
+pub(crate) const BOUNDS: [Part; 2] = [Part::Body(ACTIVATED_FROM), Part::Body(ACTIVATED_TO)];
 
 fn integer(call: &Call, name: &str) -> Option<i64> {
     call.json()[name].as_i64()
@@ -76,14 +74,12 @@ fn integer(call: &Call, name: &str) -> Option<i64> {
 /// Numbers of requests and responses beyond this count as this, so that no fault overflows when it calculates with them.
 const LARGE: i64 = 1 << 30;
 
-/// The page that is asked for.
 pub(crate) fn page(call: &Call) -> i64 {
     integer(call, &call.contract.search.page.name)
         .unwrap_or(call.contract.search.default_page)
         .clamp(-LARGE, LARGE)
 }
 
-/// The page size that is asked for.
 pub(crate) fn page_size(call: &Call) -> i64 {
     integer(call, &call.contract.search.page_size.name)
         .unwrap_or(call.contract.search.default_page_size)
@@ -100,7 +96,6 @@ pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
     body.pointer_mut("/data/items")?.as_array_mut()
 }
 
-/// The total of a response.
 pub(crate) fn total(body: &Value) -> i64 {
     body["data"]["total"].as_i64().unwrap_or_default().clamp(-LARGE, LARGE)
 }

@@ -39,9 +39,7 @@ pub(super) struct Step {
     pub(super) redirect: Option<url::Url>,
     /// Redirects with the query of the request, too, and so with a token in it.
     pub(super) redirect_query: bool,
-    /// Sets Retry-After.
     pub(super) retry_after: Option<RetryAfter>,
-    /// Sets Content-Type.
     pub(super) content_type: Option<HeaderValue>,
     /// Adds these headers.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
@@ -59,10 +57,8 @@ pub(super) struct Step {
     pub(super) framing: Option<Framing>,
 }
 
-/// A Retry-After to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryAfter {
-    /// In seconds.
     Seconds(u64),
     /// As an HTTP date, this many seconds after the response, rounded up to a whole second.
     Date(u64),

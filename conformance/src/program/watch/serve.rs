@@ -97,13 +97,7 @@ impl Handler for Pages {
 
 #[test]
 fn a_watch_whose_runs_do_not_end_is_not_healthy() {
-    let request = ProxiedRequest {
-        method: Method::GET,
-        path: "/healthz".to_owned(),
-        query: None,
-        headers: HeaderMap::new(),
-        body: Bytes::new(),
-    };
+    let request = ProxiedRequest::new(Method::GET, "/healthz");
     let pages = Pages::new(Duration::from_millis(10), Duration::from_millis(10));
     assert_eq!(pages.respond(&request).0, StatusCode::OK);
     std::thread::sleep(Duration::from_millis(50));

@@ -9,7 +9,6 @@ use crate::run::expected::expectations;
 use crate::run::{CheckResult, ClauseSummary, Coverage, Diagnosis, Obstacle, Report, Rerun, Totals, Verdict};
 use crate::target::DiscoveredFact;
 
-/// The results of the checks.
 #[derive(Debug, Default)]
 pub(super) struct RunResults {
     pub(super) checks: Vec<CheckResult>,

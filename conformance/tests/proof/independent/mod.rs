@@ -109,7 +109,6 @@ fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Every variation.
 pub fn variations() -> Vec<Variation> {
     rows(VARIATIONS).map(variation_row).map(|(id, decisions, _)| Variation { id, decisions }).collect()
 }

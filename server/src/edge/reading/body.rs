@@ -55,7 +55,6 @@ pub struct UnreadBody {
 }
 
 impl UnreadBody {
-    /// The body of a request.
     pub(crate) fn new(request: hyper::Request<Body>) -> Self {
         let is_http1 = request.version() < Version::HTTP_2;
         let body = request.into_body();

@@ -61,7 +61,6 @@ impl Condition {
         self.field.form == Form::Number || kind.key().contains(&self.field.name)
     }
 
-    /// The value, if it is a text.
     pub(super) fn text(&self) -> Option<&str> {
         if let Value::Text(text) = &self.value { Some(text) } else { None }
     }

@@ -14,7 +14,6 @@ use super::words::{End, Gone, WORDS};
 pub(crate) struct Rule {
     /// The operation that it is for; `*` or nothing for each.
     pub(crate) operation: &'static str,
-    /// The name.
     pub(crate) name: &'static str,
     /// The path of a member, as a JSON pointer.
     path: Option<&'static str>,
@@ -91,7 +90,6 @@ impl Rule {
 pub(crate) struct Changes {
     /// The circumstance, behind an `@`.
     pub(crate) circumstance: Option<String>,
-    /// The rows of the fault.
     pub(crate) fault: Vec<Rule>,
     /// The rows of its decisions.
     pub(crate) decided: Vec<Rule>,
@@ -140,7 +138,6 @@ impl Object for Scope {
     }
 }
 
-/// A call of an operation.
 pub(crate) struct Call<'a> {
     pub(crate) changes: &'a Changes,
     pub(crate) operation: String,

@@ -49,7 +49,6 @@ impl Server {
         self.decisions.contains(&decision)
     }
 
-    /// The response to a request.
     pub(crate) fn response(&self, request: &ProxiedRequest) -> Reply {
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let scope = Scope::inside(&self.root, parts(request));
