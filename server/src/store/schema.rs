@@ -7,23 +7,11 @@ use super::{OpenError, OpenMode, Result, session::Session};
 pub(super) fn migrate(session: &mut dyn Session, database: &str, mode: OpenMode) -> Result<(), OpenError> {
     let unusable = |source| OpenError::Store { database: database.to_owned(), source };
     let schema = &session.dialect().schema;
-    session.batch(schema.begin).map_err(unusable)?;
-    let (is_ours, is_empty) = session.first(schema.owner, &[]).map_err(unusable)?.unwrap_or((false, false));
     let known = i64::try_from(schema.migrations.len()).unwrap_or(i64::MAX);
-    let found = match (is_ours, is_empty, mode) {
-        (true, ..) => session.number(schema.version, &[]).map_err(unusable)?,
-        (false, true, OpenMode::Create) => 0,
-        (false, true, OpenMode::Existing) => {
-            return Err(OpenError::Missing { database: database.to_owned() });
-        }
-        (false, false, _) => {
-            let reason = schema.foreign.to_owned();
-            return Err(OpenError::Foreign { database: database.to_owned(), reason });
-        }
-    };
-    if found > known {
-        return Err(OpenError::Newer { database: database.to_owned(), found, known });
-    }
+    // Before the lock too, so that a database which is not for us is named as such even while others write to it.
+    version(session, known, database, mode)?;
+    session.batch(schema.begin).map_err(unusable)?;
+    let found = version(session, known, database, mode)?;
     for migration in schema.migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
         session.batch(migration).map_err(unusable)?;
     }
@@ -31,4 +19,21 @@ pub(super) fn migrate(session: &mut dyn Session, database: &str, mode: OpenMode)
         session.batch(&schema.mark.replace("VERSION", &known.to_string())).map_err(unusable)?;
     }
     session.batch("COMMIT").map_err(unusable)
+}
+
+/// The version of our schema, 0 where there are no tables and may be some.
+fn version(session: &mut dyn Session, known: i64, database: &str, mode: OpenMode) -> Result<i64, OpenError> {
+    let unusable = |source| OpenError::Store { database: database.to_owned(), source };
+    let schema = &session.dialect().schema;
+    let (is_ours, is_empty) = session.first(schema.owner, &[]).map_err(unusable)?.unwrap_or((false, false));
+    let database = database.to_owned();
+    match (is_ours, is_empty, mode) {
+        (true, ..) => match session.number(schema.version, &[]).map_err(unusable)? {
+            found if found > known => Err(OpenError::Newer { database, found, known }),
+            found => Ok(found),
+        },
+        (false, true, OpenMode::Create) => Ok(0),
+        (false, true, OpenMode::Existing) => Err(OpenError::Missing { database }),
+        (false, false, _) => Err(OpenError::Foreign { database, reason: schema.foreign.to_owned() }),
+    }
 }
