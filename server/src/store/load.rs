@@ -79,7 +79,8 @@ fn load(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, Lo
     loaded.and_then(|loaded| Ok(ended.map(|()| loaded)?))
 }
 
-/// Loads the first instances of a database without their index, where adding addresses to it in random order would take most of the time.
+/// Loads the first instances of a database without their index, because adding addresses to it in random order would take most of the
+/// time.
 fn load_unindexed(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCounts, LoadError> {
     let postponed: Option<String> = session.first(session.dialect().postponed_index, &[])?;
     if postponed.is_some() {

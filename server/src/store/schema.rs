@@ -6,18 +6,11 @@ use super::{OpenMode, Unusable, session::Session};
 /// fails, the connection must be closed, which undoes all of it.
 pub(super) fn migrate(session: &mut dyn Session, mode: OpenMode) -> Result<(), Unusable> {
     let schema = &session.dialect().schema;
-    session.batch(schema.begin)?;
-    let (is_ours, is_empty) = session.first(schema.owner, &[])?.unwrap_or((false, false));
     let known = i64::try_from(schema.migrations.len()).unwrap_or(i64::MAX);
-    let found = match (is_ours, is_empty, mode) {
-        (true, ..) => session.number(schema.version, &[])?,
-        (false, true, OpenMode::Create) => 0,
-        (false, true, OpenMode::Existing) => return Err(Unusable::Missing),
-        (false, false, _) => return Err(Unusable::Foreign(schema.foreign)),
-    };
-    if found > known {
-        return Err(Unusable::Newer(found, known));
-    }
+    // Before the lock too, so that a database which is not for us is named as such even while others write to it.
+    version(session, known, mode)?;
+    session.batch(schema.begin)?;
+    let found = version(session, known, mode)?;
     for migration in schema.migrations.iter().skip(usize::try_from(found).unwrap_or(0)) {
         session.batch(migration)?;
     }
@@ -25,4 +18,19 @@ pub(super) fn migrate(session: &mut dyn Session, mode: OpenMode) -> Result<(), U
         session.batch(&schema.mark.replace("VERSION", &known.to_string()))?;
     }
     Ok(session.batch("COMMIT")?)
+}
+
+/// The version of our schema, 0 where there are no tables and may be some.
+fn version(session: &mut dyn Session, known: i64, mode: OpenMode) -> Result<i64, Unusable> {
+    let schema = &session.dialect().schema;
+    let (is_ours, is_empty) = session.first(schema.owner, &[])?.unwrap_or((false, false));
+    match (is_ours, is_empty, mode) {
+        (true, ..) => match session.number(schema.version, &[])? {
+            found if found > known => Err(Unusable::Newer(found, known)),
+            found => Ok(found),
+        },
+        (false, true, OpenMode::Create) => Ok(0),
+        (false, true, OpenMode::Existing) => Err(Unusable::Missing),
+        (false, false, _) => Err(Unusable::Foreign(schema.foreign)),
+    }
 }

@@ -82,6 +82,13 @@ async fn callers_who_leave_keep_their_connections_and_others_wait_for_a_while_on
     let rejection = service.list::<StaticGroup>(&token, Vec::new()).await.unwrap_err();
     assert!(matches!(rejection, Rejection::Busy), "{rejection:?}");
     assert_eq!((store.pool().busy, store.pool().waiting), (connections, 0));
+    if let Database::Postgres { .. } = database {
+        let under_way = "SELECT count(*) FROM pg_stat_activity
+                         WHERE datname = current_database() AND application_name = 'sallyport' AND state <> 'idle'";
+        let watching = connect(&database.name()).await.unwrap();
+        let under_way: i64 = watching.query_one(under_way, &[]).await.unwrap().get(0);
+        assert_eq!(usize::try_from(under_way).unwrap(), connections);
+    }
     released.store(true, Ordering::Relaxed);
     eventually(async || is_busy(0).await).await;
     service.list::<StaticGroup>(&token, Vec::new()).await.unwrap();

@@ -50,7 +50,8 @@ async fn sqlite_uses_indexes_whatever_the_statistics_say() {
             let seek = "instances_by_address (account_id=? AND ip=? AND port>? AND port<?)";
             assert!(plan.contains(&format!("SEARCH i USING {index} {seek}")), "{plan}");
             assert!(plan.contains("USING INTEGER PRIMARY KEY (rowid=?)"), "{plan}");
-            assert!(!plan.contains("SCAN i") && !plan.contains("SCAN t"), "{plan}");
+            let scans = |what: &str| plan.lines().any(|step| step.starts_with("SCAN") && step.contains(what));
+            assert!(!["SCAN i", "SCAN t", "instances"].into_iter().any(scans), "{plan}");
         }
         for ((in_region, index), (sql, walks)) in
             INDEXES.iter().flat_map(|index| WALKS.map(|sql| (*index, sql)))

@@ -28,7 +28,8 @@ use crate::{
 /// The SQL of PostgreSQL.
 pub static DIALECT: Dialect = Dialect {
     schema: Schema {
-        // A migration may take longer than a statement of a request. The number of the lock is "sallypor" in ASCII, so that no other program uses it.
+        // A migration may take longer than a statement of a request. The number of the lock is "sallypor" in ASCII, so that no other
+        // program uses it.
         begin: "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(8314045600252325746)",
         owner: "SELECT to_regclass('sallyport_schema') IS NOT NULL,
                        NOT EXISTS (SELECT 1 FROM pg_class
