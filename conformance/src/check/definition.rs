@@ -212,10 +212,10 @@ impl Case {
         }
     }
 
-    /// The case, which is about one of several supplied things, by its index, and so about this clause of its check even if no record
-    /// says which faults it notices. Plans value the first case of each.
-    pub(crate) fn about(self, subject: usize, clause: Clause) -> Self {
-        Self { subject: Some(subject), clause: Some(clause), ..self }
+    /// The case, which is about one of several things, by its index; and about this clause of its check even if no record says which
+    /// faults it notices. Plans value the first case of each.
+    pub(crate) fn about(self, subject: usize, clause: Option<Clause>) -> Self {
+        Self { subject: Some(subject), clause, ..self }
     }
 
     /// The clause that it is about, where the case says so.

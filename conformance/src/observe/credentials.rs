@@ -20,7 +20,7 @@ pub(super) struct MaskedRequest {
     found: Vec<(&'static str, String)>,
 }
 
-/// Why a request's credentials can't be hidden.
+// Why a request's credentials can't be hidden.
 const SHORT: &str = "a token of fewer than 6 characters cannot be hidden in reports";
 const TOO_MANY: &str =
     "more than 200 different tokens, or 262,144 characters of them, cannot be hidden in reports";

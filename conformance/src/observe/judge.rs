@@ -202,7 +202,8 @@ fn report(
         ..Report::recorded(contract, target, checks, clauses, coverage)
     };
     // Any text can be searched for secrets, also what stands in for an export without headers.
-    let shows_nothing = seen.iter().all(|clause| *clause == Clause::AllNoSecrets);
+    let shows_nothing =
+        report.totals.failed == 0 && seen.iter().all(|clause| *clause == Clause::AllNoSecrets);
     report.stopped = (shows_nothing && !traffic.exchanges.is_empty()).then(|| NOTHING_SHOWN.to_owned());
     let verdict = Verdict::from_totals(report.totals, shows_nothing);
     report.conclude(verdict);

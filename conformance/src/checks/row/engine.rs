@@ -34,7 +34,8 @@ impl Row {
         let case = Case::for_data(label, cost, (clause, Arc::clone(&row)), judge).needs(row.needs.clone());
         let case = row.share(case);
         match row.subject {
-            Some(subject) => case.about(subject, clause),
+            // Without a record only a row that names its own clause judges it.
+            Some(subject) => case.about(subject, row.clause),
             None => case,
         }
     }
