@@ -45,7 +45,7 @@ fn written() -> Result<String, minijinja::Error> {
     let shown = SearchFilter::names(&shown_kinds().collect::<Vec<_>>());
     let mut words = Environment::new();
     words.add_filter("json", |value: Known| json(&value));
-    // The ways of a list, each with what it makes of these texts that is none of them.
+    // For each row of a list of near misses: its label, and what it makes of these texts. What is itself one of them is no miss.
     words.add_function("near", |list: &str, of: Vec<String>| {
         let ways = near(list).map(|near| {
             let texts = of.iter().map(|text| near.of(text)).filter(|text| !of.contains(text));
