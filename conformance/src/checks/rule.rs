@@ -143,6 +143,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::contract::Place;
     use crate::explore;
     use crate::target::{GatewayPool, RejectedToken, RejectionReason, Secret};
 
@@ -209,5 +210,17 @@ mod tests {
         for odd in [" | a | b", "×2", "\r\nreject a | b", "{{ a }}", "\" |", "# a", "a: b"] {
             assert_eq!(counted(odd), plain, "{odd}");
         }
+    }
+
+    #[test]
+    fn each_parameter_of_an_extraction_is_in_a_row() {
+        let contract = Contract::embedded().expect("contract");
+        let rows: Vec<_> = texts().map(|(_, text)| text).collect();
+        let rows = rows.concat();
+        let parameters = contract.extract.operation.parameters.iter();
+        let in_query = parameters.filter(|parameter| parameter.place == Place::Query);
+        let names = in_query.map(|parameter| &parameter.name);
+        let unknown: Vec<_> = names.filter(|name| !rows.contains(&format!(" {name}="))).collect();
+        assert!(unknown.is_empty(), "no row sends {unknown:?}");
     }
 }

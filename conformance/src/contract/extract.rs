@@ -74,7 +74,6 @@ impl Extract {
         (operation, node): (Operation, Node<'_>),
         schemes: &Node<'_>,
     ) -> Result<Self, ContractError> {
-        operation.has_only(&part::OF_EXTRACTIONS, &node)?;
         let take = |name| operation.input(name, &node);
         let (num, lb, sb, return_type, protocol) = (
             take(part::NUM)?,

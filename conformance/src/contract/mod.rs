@@ -152,15 +152,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_parameter_is_an_error() {
-        let tag = json!({"name": "tag", "in": "query", "schema": {"type": "string"}});
-        let pointer = "~1openapi~1v1~1proxy~1extract/get/parameters";
-        let error = changed(pointer, |list| list.as_array_mut().expect("a list").push(tag));
-        let error = error.expect_err("tag is unknown").to_string();
-        assert!(error.contains("`tag`"), "{error}");
-    }
-
-    #[test]
     fn a_filter_follows_the_document_and_one_without_a_meaning_is_an_error() {
         let mut file: Value = serde_json::from_str(sallyport_contract::JSON).expect("JSON");
         let properties = &mut file["document"]["components"]["schemas"]["SearchRequest"]["properties"];

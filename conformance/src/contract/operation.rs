@@ -128,22 +128,6 @@ impl Operation {
         found.ok_or_else(|| node.wrong(&format!("expected an input `{name}`")))
     }
 
-    /// Fails when it has a parameter that its checks do not know.
-    pub(super) fn has_only(&self, names: &[&str], node: &Node<'_>) -> Result<(), ContractError> {
-        let mut parameters = self.parameters.iter();
-        let is_known = |one: &Input| {
-            let in_header = one.name == REQUEST_ID_HEADER;
-            names.contains(&one.name.as_str()) && in_header == (one.place == Place::Header)
-        };
-        match parameters.find(|parameter| !is_known(parameter)) {
-            None => Ok(()),
-            Some(unknown) => Err(node.wrong(&format!(
-                "no check knows the parameter `{}` in this place: read it in conformance/src/contract/ and write its checks",
-                unknown.name
-            ))),
-        }
-    }
-
     /// Whether a path is that of the operation.
     pub fn serves(&self, path: &str) -> bool {
         self.path == path

@@ -1,4 +1,4 @@
-//! Names of the parts of requests. Reading the document fails if it lacks one, or has one that is not listed here.
+//! Names of the parts of requests. Reading the document fails if it lacks one.
 
 /// Number of gateways.
 pub(crate) const NUM: &str = "num";
@@ -16,10 +16,6 @@ pub(crate) const SB: &str = "sb";
 pub(crate) const REQUEST_ID: &str = "request_id";
 /// Idempotency number in a header.
 pub(crate) const REQUEST_ID_HEADER: &str = "X-Request-Id";
-
-/// The parameters of an extraction.
-pub(super) const OF_EXTRACTIONS: [&str; 9] =
-    [NUM, REGIONS, COUNTRY, PROTOCOL, RETURN_TYPE, LB, SB, REQUEST_ID, REQUEST_ID_HEADER];
 
 /// Addresses of a search.
 pub(crate) const IPS: &str = "ips";

@@ -105,7 +105,6 @@ pub struct Search {
 
 impl Search {
     pub(super) fn read((operation, node): (Operation, Node<'_>)) -> Result<Self, ContractError> {
-        operation.has_only(&[], &node)?;
         let paging: Paging = node.read("/x-page")?;
         let take = |name: &str| operation.input(name, &node);
         part::FILTERS.into_iter().try_for_each(|name| take(name).map(drop))?;

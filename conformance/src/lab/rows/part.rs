@@ -25,14 +25,6 @@ impl Part {
             "api_key_header" => Self::Header(&extract.api_key_header),
             "bearer" => Self::Header("authorization"),
             "request_id_header" => Self::Header(&extract.request_id_header.name),
-            "num" => Self::Query(&extract.num),
-            "regions" => Self::Query(&extract.regions),
-            "country" => Self::Query(&extract.country),
-            "protocol" => Self::Query(&extract.protocol),
-            "return_type" => Self::Query(&extract.return_type),
-            "lb" => Self::Query(&extract.lb),
-            "sb" => Self::Query(&extract.sb),
-            "request_id" => Self::Query(&extract.request_id),
             "ips" => Self::Body(&search.ips.name),
             "page" => Self::Body(&search.page.name),
             "size" => Self::Body(&search.page_size.name),
@@ -43,7 +35,10 @@ impl Part {
             "order" => Self::Body(part::ORDER_NO),
             "from" => Self::Body(part::ACTIVATED_FROM),
             "to" => Self::Body(part::ACTIVATED_TO),
-            _ => return None,
+            _ => {
+                let mut parameters = extract.operation.parameters.iter();
+                Self::Query(parameters.find(|parameter| parameter.name == name)?)
+            }
         })
     }
 
