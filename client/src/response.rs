@@ -5,11 +5,11 @@ use std::{borrow::Cow, fmt, time::SystemTime};
 use bytes::Bytes;
 use reqwest::{
     StatusCode,
-    header::{CONTENT_ENCODING, HeaderMap, HeaderName},
+    header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue},
 };
 use serde::{
     Deserializer,
-    de::{DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, Visitor},
+    de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::Value;
 
@@ -133,42 +133,31 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
 fn failure(operation: &Operation, response: &RawResponse, token: &Token) -> Error {
     let status = response.status;
     if status.is_redirection() {
-        return unexpected_response(
-            "found a redirect, which is not followed because it could send the token to another host; check the base URL",
-            response,
-            token,
-        );
+        let reason = "found a redirect, which is not followed because it could send the token to another host; check the base URL";
+        return unexpected_response(reason, response, token);
     }
     if status.is_success() || status.is_informational() {
-        return unexpected_response(
-            &format!("expected HTTP {}, found {}", operation.status, status.as_u16()),
-            response,
-            token,
-        );
+        let reason = format!("expected HTTP {}, found {}", operation.status, status.as_u16());
+        return unexpected_response(&reason, response, token);
     }
     rejection(operation, response, token)
 }
 
 fn rejection(operation: &Operation, response: &RawResponse, token: &Token) -> Error {
-    let body: Option<types::Rejection> = serde_json::from_slice(&response.body).ok();
-    let (code, message, id) = match body {
-        Some(types::Rejection { code, message, request_id }) => (code, message, request_id),
-        None => (None, None, None),
-    };
+    let types::Rejection { code, message, request_id } =
+        serde_json::from_slice(&response.body).unwrap_or_default();
     let rejection = Box::new(Rejection {
         status: response.status,
         code: code.and_then(to_code).map(|code| scrub_code(code, token)),
-        message: match message {
-            Some(message) => shorten(&token.scrub(&plain(message))),
-            None => match content_coding(response) {
-                Some(coding) => {
-                    format!("the body is {}, which the client did not ask for", token.scrub(&coding))
-                }
-                None => excerpt(&response.body, token),
-            },
+        message: match (message, content_coding(response)) {
+            (Some(message), _) => shorten(&token.scrub(&plain(message))),
+            (None, Some(coding)) => {
+                format!("the body is {}, which the client did not ask for", token.scrub(&coding))
+            }
+            (None, None) => excerpt(&response.body, token),
         },
         request_id: None,
-        trace_id: trace_id(&response.headers, id, token),
+        trace_id: trace_id(&response.headers, request_id, token),
         retry_after: retry_after(&response.headers, SystemTime::now()),
     });
     if response.status == StatusCode::TOO_MANY_REQUESTS {
@@ -190,13 +179,12 @@ fn is_shortage(rejection: &Rejection) -> bool {
 /// Describes the compression of the body; `None` when there is none. Gzip is recognised without its header too.
 fn content_coding(response: &RawResponse) -> Option<String> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
-    let declared =
-        response.headers.get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    match declared
-        .filter(|coding| !coding.trim().is_empty() && !coding.trim().eq_ignore_ascii_case("identity"))
-    {
-        Some(coding) => Some(format!("`Content-Encoding: {}`", printable(coding.trim()))),
-        None => response.body.starts_with(&GZIP).then(|| "gzip without `Content-Encoding`".to_owned()),
+    let declared = response.headers.get(CONTENT_ENCODING).map_or(&[][..], HeaderValue::as_bytes);
+    match String::from_utf8_lossy(declared.trim_ascii()) {
+        coding if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => {
+            Some(format!("`Content-Encoding: {}`", printable(&coding)))
+        }
+        _ => response.body.starts_with(&GZIP).then(|| "gzip without `Content-Encoding`".to_owned()),
     }
 }
 
@@ -235,7 +223,7 @@ fn business_code(body: &[u8], field: &'static str) -> Option<BusinessCode> {
     let mut found = None;
     let mut reader = serde_json::Deserializer::from_slice(body);
     // Stopping early is an error to the deserializer, and so is whatever follows the field; only the value counts.
-    let _ = FieldSearch { field, found: &mut found }.deserialize(&mut reader);
+    let _ = reader.deserialize_map(FieldSearch { field, found: &mut found });
     found.and_then(to_code)
 }
 
@@ -261,14 +249,6 @@ fn scrub_code(code: BusinessCode, token: &Token) -> BusinessCode {
 struct FieldSearch<'a> {
     field: &'static str,
     found: &'a mut Option<Value>,
-}
-
-impl<'de> DeserializeSeed<'de> for FieldSearch<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
 }
 
 impl<'de> Visitor<'de> for FieldSearch<'_> {

@@ -117,7 +117,8 @@ fn is_markup(text: &str) -> bool {
     })
 }
 
-fn endpoint(entry: &str) -> Option<Endpoint> {
+/// Parses `host:port`.
+pub(crate) fn endpoint(entry: &str) -> Option<Endpoint> {
     let (ip, port) = entry.rsplit_once(':')?;
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
