@@ -5,7 +5,7 @@ use std::fmt;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Error, InvalidArgument, builder::variable};
+use crate::{Error, InvalidArgument};
 
 /// Replaces the token in text.
 const REDACTED: &str = "<API_KEY>";
@@ -14,8 +14,18 @@ const REDACTED: &str = "<API_KEY>";
 const MIN_PREFIX: usize = 6;
 
 /// The token. It has no `Display`, and its `Debug` is redacted.
-#[derive(Clone)]
+#[derive(Debug)]
 pub(crate) struct Token(SecretString);
+
+/// What `Debug` does not show.
+#[derive(Clone, Default)]
+pub(crate) struct Hidden<T>(pub(crate) T);
+
+impl<T> fmt::Debug for Hidden<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("<hidden>")
+    }
+}
 
 impl Token {
     /// Fails without repeating the token when it is empty or cannot be sent in a header.
@@ -31,13 +41,6 @@ impl Token {
             return Err(Error::configuration(message));
         }
         Ok(Self(secret))
-    }
-
-    /// Reads the token in the environment variable `name`.
-    pub(crate) fn from_env(name: &str) -> Result<SecretString, Error> {
-        variable(name).map(SecretString::from).map_err(|reason| {
-            Error::configuration(format!("missing token: {reason}; set it to the API token"))
-        })
     }
 
     pub(crate) fn expose(&self) -> &str {
@@ -105,12 +108,6 @@ impl Token {
     fn before_token(&self, text: &[u8]) -> usize {
         let first = self.expose().as_bytes().first().copied().unwrap_or(b'%');
         memchr::memchr3(b'%', b'\\', first, text).unwrap_or(text.len())
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(REDACTED)
     }
 }
 
@@ -216,7 +213,7 @@ mod tests {
 
     #[test]
     fn debug_says_nothing_and_headers_are_sensitive() {
-        assert_eq!(format!("{:?}", token("canary")), REDACTED);
+        assert!(!format!("{:?}", token("canary")).contains("canary"));
         assert_eq!(format!("{:?}", token("canary").header("Bearer ")), "Some(Sensitive)");
     }
 

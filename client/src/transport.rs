@@ -15,7 +15,7 @@ use crate::{
     budget::RetryBudget,
     connection,
     contract::REQUEST_ID_HEADER,
-    middleware::{self, Chain},
+    middleware::{self, Middlewares},
     network,
     operation::{Credential, Operation, Retry},
     options::CallOptions,
@@ -42,7 +42,7 @@ pub(crate) struct Transport {
     pub(crate) tokens: Tokens,
     pub(crate) retry: RetryPolicy,
     pub(crate) budget: RetryBudget,
-    pub(crate) middleware: Chain,
+    pub(crate) middleware: Middlewares,
     /// For one request, from connecting to the end of the response body.
     pub(crate) request_timeout: Duration,
     /// For a call with all its retries and waits.
@@ -120,7 +120,7 @@ impl Transport {
                 {
                     retries += 1;
                     telemetry::retrying(call.operation, retries, wait, &error);
-                    self.middleware.iter().for_each(|one| one.retrying(&error, retries, wait));
+                    self.middleware.0.iter().for_each(|one| one.retrying(&error, retries, wait));
                     sleep(wait).await;
                 }
                 _ => return Err(call.identify(error)),
@@ -168,7 +168,7 @@ impl Transport {
         // A timeout is an extension of the request, whose copies take several allocations each; so it is set here, on the copy.
         *request.timeout_mut() = Some(call.options.request_timeout.unwrap_or(self.request_timeout));
         let number = call.sent.fetch_add(1, Ordering::Relaxed) + 1;
-        let response = if self.middleware.is_empty() {
+        let response = if self.middleware.0.is_empty() {
             self.exchange(request, call.operation, token).await?
         } else {
             middleware::run(self, call.operation, token, request, number).await?
