@@ -350,10 +350,6 @@ fn plain_integer(text: &str) -> Option<i64> {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Query => "query",
-            Self::Header => "header",
-            Self::Body => "body",
-        })
+        self.serialize(f)
     }
 }
