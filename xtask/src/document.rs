@@ -1,6 +1,6 @@
 //! The document as a JSON value with the position of each part in the file.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, iter::from_fn};
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -160,10 +160,7 @@ fn invalid_yaml(error: &serde_saphyr::Error) -> Problem {
         true => "a key may occur only once in a mapping: remove one of them",
         false => "check the indentation, brackets and quotes of this line and of the one before it",
     };
-    of_file(place, format!("invalid YAML: {message}"), help)
-}
-
-fn of_file(place: Option<Place>, message: String, help: &str) -> Problem {
+    let message = format!("invalid YAML: {message}");
     Problem { pointer: String::new(), place, message, help: help.to_owned() }
 }
 
@@ -235,19 +232,11 @@ impl<'de> Visitor<'de> for ContentVisitor {
     scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_str: &str);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(Content::Sequence(items))
+        from_fn(|| access.next_element().transpose()).collect::<Result<_, _>>().map(Content::Sequence)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = access.next_entry()? {
-            members.push(member);
-        }
-        Ok(Content::Mapping(members))
+        from_fn(|| access.next_entry().transpose()).collect::<Result<_, _>>().map(Content::Mapping)
     }
 }
 
