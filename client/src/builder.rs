@@ -295,32 +295,29 @@ fn base_url(given: Option<&str>, allow_http: bool) -> Result<(Url, String), Erro
             "missing base URL; call base_url(), or set {BASE_URL_VARIABLE} and call base_url_from_env()"
         )));
     };
-    let url = Url::parse(given).map_err(|error| {
-        Error::configuration(format!("invalid base URL: {error}; expected a URL such as https://host"))
-    })?;
-    if !url.username().is_empty()
-        || url.password().is_some()
-        || url.query().is_some()
-        || url.fragment().is_some()
-    {
-        let message = "invalid base URL: it has a user, password, query or fragment; expected scheme, host, port and path \
-                       only; pass the token to token()";
-        return Err(Error::configuration(message));
+    let invalid = |what: &str| Error::configuration(format!("invalid base URL: {what}"));
+    let url = Url::parse(given)
+        .map_err(|error| invalid(&format!("{error}; expected a URL such as https://host")))?;
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || url.fragment().is_some() {
+        return Err(invalid(
+            "it has a user, password, query or fragment; expected scheme, host, port and path only; pass the token to token()",
+        ));
     }
     match url.scheme() {
         "https" => {}
         "http" if allow_http || is_loopback(&url) => {}
         "http" => {
-            let message = "invalid base URL: plain http to another host would send the token unencrypted; use https, or \
-                           call allow_http(true)";
-            return Err(Error::configuration(message));
+            return Err(invalid(
+                "plain http to another host would send the token unencrypted; use https, or call allow_http(true)",
+            ));
         }
-        _ => return Err(Error::configuration("invalid base URL: expected the scheme https or http")),
+        _ => return Err(invalid("expected the scheme https or http")),
     }
     let text = url.as_str().trim_end_matches('/').to_owned();
     if !PATH_PREFIX.is_empty() && text.ends_with(PATH_PREFIX) {
-        return Err(Error::configuration(format!(
-            "invalid base URL: it ends with `{PATH_PREFIX}`, which the client adds itself; remove it"
+        return Err(invalid(&format!(
+            "it ends with `{PATH_PREFIX}`, which the client adds itself; remove it"
         )));
     }
     Ok((url, text))

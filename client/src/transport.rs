@@ -84,7 +84,18 @@ impl Transport {
         options: &CallOptions,
         read: ReadBody<T>,
     ) -> Result<WithResponse<T>, Error> {
-        self.prepare(&mut request, operation, options)?;
+        // progenitor adds it; the contract has no such header.
+        request.headers_mut().remove("api-version");
+        options.check()?;
+        // All requests of the call share the request id.
+        if let Some(parameter) = operation.request_id
+            && request_id(&request, parameter).is_none()
+        {
+            let id = new_request_id()
+                .parse()
+                .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
+            request.headers_mut().insert(REQUEST_ID_HEADER, id);
+        }
         let total = options.total_timeout.unwrap_or(self.total_timeout);
         let deadline = Instant::now() + total.min(MAX_DURATION);
         let call = Call { request: &request, operation, options, read, sent: AtomicU32::new(0) };
@@ -234,27 +245,6 @@ impl Transport {
             detail = format!("{detail}; {words}");
         }
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
-    }
-
-    /// Checks the options, and sets a request id where there is none; all requests of the call share it.
-    fn prepare(
-        &self,
-        request: &mut Request,
-        operation: &Operation,
-        options: &CallOptions,
-    ) -> Result<(), Error> {
-        // progenitor adds it; the contract has no such header.
-        request.headers_mut().remove("api-version");
-        options.check()?;
-        if let Some(parameter) = operation.request_id
-            && request_id(request, parameter).is_none()
-        {
-            let id = new_request_id()
-                .parse()
-                .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
-            request.headers_mut().insert(REQUEST_ID_HEADER, id);
-        }
-        Ok(())
     }
 }
 
