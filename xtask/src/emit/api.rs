@@ -56,7 +56,7 @@ fn settings(contract: &Contract, known: &Value) -> GenerationSettings {
     for name in names(known, "opened") {
         settings.with_replacement(&name, format!("crate::contract::{name}"), impls());
     }
-    let addresses = contract.schemas.iter().filter(|schema| schema.endpoint_ports().is_some());
+    let addresses = contract.schemas.iter().filter(|schema| schema.ports.is_some());
     for name in addresses.filter_map(|schema| schema.name.as_ref()) {
         settings.with_replacement(name, "crate::Address", impls());
     }
