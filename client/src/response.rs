@@ -95,8 +95,7 @@ pub(crate) fn classify(
     if operation.code_field.is_empty() {
         return Ok(response);
     }
-    let code = business_code(&response.body, operation.code_field);
-    match code {
+    match business_code(&response.body, operation.code_field, token) {
         // A text has no code. A JSON object instead of it is a rejection, or not what was requested.
         None if operation.text && !is_json_object(&response.body) => Ok(response),
         Some(BusinessCode::Number(code)) if code == operation.code && !operation.text => Ok(response),
@@ -148,7 +147,7 @@ fn rejection(operation: &Operation, response: &RawResponse, token: &Token) -> Er
         serde_json::from_slice(&response.body).unwrap_or_default();
     let rejection = Box::new(Rejection {
         status: response.status,
-        code: code.and_then(to_code).map(|code| scrub_code(code, token)),
+        code: code.and_then(|code| to_code(code, token)),
         message: match (message, content_coding(response)) {
             (Some(message), _) => shorten(&token.scrub(&plain(message))),
             (None, Some(coding)) => {
@@ -219,31 +218,22 @@ fn is_json_object(body: &[u8]) -> bool {
 }
 
 /// The value of `field` of the object in `body`. Parsing stops there: the whole body is parsed later.
-fn business_code(body: &[u8], field: &'static str) -> Option<BusinessCode> {
+fn business_code(body: &[u8], field: &'static str, token: &Token) -> Option<BusinessCode> {
     let mut found = None;
     let mut reader = serde_json::Deserializer::from_slice(body);
     // Stopping early is an error to the deserializer, and so is whatever follows the field; only the value counts.
     let _ = reader.deserialize_map(FieldSearch { field, found: &mut found });
-    found.and_then(to_code)
+    found.and_then(|code| to_code(code, token))
 }
 
-fn to_code(value: Value) -> Option<BusinessCode> {
-    match value {
-        Value::Null => None,
-        Value::Number(number) => Some(
-            lenient::whole(&number)
-                .map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number),
-        ),
-        Value::String(text) => Some(BusinessCode::Text(text)),
-        other => Some(BusinessCode::Text(other.to_string())),
-    }
-}
-
-fn scrub_code(code: BusinessCode, token: &Token) -> BusinessCode {
-    match code {
-        BusinessCode::Text(text) => BusinessCode::Text(shorten(&token.scrub(&text))),
-        number @ BusinessCode::Number(_) => number,
-    }
+fn to_code(value: Value, token: &Token) -> Option<BusinessCode> {
+    let number = match &value {
+        Value::Null => return None,
+        Value::Number(number) => lenient::whole(number),
+        _ => None,
+    };
+    let text = || BusinessCode::Text(shorten(&token.scrub(&plain(value))));
+    Some(number.map_or_else(text, BusinessCode::Number))
 }
 
 struct FieldSearch<'a> {

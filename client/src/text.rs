@@ -79,8 +79,7 @@ fn is_gateway(entry: &str) -> bool {
     let parts: Vec<&str> = words
         .flat_map(|word| {
             let is_address = word.parse::<Ipv6Addr>().is_ok();
-            let parts: Vec<&str> = if is_address { vec![word] } else { word.split(':').collect() };
-            parts
+            if is_address { vec![word] } else { word.split(':').collect() }
         })
         .filter(|part| !part.is_empty())
         .collect();
