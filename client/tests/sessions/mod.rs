@@ -4,7 +4,6 @@
 mod calls;
 
 use std::{
-    collections::BTreeMap,
     env, fs,
     io::Write as _,
     path::Path,
@@ -185,23 +184,22 @@ impl Session {
 
     /// The line without names in braces: files, servers, texts, and limits of the document.
     fn filled(&mut self, line: &str) -> String {
+        let mut filled = line.to_owned();
+        let mut fill = |name: &str, value: &str| filled = filled.replace(&format!("{{{name}}}"), value);
         let json = serde_json::to_string(STEERING).unwrap();
-        let mut names = BTreeMap::from([
-            ("folder".to_owned(), self.folder().display().to_string()),
-            ("token".to_owned(), CANARY.to_owned()),
-            ("token-url".to_owned(), "canary%2FT0ken%2B9".to_owned()),
-            ("steering".to_owned(), STEERING.to_owned()),
-            (
-                "steering-json".to_owned(),
-                json.trim_matches('"').replace("\\n", "\\u000a").replace("\\r", "\\u000d"),
-            ),
-        ]);
+        fill("folder", &self.folder().display().to_string());
+        fill("token", CANARY);
+        fill("token-url", "canary%2FT0ken%2B9");
+        fill("steering", STEERING);
+        fill("steering-json", &json.trim_matches('"').replace("\\n", "\\u000a").replace("\\r", "\\u000d"));
         for (number, (server, _)) in (1..).zip(&self.servers) {
-            names.insert(format!("server{number}"), server.base_url());
-            names.insert("server".to_owned(), server.base_url());
-            names.insert("host".to_owned(), server.base_url().replace("http://", ""));
+            fill(&format!("server{number}"), &server.base_url());
         }
-        let sizes = [
+        if let Some((server, _)) = self.servers.last() {
+            fill("server", &server.base_url());
+            fill("host", &server.base_url().replace("http://", ""));
+        }
+        for (name, size) in [
             ("id-bytes", ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES),
             ("separator-bytes", ExtractProxies::SB_MAX_UTF8_BYTES),
             ("raw-max", SearchStaticInstances::IPS_MAX_ITEMS),
@@ -210,12 +208,11 @@ impl Session {
             ("num-max", usize::try_from(ExtractProxies::NUM_MAXIMUM).unwrap()),
             ("page-max", usize::try_from(SearchStaticInstances::PAGE_MAXIMUM).unwrap()),
             ("size-max", usize::try_from(SearchStaticInstances::PAGE_SIZE_MAXIMUM).unwrap()),
-        ];
-        for (name, size) in sizes {
-            names.insert(name.to_owned(), size.to_string());
-            names.insert(format!("{name}+1"), (size + 1).to_string());
+        ] {
+            fill(name, &size.to_string());
+            fill(&format!("{name}+1"), &(size + 1).to_string());
         }
-        names.iter().fold(line.to_owned(), |line, (name, value)| line.replace(&format!("{{{name}}}"), value))
+        filled
     }
 
     fn folder(&mut self) -> &Path {
