@@ -45,7 +45,7 @@ pub(crate) fn gather(document: &Document, contract: &Contract) -> Result<Value, 
     });
     let id = |operation: &Operation| json!({ "id": operation.prefix(), "text": operation.id });
     Ok(json!({
-        "info": document.root()["info"], "operations": operations, "schemas": schemas, "clauses": clauses,
+        "info": document.root["info"], "operations": operations, "schemas": schemas, "clauses": clauses,
         "unspecified": unspecified,
         "operation_ids": operations.iter().map(id).collect::<Vec<_>>(),
         "bodies": bodies().filter_map(|schema| schema.name.as_ref()).collect::<Vec<_>>(),
