@@ -97,18 +97,16 @@ pub(crate) async fn call(client: &Client, line: &str) -> Result<String, Error> {
 
 /// The pages of a walk up to its end or its second error.
 async fn each_page(mut pages: sallyport_client::Pages) -> String {
-    let (mut lines, mut has_failed) = (Vec::new(), false);
-    loop {
+    let (mut lines, mut failures) = (Vec::new(), 0);
+    while failures < 2 {
         match pages.next().await {
             Ok(Some(page)) => {
-                lines.push(format!("page {} of {} instances: {}", page.page, page.total, ids(&page.items)))
+                lines.push(format!("page {} of {} instances: {}", page.page, page.total, ids(&page.items)));
             }
             Ok(None) => break,
             Err(error) => {
                 lines.push(failed(&error));
-                if std::mem::replace(&mut has_failed, true) {
-                    break;
-                }
+                failures += 1;
             }
         }
     }
