@@ -1,11 +1,11 @@
-use std::{env, fmt, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
+use std::{env, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use reqwest::{Url, redirect};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     Client, Error, Middleware, RetryPolicy, TokenFile, TokenSource, budget::RetryBudget, connection,
-    contract::PATH_PREFIX, middleware::Chain, network::Network, options::not_zero, secret::Token,
+    contract::PATH_PREFIX, middleware::Middlewares, network::Network, options::not_zero, secret::Hidden,
     token_source::Tokens, transport::Transport,
 };
 
@@ -32,44 +32,35 @@ pub const BASE_URL_VARIABLE: &str = "SALLYPORT_BASE_URL";
 #[derive(Debug)]
 #[must_use]
 pub struct ClientBuilder {
-    base_url: Option<BaseUrl>,
-    token: Option<TokenChoice>,
+    /// As it was given, so that it may hold a secret.
+    base_url: Option<SecretString>,
+    tokens: Option<Hidden<OpenTokens>>,
     allow_http: bool,
     connect_timeout: Duration,
     request_timeout: Duration,
     total_timeout: Duration,
     retry: RetryPolicy,
-    middleware: Chain,
+    middleware: Middlewares,
     user_agent: String,
     max_body: usize,
     network: Network,
     http: Option<reqwest::ClientBuilder>,
 }
 
-/// A base URL as it was given. It is checked when the client is built, so that it may hold a secret until then.
-struct BaseUrl(String);
-
-/// Where the token comes from.
-enum TokenChoice {
-    Fixed(SecretString),
-    /// Read when the client is built.
-    Variable,
-    /// Opened when the client is built.
-    File(PathBuf),
-    Source(Arc<dyn TokenSource>),
-}
+/// Makes the tokens of a client when it is built: reads the environment, or opens a file.
+type OpenTokens = Box<dyn FnOnce() -> Result<Tokens, Error> + Send + Sync>;
 
 impl Default for ClientBuilder {
     fn default() -> Self {
         Self {
             base_url: None,
-            token: None,
+            tokens: None,
             allow_http: false,
             connect_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_secs(120),
             retry: RetryPolicy::default(),
-            middleware: Chain::default(),
+            middleware: Middlewares::default(),
             user_agent: concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_body: 16 << 20,
             network: Network::default(),
@@ -84,14 +75,14 @@ impl ClientBuilder {
     /// The client adds the path of each operation, with [`PATH_PREFIX`]; a base URL that ends with it is an
     /// [`Error::Configuration`]. So is one with https in a build without TLS; see [`http`](Self::http).
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = Some(BaseUrl(url.into()));
+        self.base_url = Some(url.into().into());
         self
     }
 
     /// Reads the base URL from the environment variable [`BASE_URL_VARIABLE`], at once. While it is not set, empty or not UTF-8, the
     /// base URL is missing.
     pub fn base_url_from_env(mut self) -> Self {
-        self.base_url = variable(BASE_URL_VARIABLE).ok().map(BaseUrl);
+        self.base_url = variable(BASE_URL_VARIABLE).ok().map(SecretString::from);
         self
     }
 
@@ -99,25 +90,32 @@ impl ClientBuilder {
     ///
     /// The last call of this and the other `token_…` methods counts.
     pub fn token(mut self, token: impl Into<SecretString>) -> Self {
-        self.token = Some(TokenChoice::Fixed(token.into()));
+        let token = token.into();
+        self.tokens = Some(Hidden(Box::new(|| Tokens::fixed(token))));
         self
     }
 
     /// Reads the token from the environment variable [`TOKEN_VARIABLE`], once, when the client is built.
     pub fn token_from_env(mut self) -> Self {
-        self.token = Some(TokenChoice::Variable);
+        self.tokens = Some(Hidden(Box::new(|| {
+            let token = variable(TOKEN_VARIABLE).map_err(|reason| {
+                Error::configuration(format!("missing token: {reason}; set it to the API token"))
+            })?;
+            Tokens::fixed(token.into())
+        })));
         self
     }
 
     /// Reads the token from a file, and again once that is longer ago than [`TokenFile::MAX_AGE`]; see [`TokenFile`].
     pub fn token_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.token = Some(TokenChoice::File(path.into()));
+        let path = path.into();
+        self.tokens = Some(Hidden(Box::new(|| Ok(Tokens::from_source(TokenFile::open(path)?)))));
         self
     }
 
     /// Asks `source` for the token before each request, so that it can be rotated without a restart.
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.token = Some(TokenChoice::Source(Arc::new(source)));
+        self.tokens = Some(Hidden(Box::new(|| Ok(Tokens::from_source(source)))));
         self
     }
 
@@ -214,7 +212,7 @@ impl ClientBuilder {
     /// [`token_source`](Self::token_source) is checked later, before each request;
     /// [`Error::InvalidArgument`] when the token is empty (`all.token-required`).
     pub fn build(self) -> Result<Client, Error> {
-        let (url, base) = base_url(self.base_url.as_ref().map(|url| url.0.as_str()), self.allow_http)?;
+        let (url, base) = base_url(self.base_url.as_ref().map(ExposeSecret::expose_secret), self.allow_http)?;
         if !HAS_TLS && self.http.is_none() && url.scheme() == "https" {
             return Err(no_tls());
         }
@@ -222,18 +220,11 @@ impl ClientBuilder {
         not_zero("request_timeout", self.request_timeout.is_zero())?;
         not_zero("total_timeout", self.total_timeout.is_zero())?;
         not_zero("max_body_bytes", self.max_body == 0)?;
-        let tokens = match self.token {
-            Some(TokenChoice::Fixed(token)) => Tokens::Fixed(Arc::new(Token::new(token)?)),
-            Some(TokenChoice::Variable) => {
-                Tokens::Fixed(Arc::new(Token::new(Token::from_env(TOKEN_VARIABLE)?)?))
-            }
-            Some(TokenChoice::File(path)) => Tokens::from_source(Arc::new(TokenFile::open(path)?)),
-            Some(TokenChoice::Source(source)) => Tokens::from_source(source),
-            None => {
-                let message = "missing token; call token(), token_from_env(), token_file() or token_source()";
-                return Err(Error::configuration(message));
-            }
+        let Some(Hidden(tokens)) = self.tokens else {
+            let message = "missing token; call token(), token_from_env(), token_file() or token_source()";
+            return Err(Error::configuration(message));
         };
+        let tokens = tokens()?;
         let (is_local, is_own_builder) = (is_loopback(&url), self.http.is_some());
         let builder = self.http.unwrap_or_else(http);
         let builder = self.network.apply(builder, &url, is_local, is_own_builder)?;
@@ -270,35 +261,8 @@ impl ClientBuilder {
     }
 }
 
-/// Omits user, password, query and fragment; shows nothing of an invalid URL.
-impl fmt::Debug for BaseUrl {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Url::parse(&self.0) {
-            Ok(mut url) if matches!(url.scheme(), "http" | "https") => {
-                url.set_query(None);
-                url.set_fragment(None);
-                // Both fail only where a URL has no host.
-                let is_plain = url.set_username("").is_ok() && url.set_password(None).is_ok();
-                if is_plain { write!(out, "{:?}", url.as_str()) } else { out.write_str("<invalid URL>") }
-            }
-            _ => out.write_str("<invalid URL>"),
-        }
-    }
-}
-
-impl fmt::Debug for TokenChoice {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fixed(_) => out.write_str("<API_KEY>"),
-            Self::Variable => write!(out, "the environment variable {TOKEN_VARIABLE}"),
-            Self::File(path) => write!(out, "the file {}", path.display()),
-            Self::Source(_) => out.write_str("a source"),
-        }
-    }
-}
-
 /// The environment variable `name`. The error does not show its value, not even when that is not UTF-8. An empty one counts as not set.
-pub(crate) fn variable(name: &str) -> Result<String, String> {
+fn variable(name: &str) -> Result<String, String> {
     let value = env::var(name).ok().filter(|value| !value.is_empty());
     value.ok_or_else(|| format!("the environment variable {name} is not set, empty or not UTF-8"))
 }
@@ -331,32 +295,29 @@ fn base_url(given: Option<&str>, allow_http: bool) -> Result<(Url, String), Erro
             "missing base URL; call base_url(), or set {BASE_URL_VARIABLE} and call base_url_from_env()"
         )));
     };
-    let url = Url::parse(given).map_err(|error| {
-        Error::configuration(format!("invalid base URL: {error}; expected a URL such as https://host"))
-    })?;
-    if !url.username().is_empty()
-        || url.password().is_some()
-        || url.query().is_some()
-        || url.fragment().is_some()
-    {
-        let message = "invalid base URL: it has a user, password, query or fragment; expected scheme, host, port and path \
-                       only; pass the token to token()";
-        return Err(Error::configuration(message));
+    let invalid = |what: &str| Error::configuration(format!("invalid base URL: {what}"));
+    let url = Url::parse(given)
+        .map_err(|error| invalid(&format!("{error}; expected a URL such as https://host")))?;
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user || url.query().is_some() || url.fragment().is_some() {
+        return Err(invalid(
+            "it has a user, password, query or fragment; expected scheme, host, port and path only; pass the token to token()",
+        ));
     }
     match url.scheme() {
         "https" => {}
         "http" if allow_http || is_loopback(&url) => {}
         "http" => {
-            let message = "invalid base URL: plain http to another host would send the token unencrypted; use https, or \
-                           call allow_http(true)";
-            return Err(Error::configuration(message));
+            return Err(invalid(
+                "plain http to another host would send the token unencrypted; use https, or call allow_http(true)",
+            ));
         }
-        _ => return Err(Error::configuration("invalid base URL: expected the scheme https or http")),
+        _ => return Err(invalid("expected the scheme https or http")),
     }
     let text = url.as_str().trim_end_matches('/').to_owned();
     if !PATH_PREFIX.is_empty() && text.ends_with(PATH_PREFIX) {
-        return Err(Error::configuration(format!(
-            "invalid base URL: it ends with `{PATH_PREFIX}`, which the client adds itself; remove it"
+        return Err(invalid(&format!(
+            "it ends with `{PATH_PREFIX}`, which the client adds itself; remove it"
         )));
     }
     Ok((url, text))
@@ -384,22 +345,6 @@ mod tests {
             (longer.as_str(), longer.as_str()),
         ] {
             assert_eq!(base_url(Some(given), false).unwrap().1, expected);
-        }
-    }
-
-    #[test]
-    fn debug_shows_no_secret_of_a_base_url() {
-        for (given, shown) in [
-            (
-                "https://canary:canary@api.invalid:444/path?api_key=canary#canary",
-                "\"https://api.invalid:444/path\"",
-            ),
-            ("canary", "<invalid URL>"),
-            ("canary://canary@api.invalid", "<invalid URL>"),
-            ("https://canary:canary@", "<invalid URL>"),
-        ] {
-            let shown_by = format!("{:?}", Client::builder().base_url(given));
-            assert!(shown_by.contains(shown) && !shown_by.contains("canary"), "{shown_by}");
         }
     }
 

@@ -112,7 +112,7 @@ fn in_seconds<S: Serializer>(wait: &Option<Duration>, serializer: S) -> Result<S
     wait.map(|wait| wait.as_secs()).serialize(serializer)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Options {
     count: i64,
     region: Option<String>,
@@ -222,7 +222,7 @@ options!(ExtractText, TextExtraction);
 
 impl Extract {
     pub(crate) fn new(client: Client, count: i64) -> Self {
-        Self { client, options: Options::new(count) }
+        Self { client, options: Options { count, ..Options::default() } }
     }
 
     async fn send(self) -> Result<WithResponse<Extraction>, Error> {
@@ -252,7 +252,7 @@ impl Extract {
 
 impl ExtractText {
     pub(crate) fn new(client: Client, count: i64, separator: Separator) -> Self {
-        Self { client, options: Options::new(count), separator }
+        Self { client, options: Options { count, ..Options::default() }, separator }
     }
 
     async fn send(self) -> Result<WithResponse<TextExtraction>, Error> {
@@ -283,10 +283,6 @@ impl ExtractText {
 }
 
 impl Options {
-    fn new(count: i64) -> Self {
-        Self { count, region: None, protocol: None, request_id: None, call: CallOptions::default() }
-    }
-
     /// The request id, without which an extraction cannot be repeated.
     fn take_request_id(&mut self) -> String {
         self.request_id.take().filter(|id| !id.is_empty()).unwrap_or_else(new_request_id)

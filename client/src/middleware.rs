@@ -1,12 +1,18 @@
 //! Code of the caller around each request, without access to the token.
 
-use std::{fmt, mem, ops::Deref, pin::Pin, sync::Arc, time::Duration};
+use std::{fmt, mem, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::Uri;
 use reqwest::Url;
 
-use crate::{Error, operation::Operation, response::RawResponse, secret::Token, transport::Transport};
+use crate::{
+    Error,
+    operation::Operation,
+    response::RawResponse,
+    secret::{Hidden, Token},
+    transport::Transport,
+};
 
 /// What [`Middleware::handle`] returns.
 pub type MiddlewareFuture<'a> =
@@ -70,8 +76,7 @@ pub struct Next<'a> {
 }
 
 /// The middleware of a client, the first one outermost.
-#[derive(Clone, Default)]
-pub(crate) struct Chain(pub(crate) Vec<Arc<dyn Middleware>>);
+pub(crate) type Middlewares = Hidden<Vec<Arc<dyn Middleware>>>;
 
 /// Sends a request at the end of the chain.
 #[derive(Clone, Copy)]
@@ -102,20 +107,6 @@ impl<'a> Next<'a> {
     }
 }
 
-impl Deref for Chain {
-    type Target = [Arc<dyn Middleware>];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Chain {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "[{} middleware]", self.0.len())
-    }
-}
-
 impl fmt::Debug for Next<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Next").field("operation", &self.sender.operation.id).finish_non_exhaustive()
@@ -142,7 +133,7 @@ pub(crate) async fn run(
     let mut converted = from_reqwest(&mut request)?;
     converted.extensions_mut().insert(Attempt { operation: operation.id, number });
     let sender = Sender { transport, operation, token, timeout, url: request.url() };
-    let response = Next { rest: &transport.middleware, sender }.run(converted).await?;
+    let response = Next { rest: &transport.middleware.0, sender }.run(converted).await?;
     let has_length = response.extensions().get::<NoLength>().is_none();
     let (head, body) = response.into_parts();
     Ok(RawResponse { status: head.status, headers: head.headers, body, has_length })

@@ -5,11 +5,11 @@ use std::{borrow::Cow, fmt, time::SystemTime};
 use bytes::Bytes;
 use reqwest::{
     StatusCode,
-    header::{CONTENT_ENCODING, HeaderMap, HeaderName},
+    header::{CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue},
 };
 use serde::{
     Deserializer,
-    de::{DeserializeOwned, DeserializeSeed, IgnoredAny, MapAccess, Visitor},
+    de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor},
 };
 use serde_json::Value;
 
@@ -95,8 +95,7 @@ pub(crate) fn classify(
     if operation.code_field.is_empty() {
         return Ok(response);
     }
-    let code = business_code(&response.body, operation.code_field);
-    match code {
+    match business_code(&response.body, operation.code_field, token) {
         // A text has no code. A JSON object instead of it is a rejection, or not what was requested.
         None if operation.text && !is_json_object(&response.body) => Ok(response),
         Some(BusinessCode::Number(code)) if code == operation.code && !operation.text => Ok(response),
@@ -133,42 +132,31 @@ pub(crate) fn unexpected_response(reason: &str, response: &RawResponse, token: &
 fn failure(operation: &Operation, response: &RawResponse, token: &Token) -> Error {
     let status = response.status;
     if status.is_redirection() {
-        return unexpected_response(
-            "found a redirect, which is not followed because it could send the token to another host; check the base URL",
-            response,
-            token,
-        );
+        let reason = "found a redirect, which is not followed because it could send the token to another host; check the base URL";
+        return unexpected_response(reason, response, token);
     }
     if status.is_success() || status.is_informational() {
-        return unexpected_response(
-            &format!("expected HTTP {}, found {}", operation.status, status.as_u16()),
-            response,
-            token,
-        );
+        let reason = format!("expected HTTP {}, found {}", operation.status, status.as_u16());
+        return unexpected_response(&reason, response, token);
     }
     rejection(operation, response, token)
 }
 
 fn rejection(operation: &Operation, response: &RawResponse, token: &Token) -> Error {
-    let body: Option<types::Rejection> = serde_json::from_slice(&response.body).ok();
-    let (code, message, id) = match body {
-        Some(types::Rejection { code, message, request_id }) => (code, message, request_id),
-        None => (None, None, None),
-    };
+    let types::Rejection { code, message, request_id } =
+        serde_json::from_slice(&response.body).unwrap_or_default();
     let rejection = Box::new(Rejection {
         status: response.status,
-        code: code.and_then(to_code).map(|code| scrub_code(code, token)),
-        message: match message {
-            Some(message) => shorten(&token.scrub(&plain(message))),
-            None => match content_coding(response) {
-                Some(coding) => {
-                    format!("the body is {}, which the client did not ask for", token.scrub(&coding))
-                }
-                None => excerpt(&response.body, token),
-            },
+        code: code.and_then(|code| to_code(code, token)),
+        message: match (message, content_coding(response)) {
+            (Some(message), _) => shorten(&token.scrub(&plain(message))),
+            (None, Some(coding)) => {
+                format!("the body is {}, which the client did not ask for", token.scrub(&coding))
+            }
+            (None, None) => excerpt(&response.body, token),
         },
         request_id: None,
-        trace_id: trace_id(&response.headers, id, token),
+        trace_id: trace_id(&response.headers, request_id, token),
         retry_after: retry_after(&response.headers, SystemTime::now()),
     });
     if response.status == StatusCode::TOO_MANY_REQUESTS {
@@ -190,13 +178,12 @@ fn is_shortage(rejection: &Rejection) -> bool {
 /// Describes the compression of the body; `None` when there is none. Gzip is recognised without its header too.
 fn content_coding(response: &RawResponse) -> Option<String> {
     const GZIP: [u8; 2] = [0x1f, 0x8b];
-    let declared =
-        response.headers.get(CONTENT_ENCODING).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    match declared
-        .filter(|coding| !coding.trim().is_empty() && !coding.trim().eq_ignore_ascii_case("identity"))
-    {
-        Some(coding) => Some(format!("`Content-Encoding: {}`", printable(coding.trim()))),
-        None => response.body.starts_with(&GZIP).then(|| "gzip without `Content-Encoding`".to_owned()),
+    let declared = response.headers.get(CONTENT_ENCODING).map_or(&[][..], HeaderValue::as_bytes);
+    match String::from_utf8_lossy(declared.trim_ascii()) {
+        coding if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => {
+            Some(format!("`Content-Encoding: {}`", printable(&coding)))
+        }
+        _ => response.body.starts_with(&GZIP).then(|| "gzip without `Content-Encoding`".to_owned()),
     }
 }
 
@@ -231,44 +218,27 @@ fn is_json_object(body: &[u8]) -> bool {
 }
 
 /// The value of `field` of the object in `body`. Parsing stops there: the whole body is parsed later.
-fn business_code(body: &[u8], field: &'static str) -> Option<BusinessCode> {
+fn business_code(body: &[u8], field: &'static str, token: &Token) -> Option<BusinessCode> {
     let mut found = None;
     let mut reader = serde_json::Deserializer::from_slice(body);
     // Stopping early is an error to the deserializer, and so is whatever follows the field; only the value counts.
-    let _ = FieldSearch { field, found: &mut found }.deserialize(&mut reader);
-    found.and_then(to_code)
+    let _ = reader.deserialize_map(FieldSearch { field, found: &mut found });
+    found.and_then(|code| to_code(code, token))
 }
 
-fn to_code(value: Value) -> Option<BusinessCode> {
-    match value {
-        Value::Null => None,
-        Value::Number(number) => Some(
-            lenient::whole(&number)
-                .map_or_else(|| BusinessCode::Text(number.to_string()), BusinessCode::Number),
-        ),
-        Value::String(text) => Some(BusinessCode::Text(text)),
-        other => Some(BusinessCode::Text(other.to_string())),
-    }
-}
-
-fn scrub_code(code: BusinessCode, token: &Token) -> BusinessCode {
-    match code {
-        BusinessCode::Text(text) => BusinessCode::Text(shorten(&token.scrub(&text))),
-        number @ BusinessCode::Number(_) => number,
-    }
+fn to_code(value: Value, token: &Token) -> Option<BusinessCode> {
+    let number = match &value {
+        Value::Null => return None,
+        Value::Number(number) => lenient::whole(number),
+        _ => None,
+    };
+    let text = || BusinessCode::Text(shorten(&token.scrub(&plain(value))));
+    Some(number.map_or_else(text, BusinessCode::Number))
 }
 
 struct FieldSearch<'a> {
     field: &'static str,
     found: &'a mut Option<Value>,
-}
-
-impl<'de> DeserializeSeed<'de> for FieldSearch<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
 }
 
 impl<'de> Visitor<'de> for FieldSearch<'_> {

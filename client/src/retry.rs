@@ -192,10 +192,4 @@ mod tests {
             assert_eq!(policy.wait(40, &error), None);
         }
     }
-
-    #[test]
-    fn final_errors_are_not_retried() {
-        assert_eq!(RetryPolicy::none().wait(0, &throttled(None)), None);
-        assert_eq!(RetryPolicy::default().wait(0, &Error::configuration("x")), None);
-    }
 }

@@ -26,7 +26,7 @@ pub(crate) async fn in_span<T>(
         "sallyport.call",
         otel.name = operation.id,
         http.request.method = operation.method,
-        url.path = path(base, operation),
+        url.path = format!("{}{}", base.path().trim_end_matches('/'), operation.path),
         server.address = base.host_str(),
         server.port = base.port_or_known_default(),
         http.response.status_code = Empty,
@@ -68,12 +68,6 @@ pub(crate) fn retrying(operation: &'static Operation, count: u32, wait: Duration
         error = %error,
         "retrying"
     );
-}
-
-/// The path of the request: that of the base URL followed by the operation's.
-#[cfg(feature = "tracing")]
-fn path(base: &Url, operation: &Operation) -> String {
-    format!("{}{}", base.path().trim_end_matches('/'), operation.path)
 }
 
 /// Returns the future itself: an `async fn` around it would store it twice, as its argument and as the awaited value.

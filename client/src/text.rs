@@ -79,8 +79,7 @@ fn is_gateway(entry: &str) -> bool {
     let parts: Vec<&str> = words
         .flat_map(|word| {
             let is_address = word.parse::<Ipv6Addr>().is_ok();
-            let parts: Vec<&str> = if is_address { vec![word] } else { word.split(':').collect() };
-            parts
+            if is_address { vec![word] } else { word.split(':').collect() }
         })
         .filter(|part| !part.is_empty())
         .collect();
@@ -117,7 +116,8 @@ fn is_markup(text: &str) -> bool {
     })
 }
 
-fn endpoint(entry: &str) -> Option<Endpoint> {
+/// Parses `host:port`.
+pub(crate) fn endpoint(entry: &str) -> Option<Endpoint> {
     let (ip, port) = entry.rsplit_once(':')?;
     if !port.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;

@@ -1,7 +1,7 @@
 //! Sources of the token, for programs that run longer than a token is valid.
 
 use std::{
-    fmt, fs,
+    fs,
     io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
     pin::Pin,
@@ -11,7 +11,10 @@ use std::{
 
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{Error, secret::Token};
+use crate::{
+    Error,
+    secret::{Hidden, Token},
+};
 
 /// Maximum length of a token file, in bytes; a longer one holds something else.
 const MAX_FILE: u64 = 16 << 10;
@@ -81,12 +84,14 @@ where
 /// # Ok(())
 /// # }
 /// ```
+#[derive(Debug)]
 pub struct TokenFile {
     path: PathBuf,
     last: Mutex<LastToken>,
 }
 
 /// A token, and when its file was read; `None` forces another read.
+#[derive(Debug)]
 struct LastToken {
     token: SecretString,
     read: Option<Instant>,
@@ -133,22 +138,20 @@ impl TokenSource for TokenFile {
     }
 }
 
-impl fmt::Debug for TokenFile {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("TokenFile").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
 /// The tokens of a client.
-#[derive(Clone)]
+#[derive(Debug)]
 pub(crate) enum Tokens {
     Fixed(Arc<Token>),
-    Source { source: Arc<dyn TokenSource>, last: Arc<Mutex<Option<Arc<Token>>>> },
+    Source { source: Hidden<Box<dyn TokenSource>>, last: Mutex<Option<Arc<Token>>> },
 }
 
 impl Tokens {
-    pub(crate) fn from_source(source: Arc<dyn TokenSource>) -> Self {
-        Self::Source { source, last: Arc::default() }
+    pub(crate) fn fixed(token: SecretString) -> Result<Self, Error> {
+        Ok(Self::Fixed(Arc::new(Token::new(token)?)))
+    }
+
+    pub(crate) fn from_source(source: impl TokenSource) -> Self {
+        Self::Source { source: Hidden(Box::new(source)), last: Mutex::default() }
     }
 
     /// The token for the next request.
@@ -157,7 +160,7 @@ impl Tokens {
             Self::Fixed(token) => return Ok(token.clone()),
             Self::Source { source, last } => (source, last),
         };
-        let secret = source.token().await.map_err(|error| {
+        let secret = source.0.token().await.map_err(|error| {
             let text = error.to_string();
             Error::Token(locked(last).as_ref().map_or_else(|| text.clone(), |token| token.scrub(&text)))
         })?;
@@ -173,17 +176,8 @@ impl Tokens {
     /// Another token after `rejected`; `None` when there is none.
     pub(crate) async fn after(&self, rejected: &Token) -> Option<Arc<Token>> {
         let Self::Source { source, .. } = self else { return None };
-        source.invalidate();
+        source.0.invalidate();
         self.current().await.ok().filter(|token| token.expose() != rejected.expose())
-    }
-}
-
-impl fmt::Debug for Tokens {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Fixed(_) => "<API_KEY>",
-            Self::Source { .. } => "<API_KEY of a source>",
-        })
     }
 }
 
@@ -219,60 +213,28 @@ fn load(path: &Path) -> Result<SecretString, String> {
 mod tests {
     use super::*;
 
-    /// A file in a folder of its own, and the source that reads it.
-    struct Rotation {
-        folder: tempfile::TempDir,
-        source: TokenFile,
-        opened: Instant,
-    }
-
-    impl Rotation {
-        fn new(token: &str) -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("token");
-            fs::write(&path, token).unwrap();
-            let source = TokenFile::open(path).unwrap();
-            // Not before the file was read, so that no age below is longer than it says.
-            let opened = locked(&source.last).read.unwrap();
-            Self { folder, source, opened }
-        }
-
-        /// Replaces the file as a rotation should: by renaming another one over it.
-        fn replace(&self, content: &[u8]) {
-            let next = self.folder.path().join("next");
-            fs::write(&next, content).unwrap();
-            fs::rename(next, self.folder.path().join("token")).unwrap();
-        }
-
-        /// The token of a request this long after the file was opened.
-        fn after(&self, age: Duration) -> String {
-            self.source.token_at(self.opened + age).expose_secret().to_owned()
-        }
-    }
-
     #[test]
-    fn a_file_is_read_again_when_its_token_is_too_old() {
+    fn a_file_is_read_again_when_its_token_is_too_old_or_was_rejected() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, next) = (folder.path().join("token"), folder.path().join("next"));
+        // As a rotation should: by renaming another file over it.
+        let replace = |token: &str| fs::write(&next, token).and_then(|()| fs::rename(&next, &path)).unwrap();
+        replace("first\n");
+        let file = TokenFile::open(&path).unwrap();
+        // Not before the file was read, so that no age below is longer than it says.
+        let opened = locked(&file.last).read.unwrap();
+        let after = |age| file.token_at(opened + age).expose_secret().to_owned();
         let (tick, age) = (Duration::from_nanos(1), TokenFile::MAX_AGE);
-        let file = Rotation::new("first\n");
-        file.replace(b"second\n");
-        assert_eq!((file.after(Duration::ZERO), file.after(age - tick)), ("first".into(), "first".into()));
-        assert_eq!(file.after(age), "second");
-        file.replace(b" third-token ");
-        assert_eq!(
-            (file.after(2 * age - tick), file.after(2 * age)),
-            ("second".into(), "third-token".into())
-        );
+        replace("second\n");
+        assert_eq!([Duration::ZERO, age - tick, age].map(after), ["first", "first", "second"]);
+        replace(" third-token ");
+        assert_eq!([2 * age - tick, 2 * age].map(after), ["second", "third-token"]);
+        replace("fourth");
         // Of two requests at the same time, the one that asks later may have been sent earlier.
-        assert_eq!(file.after(age), "third-token");
-    }
-
-    #[test]
-    fn a_rejected_token_is_read_again_at_once() {
-        let file = Rotation::new("first");
-        file.replace(b"second");
-        file.source.invalidate();
-        assert_eq!(file.after(Duration::ZERO), "second");
-        file.replace(b"third");
-        assert_eq!(file.after(Duration::ZERO), "second", "once");
+        assert_eq!(after(age), "third-token");
+        file.invalidate();
+        assert_eq!(after(age), "fourth");
+        replace("fifth");
+        assert_eq!(after(age), "fourth", "once");
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     budget::RetryBudget,
     connection,
     contract::REQUEST_ID_HEADER,
-    middleware::{self, Chain},
+    middleware::{self, Middlewares},
     network,
     operation::{Credential, Operation, Retry},
     options::CallOptions,
@@ -42,7 +42,7 @@ pub(crate) struct Transport {
     pub(crate) tokens: Tokens,
     pub(crate) retry: RetryPolicy,
     pub(crate) budget: RetryBudget,
-    pub(crate) middleware: Chain,
+    pub(crate) middleware: Middlewares,
     /// For one request, from connecting to the end of the response body.
     pub(crate) request_timeout: Duration,
     /// For a call with all its retries and waits.
@@ -84,7 +84,18 @@ impl Transport {
         options: &CallOptions,
         read: ReadBody<T>,
     ) -> Result<WithResponse<T>, Error> {
-        self.prepare(&mut request, operation, options)?;
+        // progenitor adds it; the contract has no such header.
+        request.headers_mut().remove("api-version");
+        options.check()?;
+        // All requests of the call share the request id.
+        if let Some(parameter) = operation.request_id
+            && request_id(&request, parameter).is_none()
+        {
+            let id = new_request_id()
+                .parse()
+                .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
+            request.headers_mut().insert(REQUEST_ID_HEADER, id);
+        }
         let total = options.total_timeout.unwrap_or(self.total_timeout);
         let deadline = Instant::now() + total.min(MAX_DURATION);
         let call = Call { request: &request, operation, options, read, sent: AtomicU32::new(0) };
@@ -120,7 +131,7 @@ impl Transport {
                 {
                     retries += 1;
                     telemetry::retrying(call.operation, retries, wait, &error);
-                    self.middleware.iter().for_each(|one| one.retrying(&error, retries, wait));
+                    self.middleware.0.iter().for_each(|one| one.retrying(&error, retries, wait));
                     sleep(wait).await;
                 }
                 _ => return Err(call.identify(error)),
@@ -168,7 +179,7 @@ impl Transport {
         // A timeout is an extension of the request, whose copies take several allocations each; so it is set here, on the copy.
         *request.timeout_mut() = Some(call.options.request_timeout.unwrap_or(self.request_timeout));
         let number = call.sent.fetch_add(1, Ordering::Relaxed) + 1;
-        let response = if self.middleware.is_empty() {
+        let response = if self.middleware.0.is_empty() {
             self.exchange(request, call.operation, token).await?
         } else {
             middleware::run(self, call.operation, token, request, number).await?
@@ -234,27 +245,6 @@ impl Transport {
             detail = format!("{detail}; {words}");
         }
         Error::Transport(Box::new(TransportError { is_connect, detail, request_id: None, is_stale }))
-    }
-
-    /// Checks the options, and sets a request id where there is none; all requests of the call share it.
-    fn prepare(
-        &self,
-        request: &mut Request,
-        operation: &Operation,
-        options: &CallOptions,
-    ) -> Result<(), Error> {
-        // progenitor adds it; the contract has no such header.
-        request.headers_mut().remove("api-version");
-        options.check()?;
-        if let Some(parameter) = operation.request_id
-            && request_id(request, parameter).is_none()
-        {
-            let id = new_request_id()
-                .parse()
-                .map_err(|_| Error::configuration("the request id cannot be sent in a header"))?;
-            request.headers_mut().insert(REQUEST_ID_HEADER, id);
-        }
-        Ok(())
     }
 }
 

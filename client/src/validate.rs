@@ -64,10 +64,7 @@ pub(crate) fn request(request: &Request, operation: &Operation) -> Result<(), In
     if let (Some((_, value)), Some(body)) = (values.sent(Location::Body, "body"), body) {
         *value = body;
     }
-    values.check().map_err(invalid)
-}
-
-fn invalid(violation: Violation<'static>) -> InvalidArgument {
-    let Violation { location, path, expected, found, clauses, .. } = violation;
-    InvalidArgument::new(format!("{location} {path}"), clauses, expected, found)
+    values.check().map_err(|Violation { location, path, expected, found, clauses, .. }| {
+        InvalidArgument::new(format!("{location} {path}"), clauses, expected, found)
+    })
 }

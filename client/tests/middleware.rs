@@ -69,7 +69,7 @@ async fn the_first_one_is_outermost_and_runs_for_each_request() {
 
 #[tokio::test]
 async fn the_token_is_out_of_reach_in_both_directions() {
-    let url = "?api_key=canary%2FT0ken%2B9";
+    let url = "?key=canary%2FT0ken%2B9";
     let echo = format!(
         r#"{{"code":"{CANARY}","message":"{url}"}} + x-echo: {CANARY} + location: http://x.invalid/{url}"#
     );

@@ -83,7 +83,8 @@ async fn connections_that_were_closed_meanwhile_are_replaced_without_a_retry() {
         }
         count
     });
-    let client = server.builder().base_url(base).retry(RetryPolicy::none()).build().unwrap();
+    let builder = server.builder().base_url(base).request_timeout(Duration::from_secs(4));
+    let client = builder.retry(RetryPolicy::none()).build().unwrap();
     assert!(matches!(client.groups().await.unwrap_err(), Error::Transport(error) if error.is_connect));
     assert_eq!(accepted.await.unwrap(), 1);
 }

@@ -2,47 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a log that cannot be kept fails its test")]
 
-use std::{
-    io,
-    sync::{Arc, Mutex, OnceLock},
-};
+use std::sync::Mutex;
 
 use crate::faulty::{CANARY, FaultyServer};
 use sallyport_client::{Client, Error, RetryPolicy, Separator, TokenFile, reqwest};
 use tracing::Level;
+use tracing_subscriber::fmt::{MakeWriter, format::FmtSpan};
 
 /// Spellings of the canary that a reader could use: as it is, as a query has it, as base64, and its tail alone.
 const SPELLINGS: [&str; 5] =
     [CANARY, "canary%2FT0ken%2B9", "canary%2fT0ken%2b9", "Y2FuYXJ5L1Qwa2VuKzk", "T0ken"];
-
-/// Everything that was logged by any crate at any level.
-fn log() -> Arc<Mutex<Vec<u8>>> {
-    static LOG: OnceLock<Arc<Mutex<Vec<u8>>>> = OnceLock::new();
-    LOG.get_or_init(|| {
-        let log = Arc::new(Mutex::new(Vec::new()));
-        let sink = log.clone();
-        tracing_subscriber::fmt()
-            .with_max_level(Level::TRACE)
-            .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
-            .with_writer(move || Sink(sink.clone()))
-            .init();
-        log
-    })
-    .clone()
-}
-
-struct Sink(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 pub(crate) fn assert_clean(what: &str, text: &str) {
     for spelling in SPELLINGS {
@@ -79,12 +48,15 @@ async fn no_proxy_comes_between_this_machine_and_itself() {
 
 #[tokio::test]
 async fn logs_of_all_crates_at_all_levels_hold_no_token() {
-    let log = log();
+    static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+    let logging = tracing_subscriber::fmt().with_max_level(Level::TRACE).with_span_events(FmtSpan::FULL);
+    logging.with_writer(|| LOG.make_writer()).init();
+    let log = || String::from_utf8_lossy(&LOG.lock().unwrap()).into_owned();
     let server = FaultyServer::start(&format!("503 {CANARY} | groups")).await;
     let client = server.client();
     client.groups().await.unwrap();
     every_call(&client).await;
-    let text = String::from_utf8_lossy(&log.lock().unwrap()).into_owned();
+    let text = log();
     let own: &[&str] = if cfg!(feature = "tracing") {
         &["sallyport.call", "http.request.method", "http.request.resend_count"]
     } else {
@@ -93,7 +65,7 @@ async fn logs_of_all_crates_at_all_levels_hold_no_token() {
     if cfg!(feature = "tracing") {
         let server = FaultyServer::start(&format!("400 {CANARY}")).await;
         server.client().extract(1).request_id("id-of-a-failure").await.unwrap_err();
-        let text = String::from_utf8_lossy(&log.lock().unwrap()).into_owned();
+        let text = log();
         let failures: Vec<&str> = text.lines().filter(|line| line.contains("id-of-a-failure")).collect();
         assert_eq!(failures.len(), 1, "{failures:?}");
         for part in ["WARN", "call failed", "sallyport.call", "extractProxies", "rejected", "HTTP 400"] {

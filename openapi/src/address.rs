@@ -16,6 +16,8 @@ use std::{
 
 use serde::{Deserialize, Deserializer, de::Error};
 
+use crate::table::plain_integer;
+
 /// An address with an optional port. Two spellings of one address are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
@@ -74,16 +76,10 @@ impl Address {
         if text.is_empty() {
             return Err(AddressError::Empty);
         }
-        let (mut colons, mut has_zone) = (0, false);
-        for byte in text.bytes() {
-            match byte {
-                b'/' => return Err(AddressError::Network),
-                b'%' => has_zone = true,
-                b':' => colons += 1,
-                _ => {}
-            }
+        if text.contains('/') {
+            return Err(AddressError::Network);
         }
-        if has_zone {
+        if text.contains('%') {
             return Err(AddressError::Zone);
         }
         if let Some(rest) = text.strip_prefix('[') {
@@ -95,13 +91,11 @@ impl Address {
             let port = parse_port(port.strip_prefix(':').ok_or(AddressError::Form)?, ports)?;
             return Ok(Self { ip: ip.to_canonical(), port: Some(port) });
         }
-        let (ip, port) = match colons {
-            0 | 1 => text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port))),
-            _ => {
-                let ip: Ipv6Addr = text.parse().map_err(|_| AddressError::Form)?;
-                return Ok(Self { ip: ip.to_canonical(), port: None });
-            }
-        };
+        let (ip, port) = text.split_once(':').map_or((text, None), |(ip, port)| (ip, Some(port)));
+        if port.is_some_and(|port| port.contains(':')) {
+            let ip: Ipv6Addr = text.parse().map_err(|_| AddressError::Form)?;
+            return Ok(Self { ip: ip.to_canonical(), port: None });
+        }
         let ip: Ipv4Addr = ip.parse().map_err(|_| AddressError::Form)?;
         let port = port.map(|port| parse_port(port, ports)).transpose()?;
         Ok(Self { ip: ip.into(), port })
@@ -150,11 +144,8 @@ impl fmt::Display for Address {
 }
 
 fn parse_port(text: &str, ports: &RangeInclusive<u16>) -> Result<u16, AddressError> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
-    plain
-        .then(|| text.parse().ok())
-        .flatten()
-        .filter(|port| ports.contains(port))
+    let port = plain_integer(text).and_then(|port| port.try_into().ok());
+    port.filter(|port| ports.contains(port))
         .ok_or(AddressError::Port { min: *ports.start(), max: *ports.end() })
 }
 

@@ -17,38 +17,29 @@ pub fn lower(schema: &Value) -> Value {
     if let Some(target) = members.get("$ref").and_then(Value::as_str) {
         return json!({ "$ref": target.replace("#/components/schemas/", "#/$defs/") });
     }
-    let nullable = members.get("nullable") == Some(&Value::Bool(true));
-    let mut lowered = Map::new();
-    for (keyword, value) in members {
-        match (keyword.as_str(), value) {
-            ("nullable" | "example", _) => {}
-            ("type", kind) if nullable => {
-                lowered.insert("type".to_owned(), json!([kind, "null"]));
-            }
-            ("enum", Value::Array(values)) if nullable && !values.contains(&Value::Null) => {
-                let values: Vec<_> = values.iter().cloned().chain([Value::Null]).collect();
-                lowered.insert("enum".to_owned(), Value::Array(values));
-            }
-            ("format", Value::String(format)) if format == "int64" => {
-                for (bound, widest) in [("minimum", i64::MIN), ("maximum", i64::MAX)] {
-                    lowered.insert(
-                        bound.to_owned(),
-                        members.get(bound).cloned().unwrap_or_else(|| json!(widest)),
-                    );
-                }
-            }
-            ("properties", Value::Object(properties)) => {
-                let properties =
-                    properties.iter().map(|(name, inner)| (name.clone(), lower(inner))).collect();
-                lowered.insert(keyword.clone(), Value::Object(properties));
-            }
-            ("items", items) => {
-                lowered.insert(keyword.clone(), lower(items));
-            }
-            _ => {
-                lowered.insert(keyword.clone(), value.clone());
-            }
+    let is_long = members.get("format").is_some_and(|format| format == "int64");
+    let mut lowered = members.clone();
+    lowered.retain(|keyword, _| {
+        !(matches!(&**keyword, "nullable" | "example") || keyword == "format" && is_long)
+    });
+    if members.get("nullable") == Some(&Value::Bool(true)) {
+        lowered.entry("type").and_modify(|kind| *kind = json!([kind, "null"]));
+        if let Some(Value::Array(values)) = lowered.get_mut("enum")
+            && !values.contains(&Value::Null)
+        {
+            values.push(Value::Null);
         }
+    }
+    for (bound, widest) in [("minimum", i64::MIN), ("maximum", i64::MAX)] {
+        if is_long {
+            lowered.entry(bound).or_insert_with(|| widest.into());
+        }
+    }
+    if let Some(Value::Object(properties)) = lowered.get_mut("properties") {
+        properties.values_mut().for_each(|inner| *inner = lower(inner));
+    }
+    if let Some(items) = lowered.get_mut("items") {
+        *items = lower(items);
     }
     Value::Object(lowered)
 }

@@ -1,7 +1,7 @@
 //! The values of one request, beside the operation that it is for.
 
 use serde::de::{DeserializeOwned, value::MapDeserializer};
-use serde_json::{Error, Map, Value};
+use serde_json::{Error, Value};
 
 use crate::table::{Location, Operation, Part, Substitute};
 
@@ -86,12 +86,6 @@ impl<'o> Request<'o> {
         };
         let given = self.operation.parts().zip(self.values.iter().map(Option::as_ref)).filter_map(given);
         T::deserialize(MapDeserializer::<_, Error>::new(given))
-    }
-
-    /// A request with the values of a JSON object.
-    #[must_use]
-    pub fn of(operation: &'o Operation, mut values: Map<String, Value>) -> Self {
-        Self { operation, values: operation.parts().map(|part| values.remove(&part.name)).collect() }
     }
 }
 

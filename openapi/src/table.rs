@@ -341,7 +341,8 @@ impl Location {
     }
 }
 
-fn plain_integer(text: &str) -> Option<i64> {
+/// An integer in plain digits, without plus sign and leading zeros.
+pub(crate) fn plain_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_plain =
         digits.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !digits.starts_with('0'));
@@ -350,10 +351,6 @@ fn plain_integer(text: &str) -> Option<i64> {
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Query => "query",
-            Self::Header => "header",
-            Self::Body => "body",
-        })
+        self.serialize(f)
     }
 }

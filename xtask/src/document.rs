@@ -1,6 +1,6 @@
 //! The document as a JSON value with the position of each part in the file.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, iter::from_fn};
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -15,9 +15,10 @@ const MAX_REFERENCES: usize = 32;
 /// A parsed YAML document.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
-    root: Value,
+    pub(crate) root: Value,
     places: HashMap<String, Place>,
-    sha256: String,
+    /// Of the text, in hexadecimal digits, as `sha256sum` prints it.
+    pub(crate) sha256: String,
 }
 
 impl Document {
@@ -34,27 +35,12 @@ impl Document {
         Ok(Document { root, places, sha256 })
     }
 
-    /// The document with another content and the positions of this one.
-    #[cfg(test)]
-    pub(crate) fn with_root(&self, root: Value) -> Document {
-        Document { root, places: self.places.clone(), sha256: self.sha256.clone() }
-    }
-
     /// The pointers of all values inside of the document, sorted.
     #[cfg(test)]
     pub(crate) fn pointers(&self) -> Vec<String> {
         let mut pointers: Vec<_> = self.places.keys().filter(|at| !at.is_empty()).cloned().collect();
         pointers.sort_unstable();
         pointers
-    }
-
-    /// SHA-256 of the text, in hexadecimal digits, as `sha256sum` prints it.
-    pub(crate) fn sha256(&self) -> &str {
-        &self.sha256
-    }
-
-    pub(crate) fn root(&self) -> &Value {
-        &self.root
     }
 
     pub(crate) fn get(&self, pointer: &str) -> Option<&Value> {
@@ -160,10 +146,7 @@ fn invalid_yaml(error: &serde_saphyr::Error) -> Problem {
         true => "a key may occur only once in a mapping: remove one of them",
         false => "check the indentation, brackets and quotes of this line and of the one before it",
     };
-    of_file(place, format!("invalid YAML: {message}"), help)
-}
-
-fn of_file(place: Option<Place>, message: String, help: &str) -> Problem {
+    let message = format!("invalid YAML: {message}");
     Problem { pointer: String::new(), place, message, help: help.to_owned() }
 }
 
@@ -235,19 +218,11 @@ impl<'de> Visitor<'de> for ContentVisitor {
     scalars!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_str: &str);
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(Content::Sequence(items))
+        from_fn(|| access.next_element().transpose()).collect::<Result<_, _>>().map(Content::Sequence)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Content, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = access.next_entry()? {
-            members.push(member);
-        }
-        Ok(Content::Mapping(members))
+        from_fn(|| access.next_entry().transpose()).collect::<Result<_, _>>().map(Content::Mapping)
     }
 }
 
@@ -268,8 +243,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(
-            document.root(),
-            &json!({"a": "1", "b": 1, "c": "no", "d": true, "e": "2026-01-01", "f": "true", "g": 1.5, "h": null,
+            document.root,
+            json!({"a": "1", "b": 1, "c": "no", "d": true, "e": "2026-01-01", "f": "true", "g": 1.5, "h": null,
                     "i": "", "200": "x", "j": null})
         );
     }
@@ -308,7 +283,7 @@ mod tests {
     fn references_are_followed_and_a_cycle_ends() {
         let document =
             Document::parse("x: { $ref: '#/y' }\ny: { $ref: '#/z' }\nz: 7\nc: { $ref: '#/c' }\n").unwrap();
-        assert_eq!(document.resolve(&document.root()["x"]), &json!(7));
+        assert_eq!(document.resolve(&document.root["x"]), &json!(7));
         assert_eq!(document.definition("/x"), "/z");
         assert_eq!(document.definition("/c"), "/c");
     }

@@ -22,6 +22,9 @@ pub(crate) struct Problem {
     pub(crate) help: String,
 }
 
+/// Path of the document, relative to the root of the workspace.
+pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
+
 impl Problem {
     /// Sorts problems by position, those without one first.
     pub(crate) fn sort(problems: &mut [Problem]) {
@@ -33,12 +36,7 @@ impl Problem {
     pub(crate) fn list(problems: &[Problem]) -> String {
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
-}
 
-/// Path of the document, relative to the root of the workspace.
-pub(crate) const DOCUMENT: &str = "openapi/openapi.yaml";
-
-impl Problem {
     /// The problem as a text that begins with the name of its file.
     pub(crate) fn in_file(&self, file: &str) -> String {
         let Problem { pointer, place, message, help } = self;

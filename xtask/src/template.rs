@@ -34,13 +34,10 @@ fn json(one: Shown) -> Result<String, minijinja::Error> {
     })
 }
 
-/// Text for rustdoc, which would take <API_KEY> for HTML and [IPv6] for a link.
-fn documented(text: &str) -> String {
-    text.replace('<', "\\<").replace("[IPv6]", "\\[IPv6\\]").replace("`\\[IPv6\\]:port`", "`[IPv6]:port`")
-}
-
-/// Text as doc comments, a line each.
+/// Text as doc comments, a line each. rustdoc would take <API_KEY> for HTML and [IPv6] for a link.
 fn doc(text: &str) -> String {
+    let text = text.replace('<', "\\<").replace("[IPv6]", "\\[IPv6\\]");
+    let text = text.replace("`\\[IPv6\\]:port`", "`[IPv6]:port`");
     let space = |line: &str| if line.is_empty() { "" } else { " " };
-    documented(text).lines().map(|line| format!("#[doc = {:?}]", space(line).to_owned() + line)).collect()
+    text.lines().map(|line| format!("#[doc = {:?}]", space(line).to_owned() + line)).collect()
 }

@@ -19,6 +19,14 @@ use tokio::{
 /// The token of every test; it must turn up nowhere but in requests.
 pub(crate) const CANARY: &str = "canary/T0ken+9";
 
+/// Short waits.
+pub(crate) const RETRIES: RetryPolicy = RetryPolicy {
+    max_retries: 2,
+    initial_backoff: Duration::from_millis(5),
+    max_backoff: Duration::from_secs(2),
+    max_retry_after: None,
+};
+
 pub(crate) struct FaultyServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<String>>>,
@@ -63,12 +71,7 @@ impl FaultyServer {
             .token(CANARY)
             .request_timeout(Duration::from_millis(400))
             .total_timeout(Duration::from_secs(5))
-            .retry(RetryPolicy {
-                max_retries: 2,
-                initial_backoff: Duration::from_millis(5),
-                max_backoff: Duration::from_secs(2),
-                max_retry_after: None,
-            })
+            .retry(RETRIES)
     }
 
     pub(crate) fn client(&self) -> Client {

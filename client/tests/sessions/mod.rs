@@ -1,35 +1,31 @@
 #![doc = include_str!("README.md")]
 #![allow(clippy::unwrap_used, reason = "a session that cannot be played fails its test")]
 
+mod calls;
+
 use std::{
-    collections::BTreeMap,
     env, fs,
     io::Write as _,
     path::Path,
     process::{Command, Stdio},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
     time::{Duration, Instant},
 };
 
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 use regex::Regex;
 use sallyport_client::{
-    Client, ClientBuilder, Error, GroupFilter, Instance, Middleware, MiddlewareFuture, Next, RetryPolicy,
-    Separator, TokenFuture, TokenSource, TransportError,
-    bytes::Bytes,
+    Client, Error,
     contract::{ExtractProxies, SearchStaticInstances},
-    http, reqwest,
-    secrecy::SecretString,
+    reqwest,
 };
-use serde::Serialize;
+
+pub(crate) use calls::{Custom, call};
 
 use crate::{
-    faulty::{CANARY, FaultyServer, unescaped},
+    faulty::{CANARY, FaultyServer, RETRIES, unescaped},
     secrets::assert_clean,
 };
+use calls::{Source, options, time, unescaped_text};
 
 macro_rules! sessions {
     ($($(#[$attribute:meta])* $name:ident)+) => {$(
@@ -147,11 +143,11 @@ impl Session {
 
     async fn play_once(&mut self, line: &str) -> String {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let outcome = match verb {
+        let mut outcome = String::new();
+        match verb {
             "serve" => {
                 self.servers.push((FaultyServer::start(rest).await, 0));
                 self.client = None;
-                String::new()
             }
             "write" => {
                 let (name, text) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -159,59 +155,51 @@ impl Session {
                 let (path, next) = (self.folder().join(name), self.folder().join("next"));
                 fs::write(&next, unescaped(text)).unwrap();
                 fs::rename(next, path).unwrap();
-                String::new()
             }
-            "remove" => {
-                fs::remove_file(self.folder().join(rest)).unwrap();
-                String::new()
-            }
-            "wait" => {
-                tokio::time::sleep(time(rest)).await;
-                String::new()
-            }
+            "remove" => fs::remove_file(self.folder().join(rest)).unwrap(),
+            "wait" => tokio::time::sleep(time(rest)).await,
             "client" => match self.build(rest) {
                 Ok(client) => {
                     assert_clean("Debug", &format!("{client:?}"));
                     self.client = Some(client);
-                    String::new()
                 }
-                Err(error) => failed(&error),
+                Err(error) => outcome = failed(&error),
             },
-            "$" => self.run(rest, "").await,
+            "$" => outcome = self.run(rest, "").await,
             "signal" => {
                 let (signal, rest) = rest.split_once(' ').unwrap();
-                self.run(rest, signal).await
+                outcome = self.run(rest, signal).await;
             }
             _ => {
                 if self.client.is_none() {
                     self.client = self.build("").ok();
                 }
-                call(self.client.as_ref().unwrap(), line).await.unwrap_or_else(|error| failed(&error))
+                let called = call(self.client.as_ref().unwrap(), line).await;
+                outcome = called.unwrap_or_else(|error| failed(&error));
             }
-        };
+        }
         let seen = self.requests() + &outcome;
         self.with_numbered_ids(&seen)
     }
 
     /// The line without names in braces: files, servers, texts, and limits of the document.
     fn filled(&mut self, line: &str) -> String {
+        let mut filled = line.to_owned();
+        let mut fill = |name: &str, value: &str| filled = filled.replace(&format!("{{{name}}}"), value);
         let json = serde_json::to_string(STEERING).unwrap();
-        let mut names = BTreeMap::from([
-            ("folder".to_owned(), self.folder().display().to_string()),
-            ("token".to_owned(), CANARY.to_owned()),
-            ("token-url".to_owned(), "canary%2FT0ken%2B9".to_owned()),
-            ("steering".to_owned(), STEERING.to_owned()),
-            (
-                "steering-json".to_owned(),
-                json.trim_matches('"').replace("\\n", "\\u000a").replace("\\r", "\\u000d"),
-            ),
-        ]);
+        fill("folder", &self.folder().display().to_string());
+        fill("token", CANARY);
+        fill("token-url", "canary%2FT0ken%2B9");
+        fill("steering", STEERING);
+        fill("steering-json", &json.trim_matches('"').replace("\\n", "\\u000a").replace("\\r", "\\u000d"));
         for (number, (server, _)) in (1..).zip(&self.servers) {
-            names.insert(format!("server{number}"), server.base_url());
-            names.insert("server".to_owned(), server.base_url());
-            names.insert("host".to_owned(), server.base_url().replace("http://", ""));
+            fill(&format!("server{number}"), &server.base_url());
         }
-        let sizes = [
+        if let Some((server, _)) = self.servers.last() {
+            fill("server", &server.base_url());
+            fill("host", &server.base_url().replace("http://", ""));
+        }
+        for (name, size) in [
             ("id-bytes", ExtractProxies::REQUEST_ID_MAX_UTF8_BYTES),
             ("separator-bytes", ExtractProxies::SB_MAX_UTF8_BYTES),
             ("raw-max", SearchStaticInstances::IPS_MAX_ITEMS),
@@ -220,12 +208,11 @@ impl Session {
             ("num-max", usize::try_from(ExtractProxies::NUM_MAXIMUM).unwrap()),
             ("page-max", usize::try_from(SearchStaticInstances::PAGE_MAXIMUM).unwrap()),
             ("size-max", usize::try_from(SearchStaticInstances::PAGE_SIZE_MAXIMUM).unwrap()),
-        ];
-        for (name, size) in sizes {
-            names.insert(name.to_owned(), size.to_string());
-            names.insert(format!("{name}+1"), (size + 1).to_string());
+        ] {
+            fill(name, &size.to_string());
+            fill(&format!("{name}+1"), &(size + 1).to_string());
         }
-        names.iter().fold(line.to_owned(), |line, (name, value)| line.replace(&format!("{{{name}}}"), value))
+        filled
     }
 
     fn folder(&mut self) -> &Path {
@@ -234,22 +221,17 @@ impl Session {
 
     /// The requests that were not shown yet; of equal ones in a row, the first with their number.
     fn requests(&mut self) -> String {
-        let mut lines: Vec<(String, usize)> = Vec::new();
+        let mut lines = Vec::new();
         for (server, shown) in &mut self.servers {
             let requests = server.requests();
-            for request in requests.iter().skip(*shown).map(|request| request_line(request)) {
-                match lines.last_mut().filter(|(last, _)| *last == request) {
-                    Some((_, count)) => *count += 1,
-                    None => lines.push((request, 1)),
-                }
-            }
+            lines.extend(requests[*shown..].iter().map(|request| request_line(request)));
             *shown = requests.len();
         }
-        let shown = |(line, count): &(String, usize)| match count {
-            1 => format!("> {line}\n"),
-            _ => format!("> {count} × {line}\n"),
+        let shown = |equal: &[String]| match equal.len() {
+            1 => format!("> {}\n", equal[0]),
+            count => format!("> {count} × {}\n", equal[0]),
         };
-        lines.iter().map(shown).collect()
+        lines.chunk_by(PartialEq::eq).map(shown).collect()
     }
 
     /// A random id has the number in which it was seen first, so that the same one looks the same.
@@ -269,9 +251,7 @@ impl Session {
     }
 
     /// Builds the client of `NAME=VALUE …`.
-    fn build(&mut self, options: &str) -> Result<Client, Error> {
-        let folder = self.folder().to_owned();
-        let mut options = Options::new(options.split(' '));
+    fn build(&mut self, words: &str) -> Result<Client, Error> {
         let mut builder = match self.servers.last() {
             Some((server, _)) => server.builder(),
             None => Client::builder().token(CANARY),
@@ -280,26 +260,31 @@ impl Session {
         builder = builder.request_timeout(Duration::from_secs(4));
         // Without certificates, which take long to load.
         builder = builder.http(reqwest::Client::builder().tls_certs_only([]));
-        builder = options.set("base", builder, ClientBuilder::base_url);
-        builder = options.set("token", builder, ClientBuilder::token);
-        builder = options.set("token-file", builder, |builder, name| builder.token_file(folder.join(name)));
-        builder =
-            options.set("tokens", builder, |builder, tokens| builder.token_source(Source::new(&tokens)));
-        builder = options.set("http", builder, |builder, allow| builder.allow_http(allow == "true"));
-        builder =
-            options.set("max-body", builder, |builder, bytes| builder.max_body_bytes(bytes.parse().unwrap()));
-        builder = options.set("middleware", builder, |builder, what| builder.middleware(Custom::new(&what)));
-        builder = options.set("connect", builder, |builder, limit| builder.connect_timeout(time(&limit)));
-        builder = options.set("timeout", builder, |builder, limit| builder.request_timeout(time(&limit)));
-        builder = options.set("total", builder, |builder, limit| builder.total_timeout(time(&limit)));
-        let default = RetryPolicy {
-            max_retries: 2,
-            initial_backoff: Duration::from_millis(5),
-            max_backoff: Duration::from_secs(2),
-            max_retry_after: None,
-        };
-        builder = builder.retry(options.retry(default.clone()).unwrap_or(default));
-        options.end();
+        let mut policy = RETRIES;
+        for (name, value) in options(words.split(' ')) {
+            builder = match name {
+                "base" => builder.base_url(value),
+                "token" => builder.token(value),
+                "token-file" => builder.token_file(self.folder().join(value)),
+                "tokens" => builder.token_source(Source::new(&value)),
+                "http" => builder.allow_http(value == "true"),
+                "max-body" => builder.max_body_bytes(value.parse().unwrap()),
+                "middleware" => builder.middleware(Custom::new(&value)),
+                "connect" => builder.connect_timeout(time(&value)),
+                "timeout" => builder.request_timeout(time(&value)),
+                "total" => builder.total_timeout(time(&value)),
+                "retries" => {
+                    policy.max_retries = value.parse().unwrap();
+                    builder
+                }
+                "backoff" => {
+                    (policy.initial_backoff, policy.max_backoff) = (time(&value), time(&value));
+                    builder
+                }
+                _ => panic!("unknown option `{name}`"),
+            };
+        }
+        builder = builder.retry(policy);
         assert_clean("Debug", &format!("{builder:?}"));
         builder.build()
     }
@@ -329,14 +314,11 @@ impl Session {
         }
         let mut child = command.spawn().unwrap();
         if !signal.is_empty() {
-            let server = &self.servers.last().unwrap().0;
-            for _ in 0..1000 {
-                if !server.requests().is_empty() {
-                    break;
-                }
+            let (server, started) = (&self.servers.last().unwrap().0, Instant::now());
+            while server.requests().is_empty() {
+                assert!(started.elapsed() < Duration::from_secs(10), "{line} sends no request");
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            assert!(!server.requests().is_empty(), "{line} sends no request");
             let id = child.id().to_string();
             assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
         }
@@ -355,21 +337,16 @@ impl Session {
     }
 }
 
-/// A request in a line: what is asked for, the body, and the headers that matter.
+/// A request in a line: what is asked for, the headers that matter, and the body.
 fn request_line(request: &str) -> String {
     let (head, body) = request.split_once("\r\n\r\n").unwrap();
-    let mut lines = head.lines();
-    let mut seen = lines.next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
-    for part in lines
-        .filter(|line| SHOWN_HEADERS.contains(&line.split(':').next().unwrap().to_ascii_lowercase().as_str()))
-    {
-        seen += &format!(" | {part}");
-    }
-    if !body.is_empty() {
-        seen += &format!(" {body}");
-    }
+    let (asked, headers) = head.split_once(" HTTP/1.1\r\n").unwrap();
+    let name = |line: &str| line.split(':').next().unwrap().to_ascii_lowercase();
+    let headers = headers.lines().filter(|line| SHOWN_HEADERS.contains(&name(line).as_str()));
+    let headers: String = headers.map(|line| format!(" | {line}")).collect();
+    let seen = format!("{asked}{headers} {body}");
     // Only the credentials of a proxy are as secret as the token.
-    seen.replace("canary%2FT0ken%2B9", "TOKEN%").replace(CANARY, "TOKEN")
+    seen.trim_end().replace("canary%2FT0ken%2B9", "TOKEN%").replace(CANARY, "TOKEN")
 }
 
 /// Whether a terminal would act on it.
@@ -390,126 +367,6 @@ fn failed(error: &Error) -> String {
     format!("{}: {error}", error.kind())
 }
 
-/// Settings of a call that all calls have.
-macro_rules! with_options {
-    ($call:expr, $options:ident) => {{
-        let mut call = $call;
-        call = $options.set("timeout", call, |call, limit| call.request_timeout(time(&limit)));
-        call = $options.set("total", call, |call, limit| call.total_timeout(time(&limit)));
-        match $options.retry(RetryPolicy { initial_backoff: Duration::ZERO, ..RetryPolicy::default() }) {
-            Some(policy) => call.retry(policy),
-            None => call,
-        }
-    }};
-}
-
-macro_rules! extraction {
-    ($call:expr, $options:ident) => {{
-        let call = with_options!($call, $options);
-        let call = $options.set("id", call, |call, id| call.request_id(id));
-        let call = $options.set("region", call, |call, region| call.region(region));
-        let call = $options.set("protocol", call, |call, protocol| call.protocol(protocol.parse().unwrap()));
-        $options.end();
-        json(&call.await?)
-    }};
-}
-
-/// Sends the call of a line, and returns its result.
-pub(crate) async fn call(client: &Client, line: &str) -> Result<String, Error> {
-    let (options, words): (Vec<&str>, Vec<&str>) = line.split(' ').partition(|word| word.contains('='));
-    let mut options = Options::new(options);
-    Ok(match words.as_slice() {
-        ["groups"] => {
-            let call = with_options!(client.groups(), options);
-            options.end();
-            json(&call.await?)
-        }
-        ["extract", count] => extraction!(client.extract(count.parse::<i64>().unwrap()), options),
-        ["text", count, separator] => {
-            extraction!(
-                client.extract_text(count.parse::<i64>().unwrap(), self::separator(separator)),
-                options
-            )
-        }
-        ["generated", "groups"] => json(&client.generated().list_static_groups().send().await?.value),
-        ["generated", "extract"] => json(&client.generated().extract_proxies().num(1).send().await?.value),
-        ["search", addresses, how @ ..] => {
-            let mut search = with_options!(client.search(self::addresses(addresses)), options);
-            search =
-                options.set("size", search, |search, size| search.page_size(size.parse::<i64>().unwrap()));
-            search = options.set("batches", search, |search, _| search.in_batches());
-            search =
-                options.set("group", search, |search, id| search.group(GroupFilter::Id(id.parse().unwrap())));
-            search = options.set("status", search, |search, status| search.status(status.as_str().into()));
-            search = options.set("from", search, |search, time| search.activated_from(time.parse().unwrap()));
-            search = options.set("to", search, |search, time| search.activated_to(time.parse().unwrap()));
-            let page = options.take("page");
-            options.end();
-            match (how, page) {
-                ([], Some(page)) => json(&search.page(page.parse::<i64>().unwrap()).await?),
-                ([], None) => ids(&search.await?),
-                (["stream"], None) => ids(&search.stream().try_collect::<Vec<_>>().await?),
-                (["pages"], None) => each_page(search.pages()).await,
-                _ => panic!("unknown way to search: {line}"),
-            }
-        }
-        _ => panic!("unknown call: {line}"),
-    })
-}
-
-/// The pages of a walk up to its end or its second error.
-async fn each_page(mut pages: sallyport_client::Pages) -> String {
-    let (mut lines, mut has_failed) = (Vec::new(), false);
-    loop {
-        match pages.next().await {
-            Ok(Some(page)) => {
-                lines.push(format!("page {} of {} instances: {}", page.page, page.total, ids(&page.items)))
-            }
-            Ok(None) => break,
-            Err(error) => {
-                lines.push(failed(&error));
-                if std::mem::replace(&mut has_failed, true) {
-                    break;
-                }
-            }
-        }
-    }
-    lines.join("\n")
-}
-
-fn ids(instances: &[Instance]) -> String {
-    let ids: Vec<_> = instances.iter().map(|instance| instance.instance_id).collect();
-    format!("{ids:?}")
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap()
-}
-
-/// Addresses of `A,B`, or as many as `#9/7` says.
-fn addresses(text: &str) -> Vec<String> {
-    match text.strip_prefix('#') {
-        None => text.split(',').map(|address| address.trim_matches('\'').to_owned()).collect(),
-        Some(counts) => {
-            let (raw, distinct) = counts.split_once('/').unwrap_or((counts, counts));
-            let distinct: usize = distinct.parse().unwrap();
-            let address = |number| format!("10.0.{}.{}", number / 256, number % 256);
-            (0..distinct).map(address).cycle().take(raw.parse().unwrap()).collect()
-        }
-    }
-}
-
-fn separator(text: &str) -> Separator {
-    match text {
-        "crlf" => Separator::CrLf,
-        "br" => Separator::Br,
-        "cr" => Separator::Cr,
-        "lf" => Separator::Lf,
-        "tab" => Separator::Tab,
-        custom => Separator::Custom(custom.trim_matches('\'').to_owned()),
-    }
-}
-
 /// `«TEXT*3»` stands for the text three times.
 fn repeated(text: &str) -> String {
     let mut parts = text.split(['«', '»']);
@@ -520,123 +377,4 @@ fn repeated(text: &str) -> String {
         whole.push_str(after);
     }
     whole
-}
-
-/// A time in milliseconds, or the longest one.
-fn time(text: &str) -> Duration {
-    if text == "max" { Duration::MAX } else { Duration::from_millis(text.parse().unwrap()) }
-}
-
-fn unescaped_text(text: &str) -> String {
-    String::from_utf8(unescaped(text)).unwrap()
-}
-
-/// `NAME=VALUE` of a line, each of which must be known.
-struct Options(BTreeMap<String, String>);
-
-impl Options {
-    fn new<'a>(words: impl IntoIterator<Item = &'a str>) -> Self {
-        let pairs = words.into_iter().filter_map(|word| word.split_once('='));
-        Self(pairs.map(|(name, value)| (name.to_owned(), unescaped_text(value))).collect())
-    }
-
-    fn take(&mut self, name: &str) -> Option<String> {
-        self.0.remove(name)
-    }
-
-    fn set<T>(&mut self, name: &str, target: T, set: impl FnOnce(T, String) -> T) -> T {
-        match self.take(name) {
-            Some(value) => set(target, value),
-            None => target,
-        }
-    }
-
-    /// Another policy than `default`, where there is one.
-    fn retry(&mut self, default: RetryPolicy) -> Option<RetryPolicy> {
-        let (retries, backoff) = (self.take("retries"), self.take("backoff"));
-        (retries.is_some() || backoff.is_some()).then(|| RetryPolicy {
-            max_retries: retries.map_or(default.max_retries, |retries| retries.parse().unwrap()),
-            initial_backoff: backoff.as_deref().map_or(default.initial_backoff, time),
-            max_backoff: backoff.as_deref().map_or(default.max_backoff, time),
-            max_retry_after: default.max_retry_after,
-        })
-    }
-
-    fn end(&self) {
-        assert!(self.0.is_empty(), "unknown options: {:?}", self.0);
-    }
-}
-
-/// A middleware that hands requests on (`pass`), to another URL (`to:URL`) or with another header (`header:NAME:VALUE`), fails as many
-/// times as `fail:COUNT` or `fail:COUNT:TEXT` says, or for good (`refuse`).
-pub(crate) struct Custom {
-    what: String,
-    requests: AtomicUsize,
-}
-
-impl Custom {
-    pub(crate) fn new(what: &str) -> Self {
-        Self { what: what.to_owned(), requests: AtomicUsize::new(0) }
-    }
-}
-
-impl Middleware for Custom {
-    fn handle<'a>(&'a self, mut request: http::Request<Bytes>, next: Next<'a>) -> MiddlewareFuture<'a> {
-        let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        let error = match self.what.split(':').collect::<Vec<_>>().as_slice() {
-            ["fail", count, text @ ..] if number < count.parse().unwrap() => {
-                Error::Transport(Box::new(TransportError::new(text.join(":"))))
-            }
-            ["refuse"] => Error::Configuration("closed today".to_owned()),
-            ["to", ..] => {
-                *request.uri_mut() = self.what[3..].parse().unwrap();
-                return next.run(request);
-            }
-            ["header", name, value] => {
-                let name = http::HeaderName::try_from(*name).unwrap();
-                request.headers_mut().insert(name, value.parse().unwrap());
-                return next.run(request);
-            }
-            _ => return next.run(request),
-        };
-        Box::pin(async { Err(error) })
-    }
-}
-
-/// Gives one token after another, the next one after each that was rejected. `once:TOKEN` is given once, `!reason` is a failure, after which
-/// comes the next one, and `hang` never comes.
-struct Source(Mutex<Vec<String>>);
-
-impl Source {
-    fn new(tokens: &str) -> Self {
-        Self(Mutex::new(tokens.rsplit(',').map(str::to_owned).collect()))
-    }
-}
-
-impl TokenSource for Source {
-    fn token(&self) -> TokenFuture<'_> {
-        let mut tokens = self.0.lock().unwrap();
-        let token = tokens.last().unwrap().clone();
-        match token.strip_prefix('!') {
-            Some(reason) => {
-                if tokens.len() > 1 {
-                    tokens.pop();
-                }
-                let reason = reason.to_owned();
-                Box::pin(async { Err(reason.into()) })
-            }
-            None if token == "hang" => Box::pin(std::future::pending()),
-            None => {
-                let once = token.strip_prefix("once:").map(str::to_owned);
-                if once.is_some() {
-                    tokens.pop();
-                }
-                Box::pin(async { Ok(SecretString::from(once.unwrap_or(token))) })
-            }
-        }
-    }
-
-    fn invalidate(&self) {
-        self.0.lock().unwrap().pop();
-    }
 }

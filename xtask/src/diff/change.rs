@@ -55,10 +55,9 @@ impl Change {
             (Some(old), Some(new)) if old.value != new.value => {
                 format!("{keyword}{} → {}", shown(&old.value), shown(&new.value))
             }
-            (Some(_), Some(_)) => self.keyword.clone(),
             (None, Some(new)) => format!("{keyword}added {}", shown(&new.value)),
             (Some(old), None) => format!("{keyword}removed {}", shown(&old.value)),
-            (None, None) => self.keyword.clone(),
+            (Some(_), Some(_)) | (None, None) => self.keyword.clone(),
         }
     }
 }

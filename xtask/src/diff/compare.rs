@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::{Value as Known, value::Serde};
+use minijinja::Value as Known;
 use serde_json::Value;
 
 use super::{
@@ -131,8 +131,7 @@ impl Comparison<'_> {
             return;
         }
         let [old, new] = said.map(|said| said.filter(|said| !rules::is_without_effect(keyword, &said.value)));
-        let value =
-            |said: Option<&SourceValue>| said.map_or(Known::UNDEFINED, |said| Serde(&said.value).into());
+        let value = |said: Option<&SourceValue>| rules::known(said.map(|said| &said.value));
         let separated = keyword.strip_prefix("x-separators ");
         let has = |part: &Part, value| {
             let values = part.value("enum").and_then(Value::as_array);

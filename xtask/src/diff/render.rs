@@ -5,46 +5,28 @@ use serde_json::{Value, json};
 use super::{
     Change, Diff,
     rules::Verdict,
-    version::{Step, VersionAdvice},
+    version::{Step, VersionAdvice, advise},
     witness::witness,
 };
-use crate::{table::SourceValue, template::fill};
+use crate::template::fill;
 
-/// What a report shows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RenderInput<'a> {
-    pub(crate) diff: &'a Diff,
-    pub(crate) advice: &'a VersionAdvice,
-    /// Name of the older document: a file, or a revision.
-    pub(crate) old: &'a str,
-    /// Name of the newer document.
-    pub(crate) new: &'a str,
-    /// Remarks on the file of accepted changes.
-    pub(crate) notes: &'a [String],
-}
-
-/// The report, or a section for CHANGELOG.md.
-pub(crate) fn render(input: RenderInput<'_>, is_changelog: bool) -> String {
+/// The report, or a section for CHANGELOG.md. `names` are those of the older and of the newer document, each a file or a revision;
+/// `notes` are remarks on the file of accepted changes.
+pub(crate) fn render(diff: &Diff, names: [&str; 2], notes: &[String], is_changelog: bool) -> String {
     let template =
         if is_changelog { include_str!("forms/changelog.md") } else { include_str!("forms/text.txt") };
-    fill(template, &report(input))
+    let changes: Vec<_> = diff.changes.iter().map(|change| row(names, change)).collect();
+    let report =
+        json!({ "counts": counts(diff), "required": required(diff), "notes": notes, "changes": changes });
+    fill(template, &report)
 }
 
-fn report(input: RenderInput<'_>) -> Value {
-    json!({
-        "counts": counts(input.diff),
-        "required": required(input),
-        "notes": input.notes,
-        "changes": input.diff.changes.iter().map(|change| row(input, change)).collect::<Vec<_>>(),
-    })
-}
-
-fn row(input: RenderInput<'_>, change: &Change) -> Value {
+fn row(names: [&str; 2], change: &Change) -> Value {
     let Change { rule, operation, direction, at, old, new, clauses, accepted, .. } = change;
-    let place = |name: &str, found: &Option<SourceValue>| {
-        found.as_ref().map(|found| format!("{name}:{}", found.line))
-    };
-    let places = [place(input.old, old), place(input.new, new)].into_iter().flatten();
+    let places = names
+        .into_iter()
+        .zip([old, new])
+        .filter_map(|(name, said)| said.as_ref().map(|said| format!("{name}:{}", said.line)));
     json!({
         "rule": rule.id,
         "verdict": rule.verdict.name(),
@@ -80,13 +62,13 @@ fn counts(diff: &Diff) -> String {
 }
 
 /// The version step that the changes require; `None` without one.
-fn required(input: RenderInput<'_>) -> Option<String> {
-    let VersionAdvice { step, document, is_met } = input.advice;
-    let (old, new) = &input.diff.versions;
+fn required(diff: &Diff) -> Option<String> {
+    let VersionAdvice { step, document, is_met } = advise(diff);
+    let (old, new) = &diff.versions;
     let document = match document {
         None => format!("`info.version` must be three numbers, found `{old}`"),
-        Some(version) if *is_met => format!("`info.version` {version} or higher; as it is `{new}`"),
+        Some(version) if is_met => format!("`info.version` {version} or higher; as it is `{new}`"),
         Some(version) => format!("`info.version` {version} or higher; it is still `{new}`"),
     };
-    (*step != Step::None).then(|| format!("{step} step: {document}"))
+    (step != Step::None).then(|| format!("{step} step: {document}"))
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use minijinja::{Environment, Expression, Value};
+use minijinja::{Environment, Expression, Value, value::Serde};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -90,6 +90,11 @@ struct Difference {
 #[expect(clippy::expect_used, reason = "a part of this program, which every comparison reads")]
 static TABLE: LazyLock<Table> =
     LazyLock::new(|| serde_saphyr::from_str(include_str!("rules.yaml")).expect("the rules of differences"));
+
+/// A value as the expressions name it.
+pub(super) fn known(said: Option<&Json>) -> Value {
+    said.map_or(Value::UNDEFINED, |value| Serde(value).into())
+}
 
 /// The words of the expressions.
 static WORDS: LazyLock<Environment<'_>> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::{Value as Known, value::Serde};
+use minijinja::Value as Known;
 use serde_json::Value;
 
 use super::{Verdict, change::Change, rules};
@@ -24,14 +24,13 @@ pub(crate) fn witness(change: &Change) -> Option<String> {
         false => 1,
     };
     let size = bound.and_then(Value::as_i64).and_then(|bound| bound.checked_add(step));
-    let value = |found: Option<&Value>| found.map_or(Known::UNDEFINED, |value| Serde(value).into());
     let known = BTreeMap::from([
         ("rule", Known::from(&change.rule.id)),
         ("at", Known::from(&change.at)),
         ("keyword", Known::from(keyword)),
         ("kind", Known::from(if is_response { "response" } else { "request" })),
-        ("old", value(old)),
-        ("new", value(new)),
+        ("old", rules::known(old)),
+        ("new", rules::known(new)),
         ("size", size.map_or(Known::UNDEFINED, Known::from)),
     ]);
     Some(rules::witness(&known)).filter(|witness| !witness.is_empty())

@@ -44,6 +44,11 @@ fn names(known: &Value, list: &str) -> BTreeSet<String> {
 
 fn settings(contract: &Contract, known: &Value) -> GenerationSettings {
     let impls = || [TypeImpl::Display, TypeImpl::FromStr].into_iter();
+    let date_time = SchemaObject {
+        instance_type: Some(InstanceType::String.into()),
+        format: Some("date-time".to_owned()),
+        ..SchemaObject::default()
+    };
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
@@ -52,23 +57,15 @@ fn settings(contract: &Contract, known: &Value) -> GenerationSettings {
         .with_derive("PartialEq")
         .with_derive("Eq")
         .with_derive("Hash")
-        .with_conversion(date_time(), "::jiff::Timestamp", impls());
+        .with_conversion(date_time, "::jiff::Timestamp", impls());
     for name in names(known, "opened") {
         settings.with_replacement(&name, format!("crate::contract::{name}"), impls());
     }
-    let addresses = contract.schemas.iter().filter(|schema| schema.endpoint_ports().is_some());
+    let addresses = contract.schemas.iter().filter(|schema| schema.ports.is_some());
     for name in addresses.filter_map(|schema| schema.name.as_ref()) {
         settings.with_replacement(name, "crate::Address", impls());
     }
     settings
-}
-
-fn date_time() -> SchemaObject {
-    SchemaObject {
-        instance_type: Some(InstanceType::String.into()),
-        format: Some("date-time".to_owned()),
-        ..SchemaObject::default()
-    }
 }
 
 /// progenitor fails with errors and with panics; both become text.

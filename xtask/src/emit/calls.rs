@@ -101,12 +101,12 @@ fn call(operation: &Operation, others: &[Value]) -> Result<Option<Value>, (Strin
 /// The members of the response that lead to its list of named objects, and one of these.
 fn list(operation: &Operation) -> Option<(Vec<String>, &Schema)> {
     fn part<'a>(schema: &'a Schema, name: &str) -> Option<&'a Schema> {
-        schema.properties().iter().find(|property| property.name == name).map(|property| &property.schema)
+        schema.properties.iter().find(|property| property.name == name).map(|property| &property.schema)
     }
     let data = part(operation.success.json()?, "data")?;
     let (path, list) =
         part(data, "items").map_or((vec!["data"], data), |items| (vec!["data", "items"], items));
-    let item = list.items().filter(|item| item.name.is_some())?;
+    let item = list.items.as_deref().filter(|item| item.name.is_some())?;
     Some((path.into_iter().map(|name| name::snake(name).to_string()).collect(), item))
 }
 
@@ -116,7 +116,7 @@ fn inputs(operation: &Operation) -> Option<Vec<Value>> {
         operation.distinct_parameters().map(|one| (&one.schema, json!(one), one.pointer.clone(), false));
     let properties = operation.body.iter().flat_map(|body| {
         let at = join(&body.schema.pointer, "properties");
-        let properties = body.schema.properties().iter();
+        let properties = body.schema.properties.iter();
         properties.map(move |one| (&one.schema, json!(one), join(&at, &one.name), true))
     });
     let inputs = parameters.chain(properties).map(|(schema, mut input, at, in_body)| {

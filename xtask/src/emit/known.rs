@@ -41,11 +41,11 @@ pub(crate) fn gather(document: &Document, contract: &Contract) -> Result<Value, 
     // The bounds of a port in an address, and the clauses of both.
     let address = bodies().flat_map(Schema::all).find_map(|schema| {
         let [item, port] = ["x-format", "x-port"].map(|keyword| schema.citation.clauses(keyword));
-        Some(json!({ "ports": schema.endpoint_ports()?, "item": item, "port": port }))
+        Some(json!({ "ports": schema.ports?, "item": item, "port": port }))
     });
     let id = |operation: &Operation| json!({ "id": operation.prefix(), "text": operation.id });
     Ok(json!({
-        "info": document.root()["info"], "operations": operations, "schemas": schemas, "clauses": clauses,
+        "info": document.root["info"], "operations": operations, "schemas": schemas, "clauses": clauses,
         "unspecified": unspecified,
         "operation_ids": operations.iter().map(id).collect::<Vec<_>>(),
         "bodies": bodies().filter_map(|schema| schema.name.as_ref()).collect::<Vec<_>>(),

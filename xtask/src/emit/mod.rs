@@ -44,9 +44,9 @@ pub(crate) fn code(document: &Document) -> Result<Vec<Artifact>, Vec<Problem>> {
     let lines = lines.map(|clause| (clause.id.clone(), document.place(&clause.pointer).line));
     // The document with what JSON cannot say of it; see `openapi/src/lib.rs`.
     let file = json!({
-        "sha256": document.sha256(),
+        "sha256": document.sha256,
         "lines": lines.collect::<Value>(),
-        "document": document.root(),
+        "document": document.root,
     });
     let ids = format!("{GENERATED}\n\n{}", fill(include_str!("clause.rs.jinja"), &known));
     artifacts.extend([

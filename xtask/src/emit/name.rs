@@ -36,18 +36,15 @@ pub(crate) fn noun(property: &str) -> Ident {
 
 /// A name for a separator: control characters by their names, other text by its letters and digits.
 pub(crate) fn separator(text: &str) -> Ident {
-    let mut words = String::new();
-    for character in text.chars() {
-        match character {
-            '\r' => words.push_str("_cr"),
-            '\n' => words.push_str("_lf"),
-            '\t' => words.push_str("_tab"),
-            ' ' => words.push_str("_space"),
-            letter if letter.is_ascii_alphanumeric() => words.push(letter),
-            _ => words.push('_'),
-        }
-    }
-    pascal(&words)
+    let word = |letter: char| match letter {
+        '\r' => "_cr".to_owned(),
+        '\n' => "_lf".to_owned(),
+        '\t' => "_tab".to_owned(),
+        ' ' => "_space".to_owned(),
+        _ if letter.is_ascii_alphanumeric() => letter.to_string(),
+        _ => "_".to_owned(),
+    };
+    pascal(&text.chars().map(word).collect::<String>())
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ fn unsupported(operation: &model::Operation) -> Option<(String, String)> {
     let mut limits = keywords
         .iter()
         .filter(|(keyword, bound)| Limit::named(keyword).is_some() && !is_free(keyword, bound));
-    if !is_text || token.schema.endpoint_ports().is_some() || limits.next().is_some() {
+    if !is_text || token.schema.ports.is_some() || limits.next().is_some() {
         return Some((token.pointer.clone(), "the token is not a text without limits".to_owned()));
     }
     if credentials.len() > 1 && credentials_agree.is_none() {

@@ -145,19 +145,13 @@ fn words(lint: &Lint<'_>, contract: Option<&Contract>) -> Environment<'static> {
     });
     words.add_filter("json", |text: &str| format!("{text:?}"));
     words.add_filter("indexed", |list: Value| {
-        let items = (list.kind() == ValueKind::Seq).then(|| list.try_iter().ok()).flatten();
-        (0_usize..)
-            .zip(items.into_iter().flatten())
-            .map(|(index, item)| vec![index.into(), item])
-            .collect::<Vec<_>>()
+        let items = list.try_iter().ok().filter(|_| list.kind() == ValueKind::Seq);
+        let items = (0_usize..).zip(items.into_iter().flatten());
+        items.map(|(index, item)| vec![index.into(), item]).collect::<Vec<_>>()
     });
     words.add_filter("pairs", |map: Value| {
-        let names = (map.kind() == ValueKind::Map).then(|| map.try_iter().ok()).flatten();
-        names
-            .into_iter()
-            .flatten()
-            .map(|name| vec![name.clone(), map.get_item(&name).unwrap_or_default()])
-            .collect::<Vec<_>>()
+        let names = map.try_iter().ok().filter(|_| map.kind() == ValueKind::Map).into_iter().flatten();
+        names.map(|name| vec![name.clone(), map.get_item(&name).unwrap_or_default()]).collect::<Vec<_>>()
     });
     words.add_filter("resolve", move |part: Value| {
         let target =

@@ -30,7 +30,7 @@ impl Subset {
     )]
     fn read() -> Subset {
         let document = Document::parse(include_str!("../../../openapi/subset.schema.yaml"));
-        let schema = document.expect("the schema of the subset is YAML").root().clone();
+        let schema = document.expect("the schema of the subset is YAML").root;
         let validator = jsonschema::validator_for(&schema).expect("the schema of the subset is valid");
         Subset { schema, validator }
     }
@@ -38,8 +38,8 @@ impl Subset {
 
 /// Everything in the document that the schema does not allow.
 pub(super) fn run(lint: &mut Lint<'_>) {
-    if !lint.document.root().is_object() {
-        let found = if lint.document.root().is_null() { "an empty file" } else { "another value" };
+    if !lint.document.root.is_object() {
+        let found = if lint.document.root.is_null() { "an empty file" } else { "another value" };
         lint.rule = "wrong-value";
         let message = format!("expected an OpenAPI document, found {found}");
         return lint.report(
@@ -48,7 +48,7 @@ pub(super) fn run(lint: &mut Lint<'_>) {
             "begin with `openapi: 3.0.3`, and add `info`, `paths` and `x-clauses`",
         );
     }
-    let errors: Vec<_> = SUBSET.validator.iter_errors(lint.document.root()).collect();
+    let errors: Vec<_> = SUBSET.validator.iter_errors(&lint.document.root).collect();
     let is_unknown = |error: &&ValidationError<'_>| matches!(error.kind(), Kind::AdditionalProperties { .. });
     let (unknown, others): (Vec<_>, Vec<_>) = errors.iter().partition(is_unknown);
     for error in others {

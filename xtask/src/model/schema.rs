@@ -31,18 +31,19 @@ pub(crate) struct Schema {
     #[serde(rename(deserialize = "x-clause"), default)]
     pub(crate) citation: Citation,
     pub(crate) format: Option<Format>,
-    /// Those of an address (`x-format: ip-endpoint`).
+    /// Those of an address (`x-format: ip-endpoint`): `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`.
     #[serde(rename(deserialize = "x-port"))]
-    ports: Option<Ports>,
+    pub(crate) ports: Option<Ports>,
     /// What the document says of a value, without what is inside of it.
     #[serde(rename(deserialize = "$keywords"), default)]
     pub(crate) keywords: Map<String, Value>,
     /// The text that a value of an enum stands for. One without comes from the parameter that a `required-when` rule names.
     #[serde(rename(deserialize = "x-separators"))]
     pub(crate) separators: Option<Map<String, Value>>,
-    items: Option<Box<Schema>>,
+    pub(crate) items: Option<Box<Schema>>,
+    /// In the document's order.
     #[serde(default)]
-    properties: Vec<Property>,
+    pub(crate) properties: Vec<Property>,
     /// Read by the lint, or said of each property.
     #[serde(rename = "x-format", skip_serializing)]
     _format: Option<IgnoredAny>,
@@ -66,7 +67,7 @@ pub(crate) enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-struct Ports {
+pub(crate) struct Ports {
     minimum: u16,
     maximum: u16,
 }
@@ -95,30 +96,15 @@ impl Schema {
         }
     }
 
-    /// The properties of an object, in the document's order; none for any other kind.
-    pub(crate) fn properties(&self) -> &[Property] {
-        &self.properties
-    }
-
-    /// The schema of the items of an array; none for any other kind.
-    pub(crate) fn items(&self) -> Option<&Schema> {
-        self.items.as_deref()
-    }
-
     /// This schema and every one inside of it, outer ones first.
     pub(crate) fn all(&self) -> Vec<&Schema> {
-        let properties = self.properties().iter().map(|property| &property.schema);
-        let inner = self.items().into_iter().chain(properties).flat_map(Schema::all);
+        let properties = self.properties.iter().map(|property| &property.schema);
+        let inner = self.items.as_deref().into_iter().chain(properties).flat_map(Schema::all);
         std::iter::once(self).chain(inner).collect()
     }
 
     /// The values of a string enum, as text.
     pub(crate) fn text_variants(&self) -> Option<Vec<&str>> {
         self.variants.as_ref()?.iter().map(Value::as_str).collect()
-    }
-
-    /// Lowest and highest port of an address (`x-format: ip-endpoint`): `IPv4`, `IPv6`, `IPv4:port` or `[IPv6]:port`.
-    pub(crate) fn endpoint_ports(&self) -> Option<(u16, u16)> {
-        self.ports.map(|Ports { minimum, maximum }| (minimum, maximum))
     }
 }

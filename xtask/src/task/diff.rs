@@ -3,14 +3,7 @@
 use std::{path::Path, process::Command};
 
 use super::releases;
-use crate::{
-    diff::{
-        render::{self, RenderInput},
-        version,
-    },
-    document::Document,
-    problem::DOCUMENT,
-};
+use crate::{diff::render::render, document::Document, problem::DOCUMENT};
 
 /// What to compare, and how to report it.
 #[derive(Debug, clap::Args)]
@@ -35,27 +28,20 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
     let is_since_release = arguments.old.is_none();
     let shown = notes.iter().filter(|note| is_since_release || note.is_expired);
     let notes: Vec<_> = shown.map(|note| note.text.clone()).collect();
-    let advice = version::advise(&diff);
-    let input = RenderInput { diff: &diff, advice: &advice, old: &old, new: DOCUMENT, notes: &notes };
-    Ok(render::render(input, arguments.changelog))
+    Ok(render(&diff, [&old, DOCUMENT], &notes, arguments.changelog))
 }
 
 /// The older document and its name.
 fn older(root: &Path, wanted: Option<&str>) -> Result<(String, Document), String> {
-    let (name, document) = match wanted {
+    let (name, text) = match wanted {
         None => {
             let (_, path) = releases::newest(root)?;
-            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            let document = releases::read(&name, &path)?;
-            (name, document)
+            (path.strip_prefix(root).unwrap_or(&path).display().to_string(), super::read(&path)?)
         }
-        Some(file) if Path::new(file).is_file() => (file.to_owned(), releases::read(file, Path::new(file))?),
-        Some(wanted) => {
-            let name = format!("{wanted}:{DOCUMENT}");
-            let document = releases::parse(&name, &revision(root, wanted)?)?;
-            (name, document)
-        }
+        Some(file) if Path::new(file).is_file() => (file.to_owned(), super::read(Path::new(file))?),
+        Some(wanted) => (format!("{wanted}:{DOCUMENT}"), revision(root, wanted)?),
     };
+    let document = releases::parse(&name, &text)?;
     Ok((name, document))
 }
 

@@ -84,12 +84,6 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<String, String> 
     Ok(written.iter().map(|file| format!("wrote {}\n", out.join(file).display())).collect())
 }
 
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
-    command
-}
-
 /// Builds a program and returns its path.
 fn build(
     root: &Path,
@@ -98,8 +92,11 @@ fn build(
     features: &[&str],
     arguments: &Arguments,
 ) -> Result<PathBuf, String> {
-    let mut command = cargo(root);
-    command.args(["build", "--locked", "--bin", program, "--package", package]).args(features);
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .current_dir(root)
+        .args(["build", "--locked", "--bin", program, "--package", package])
+        .args(features);
     command.args(["--profile", &arguments.profile, "--message-format", "json-render-diagnostics"]);
     command.args(arguments.target.iter().flat_map(|target| ["--target", target]));
     // The build takes minutes, so cargo's progress is shown.

@@ -4,8 +4,8 @@ use std::{
 };
 
 use clap::{
-    Args, Parser, Subcommand,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
     value_parser,
 };
 use clap_complete::Shell;
@@ -191,34 +191,23 @@ pub(crate) struct SearchOptions {
 }
 
 /// How a command prints its result; each command has some of these.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// One host:port per line.
+    /// One host:port per line; a partial result is reported on standard error
     Lines,
-    /// Columns for a terminal.
+    /// Columns for a terminal
     Table,
-    /// One JSON value.
+    /// One JSON value
     Json,
-    /// One JSON object per line.
+    /// One JSON object per line
     Jsonl,
 }
 
 impl Format {
-    const ALL: [(&'static str, Self, &'static str); 4] = [
-        ("lines", Self::Lines, "One host:port per line; a partial result is reported on standard error"),
-        ("table", Self::Table, "Columns for a terminal"),
-        ("json", Self::Json, "One JSON value"),
-        ("jsonl", Self::Jsonl, "One JSON object per line"),
-    ];
-
     /// Reads the name of one of these formats.
     fn parser(formats: &'static [Self]) -> impl TypedValueParser<Value = Self> {
-        let of_command = move |(_, format, _): &&(&str, Self, &str)| formats.contains(format);
-        let values =
-            Self::ALL.iter().filter(of_command).map(|(name, _, help)| PossibleValue::new(*name).help(*help));
-        PossibleValuesParser::new(values).map(|name| {
-            Self::ALL.iter().find(|(own, ..)| *own == name).map_or(Self::Json, |(_, format, _)| *format)
-        })
+        let values = formats.iter().filter_map(Self::to_possible_value);
+        PossibleValuesParser::new(values).try_map(|name| Self::from_str(&name, false))
     }
 }
 

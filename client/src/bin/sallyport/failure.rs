@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::signals::Signal;
 
 /// Why the program fails: what is said of it, and its exit code.
+#[derive(Default)]
 pub(crate) struct Failure {
     /// One word for the cause.
     pub(crate) kind: &'static str,
@@ -36,9 +37,7 @@ const OPTIONS: [(&str, &str); 6] = [
 
 impl Failure {
     fn new(kind: &'static str, exit_code: u8, message: impl Into<String>) -> Self {
-        let (message, details) = (message.into(), Vec::new());
-        let (error, request_id, may_have_extracted, is_broken_pipe) = (None, None, false, false);
-        Self { kind, exit_code, message, details, error, request_id, may_have_extracted, is_broken_pipe }
+        Self { kind, exit_code, message: message.into(), ..Self::default() }
     }
 
     /// An argument is missing or invalid.

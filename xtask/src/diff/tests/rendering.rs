@@ -1,12 +1,10 @@
 //! The forms of a report.
 
 use super::*;
-use crate::diff::render::{RenderInput, render};
+use crate::diff::render::render;
 
 fn shown(diff: &Diff, is_changelog: bool) -> String {
-    let advice = version::advise(diff);
-    let (old, new) = ("old.yaml", "new.yaml");
-    render(RenderInput { diff, advice: &advice, old, new, notes: &[] }, is_changelog)
+    render(diff, ["old.yaml", "new.yaml"], &[], is_changelog)
 }
 
 /// A breaking change, one that needs a decision and has what ends a cell or a command, an accepted one, and a text.

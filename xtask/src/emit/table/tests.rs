@@ -22,13 +22,14 @@ fn with(schema: &Value) -> Operation {
     super::operations(&contract).unwrap().remove(0)
 }
 
-fn check(id: &str, request: Value) -> String {
-    let Value::Object(request) = request else { panic!("an object") };
-    Request::of(operation(id).unwrap(), request)
-        .check()
-        .err()
-        .map(|error| error.to_string())
-        .unwrap_or_default()
+/// A request with the values of a JSON object.
+fn request(id: &str, values: &Value) -> Request<'static> {
+    let operation = operation(id).unwrap();
+    let mut request = Request::new(operation);
+    for (name, value) in values.as_object().unwrap() {
+        *request.sent(operation.part(name).unwrap().location, name).unwrap().1 = Some(value.clone());
+    }
+    request
 }
 
 #[test]
@@ -106,16 +107,16 @@ fn spellings_of_one_address_count_once() {
         let plain = |index: usize| format!("198.18.{}.{}", index / 256, index % 256);
         (0..count).flat_map(|index| [plain(index), format!("::ffff:{}", plain(index))]).collect()
     };
-    assert_eq!(check("searchStaticInstances", json!({ "body": { "ips": ips(500) } })), "");
-    let more = check("searchStaticInstances", json!({ "body": { "ips": ips(501) } }));
+    let check = |count| request("searchStaticInstances", &json!({ "body": { "ips": ips(count) } })).check();
+    assert_eq!(check(500), Ok(()));
+    let more = check(501).unwrap_err().to_string();
     assert!(more.contains("found 501 distinct ones (search.ips-dedup-limit)"), "{more}");
 }
 
 #[test]
 fn absent_parts_are_completed() {
-    let complete = |id: &str, request: Value| {
-        let Value::Object(request) = request else { panic!("an object") };
-        let mut request = Request::of(operation(id).unwrap(), request);
+    let complete = |id: &str, values: Value| {
+        let mut request = request(id, &values);
         request.complete();
         request.deserialize::<Value>().unwrap()
     };
