@@ -16,11 +16,26 @@ macro_rules! duties {
             /// All of them, in the order of reports.
             pub const ALL: [Self; [$($id),+].len()] = [$(Self::$name),+];
 
-            const fn entry(self) -> Entry {
-                let (id, section, text, why, inferred_from): (_, _, _, _, &[_]) = match self {
-                    $(Self::$name => ($id, $section, $text, $why, &[$($from)?])),+
-                };
-                Entry { id, section, text, why, inferred_from: inferred_from.first().copied() }
+            /// Its id, such as `client.both-codes`.
+            #[must_use]
+            pub const fn id(self) -> &'static str { match self { $(Self::$name => $id),+ } }
+
+            /// Section of the prose contract.
+            #[must_use]
+            pub const fn section(self) -> &'static str { match self { $(Self::$name => $section),+ } }
+
+            /// What a caller does.
+            #[must_use]
+            pub const fn text(self) -> &'static str { match self { $(Self::$name => $text),+ } }
+
+            /// What goes wrong when it does not.
+            #[must_use]
+            pub const fn why(self) -> &'static str { match self { $(Self::$name => $why),+ } }
+
+            /// The sentences that presuppose it, where the contract does not state it.
+            #[must_use]
+            pub const fn inferred_from(self) -> Option<&'static str> {
+                match self { $($(Self::$name => Some($from),)?)+ _ => None }
             }
         }
     };
@@ -69,49 +84,11 @@ duties! {
         inferred from "7.3: retries are limited";
 }
 
-struct Entry {
-    id: &'static str,
-    section: &'static str,
-    text: &'static str,
-    why: &'static str,
-    inferred_from: Option<&'static str>,
-}
-
 impl Duty {
     /// The duty of that id.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|duty| duty.id() == id)
-    }
-
-    /// Its id, such as `client.both-codes`.
-    #[must_use]
-    pub const fn id(self) -> &'static str {
-        self.entry().id
-    }
-
-    /// Section of the prose contract.
-    #[must_use]
-    pub const fn section(self) -> &'static str {
-        self.entry().section
-    }
-
-    /// What a caller does.
-    #[must_use]
-    pub const fn text(self) -> &'static str {
-        self.entry().text
-    }
-
-    /// What goes wrong when it does not.
-    #[must_use]
-    pub const fn why(self) -> &'static str {
-        self.entry().why
-    }
-
-    /// The sentences that presuppose it, where the contract does not state it.
-    #[must_use]
-    pub const fn inferred_from(self) -> Option<&'static str> {
-        self.entry().inferred_from
     }
 }
 

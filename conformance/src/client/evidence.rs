@@ -248,26 +248,14 @@ impl Evidence {
         for pair in self.requests.windows(2) {
             let [before, after] = pair else { continue };
             let value = before.reply.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-            let Some(wait) = value.and_then(|value| retry_after(value, None, before.replied_at)) else {
-                continue;
-            };
-            if before.execution != after.execution {
-                continue;
-            }
-            let due = before.replied.saturating_add(wait);
-            if after.at + TOLERANCE < due {
-                let status = before.reply.status.as_u16();
-                problems.push(ClientFinding::new(
-                    duty,
-                    format!(
-                        "no request for {:.2} s after HTTP {status} with Retry-After",
-                        wait.as_secs_f64()
-                    ),
-                    format!(
-                        "the next one came after {:.2} s",
-                        after.at.saturating_sub(before.replied).as_secs_f64()
-                    ),
-                ));
+            let wait = value.and_then(|value| retry_after(value, None, before.replied_at));
+            let Some(wait) = wait.filter(|_| before.execution == after.execution) else { continue };
+            if after.at + TOLERANCE < before.replied.saturating_add(wait) {
+                let (status, wait) = (before.reply.status.as_u16(), wait.as_secs_f64());
+                let came = after.at.saturating_sub(before.replied).as_secs_f64();
+                let expected = format!("no request for {wait:.2} s after HTTP {status} with Retry-After");
+                let actual = format!("the next one came after {came:.2} s");
+                problems.push(ClientFinding::new(duty, expected, actual));
             }
         }
         problems
@@ -276,15 +264,9 @@ impl Evidence {
     /// More requests of one execution than `most`.
     pub(super) fn too_many_requests(&self, duty: Duty, most: usize) -> Vec<ClientFinding> {
         let counts = (0..self.executions.len()).map(|number| self.of(number).count());
-        let many = counts.filter(|count| *count > most);
-        many.map(|count| {
-            ClientFinding::new(
-                duty,
-                format!("at most {} of one call", quantity(most, "request")),
-                quantity(count, "request"),
-            )
-        })
-        .collect()
+        let expected = format!("at most {} of one call", quantity(most, "request"));
+        let problem = |count| ClientFinding::new(duty, &*expected, quantity(count, "request"));
+        counts.filter(|count| *count > most).map(problem).collect()
     }
 
     /// More requests of one execution than a limited number of retries.
@@ -309,21 +291,14 @@ impl Evidence {
         let mut problems = Vec::new();
         for number in 0..self.executions.len() {
             let ids = self.request_ids(number);
-            if ids.len() < 2 {
-                continue;
-            }
-            if ids.iter().any(Option::is_none) {
-                problems.push(ClientFinding::new(
-                    Duty::NoBlindRepeat,
-                    "a request id in each request of an extraction that is repeated",
-                    format!("{} requests, of which some have none", ids.len()),
-                ));
+            if ids.len() > 1 && ids.iter().any(Option::is_none) {
+                let expected = "a request id in each request of an extraction that is repeated";
+                let actual = format!("{} requests, of which some have none", ids.len());
+                problems.push(ClientFinding::new(Duty::NoBlindRepeat, expected, actual));
             } else if ids.windows(2).any(|pair| pair[0] != pair[1]) {
-                problems.push(ClientFinding::new(
-                    Duty::SameRequestId,
-                    "the same request id in each request of an extraction",
-                    format!("{} requests with different ones", ids.len()),
-                ));
+                let expected = "the same request id in each request of an extraction";
+                let actual = format!("{} requests with different ones", ids.len());
+                problems.push(ClientFinding::new(Duty::SameRequestId, expected, actual));
             }
         }
         problems

@@ -27,19 +27,14 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFind
     let mut begun = Duration::ZERO;
     for (number, execution) in evidence.executions.iter().enumerate() {
         for (name, text) in [("output", &execution.stdout), ("error", &execution.stderr)] {
+            let mut shown =
+                |expected, actual| problems.push(ClientFinding::new(Duty::TokenPrivate, expected, actual));
             if shows(text, &evidence.token) {
-                problems.push(ClientFinding::new(
-                    Duty::TokenPrivate,
-                    format!("standard {name} without the token"),
-                    "it contains the token".to_owned(),
-                ));
+                shown(format!("standard {name} without the token"), "it contains the token");
             }
             if gives_away(text, &evidence.secrets) {
-                problems.push(ClientFinding::new(
-                    Duty::TokenPrivate,
-                    format!("standard {name} without a token of the tester's environment"),
-                    "it contains one, which was not handed to the command".to_owned(),
-                ));
+                let expected = format!("standard {name} without a token of the tester's environment");
+                shown(expected, "it contains one, which was not handed to the command");
             }
         }
         // A busy machine starts a command late: its time counts from its first request.
@@ -56,11 +51,9 @@ pub(super) fn problems(case: &ClientCase, evidence: &Evidence) -> Vec<ClientFind
         }
     }
     if evidence.leaks > 0 {
-        problems.push(ClientFinding::new(
-            Duty::TokenPrivate,
-            "no token at the other host that a redirect names",
-            format!("{} there with the token", quantity(evidence.leaks, "request")),
-        ));
+        let expected = "no token at the other host that a redirect names";
+        let actual = format!("{} there with the token", quantity(evidence.leaks, "request"));
+        problems.push(ClientFinding::new(Duty::TokenPrivate, expected, actual));
     }
     problems.extend(told_otherwise(case, evidence));
     problems.extend(not_told(case, evidence));

@@ -123,7 +123,7 @@ impl Output {
             let reason = error.inner().to_string().replace("expected i64", "expected an integer");
             format!("`{}`: {reason}", error.path())
         })?;
-        if !output.is_answer() {
+        if !output.has_result() && output.error.is_none() {
             return Err("an object without a result and without `error`".to_owned());
         }
         Ok(output)
@@ -147,13 +147,16 @@ impl Output {
     /// The results that it holds, each with its items as texts.
     pub(super) fn results(&self) -> impl Iterator<Item = (Operation, Vec<String>)> {
         let texts = |list: &Vec<String>| -> Vec<String> {
-            let items = list.iter().map(|text| text.trim().to_owned());
-            items.filter(|text| !text.is_empty()).collect()
+            list.iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
+        };
+        // The evidence spells an IPv6 host without brackets.
+        let hosts = |list: &Vec<String>| -> Vec<String> {
+            texts(&list.iter().map(|gateway| gateway.replace(['[', ']'], "")).collect())
         };
         let numbers = |list: &Vec<i64>| list.iter().map(ToString::to_string).collect();
         let Self { gateways, entries, groups, instances, total: _, error: _ } = self;
         let results = [
-            (Operation::Extract, gateways.as_ref().map(|list| texts(&without_brackets(list)))),
+            (Operation::Extract, gateways.as_ref().map(hosts)),
             (Operation::ExtractText, entries.as_ref().map(texts)),
             (Operation::Groups, groups.as_ref().map(numbers)),
             (Operation::Search, instances.as_ref().map(numbers)),
@@ -164,15 +167,6 @@ impl Output {
     pub(super) fn has_result(&self) -> bool {
         self.results().next().is_some()
     }
-
-    fn is_answer(&self) -> bool {
-        self.has_result() || self.error.is_some()
-    }
-}
-
-/// Gateways in the spelling of the evidence: the brackets around an IPv6 host are left out.
-fn without_brackets(gateways: &[String]) -> Vec<String> {
-    gateways.iter().map(|gateway| gateway.replace(['[', ']'], "")).collect()
 }
 
 /// An error as the client reports it.

@@ -1,7 +1,7 @@
 //! What arrives at the lab and at the other host.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use futures::future::BoxFuture;
@@ -13,6 +13,7 @@ use super::mistake;
 use super::token_search::carries;
 use crate::contract::Contract;
 use crate::lab::{Backend, Context, Framing, Handler, ProxiedRequest, Reply, Upstream};
+use crate::lock::lock;
 use crate::target::Secret;
 
 /// What is kept of the requests of a case, and the size of them and their responses together, in bytes (16 MiB). A request beyond
@@ -138,7 +139,7 @@ impl Recorder {
     }
 
     pub(super) fn recorded(&self) -> std::sync::MutexGuard<'_, Vec<RecordedRequest>> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.recorded)
     }
 }
 

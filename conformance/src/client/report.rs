@@ -8,8 +8,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::duty::Duty;
-use super::result::{ClientCaseResult, ClientFinding};
-use crate::check::Severity;
+use super::result::ClientCaseResult;
 use crate::contract::Contract;
 use crate::report::{Format, JunitSuite, counted, junit_document};
 use crate::run::{Totals, Verdict};
@@ -98,20 +97,5 @@ impl ClientReport {
             0 => counts,
             _ => counts.replacen(" passed", &format!(" passed ({gave_up} by giving up)"), 1),
         }
-    }
-
-    fn findings(&self) -> impl Iterator<Item = (&ClientCaseResult, &ClientFinding)> {
-        self.cases.iter().flat_map(|case| case.findings.iter().map(move |finding| (case, finding)))
-    }
-
-    /// The duties that mistakes violate, each once.
-    fn broken(&self) -> Vec<Duty> {
-        let findings = self.findings().map(|(_, finding)| finding);
-        let findings = findings.filter(|finding| finding.same_as.is_none());
-        let failures = findings.filter(|finding| finding.severity == Severity::Fail);
-        let mut broken: Vec<Duty> = failures.map(|finding| finding.duty).collect();
-        broken.sort_unstable();
-        broken.dedup();
-        broken
     }
 }

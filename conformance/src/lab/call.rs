@@ -58,16 +58,6 @@ impl Call {
         self.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
-    /// Sets a parameter, in place of every occurrence of it.
-    pub(crate) fn set_param(&mut self, name: &str, value: &str) {
-        self.request.set_param(name, value);
-    }
-
-    /// Removes every occurrence of a parameter.
-    pub(crate) fn drop_param(&mut self, name: &str) {
-        self.request.drop_param(name);
-    }
-
     /// Removes every credential, so that the server rejects the request in a conforming way.
     pub(crate) fn reject(&mut self) {
         let extract = &self.contract.extract;
@@ -78,8 +68,9 @@ impl Call {
 
     /// Makes the request one of the account of a token.
     pub(crate) fn act_as(&mut self, token: &str) {
+        let name = &self.contract.extract.operation.api_key.name;
         self.reject();
-        self.set_param(&self.contract.extract.operation.api_key.name, token);
+        self.set_param(name, token);
     }
 }
 

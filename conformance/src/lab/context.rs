@@ -1,13 +1,14 @@
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::backend::Backend;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Upstream;
 use crate::contract::OperationId;
+use crate::lock::lock;
 
 /// Maximum number of keys that a fault or a variation remembers; then all are forgotten.
 const MAX_KEYS: usize = 4_096;
@@ -113,7 +114,7 @@ impl Memory {
 
 /// Keys come from requests, so a map that is full is emptied.
 fn bounded<V>(map: &Mutex<HashMap<String, V>>) -> MutexGuard<'_, HashMap<String, V>> {
-    let mut map = map.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut map = lock(map);
     if map.len() >= MAX_KEYS {
         map.clear();
     }

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures::future::BoxFuture;
 use hyper::Method;
-use hyper::header::{CONTENT_TYPE, HeaderValue, ORIGIN};
+use hyper::header::ORIGIN;
 use serde_json::{Value, json};
 
 use super::exchange::{ProxiedRequest, Reply};
@@ -57,7 +56,12 @@ impl Control {
             return message(400, &format!("unknown parameter `{}`; expected {known}", plain(other)));
         }
         match (&request.method, request.path.as_str()) {
-            (&Method::GET, "/") => text(HELP),
+            (&Method::GET, "/") => {
+                let mut reply = Reply::json_with(200, &Value::Null);
+                reply.set_header("content-type", "text/plain; charset=utf-8");
+                reply.body = HELP.into();
+                reply
+            }
             (&Method::GET, "/scenarios") => {
                 let body = json!({"scenarios": self.scenarios.names(), "playing": self.scenarios.progress()});
                 Reply::json_with(200, &body)
@@ -120,11 +124,4 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
 
 fn message(status: u16, message: &str) -> Reply {
     Reply::json_with(status, &json!({"message": message}))
-}
-
-fn text(text: &'static str) -> Reply {
-    let mut reply = Reply::json_with(200, &Value::Null);
-    reply.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    reply.body = Bytes::from_static(text.as_bytes());
-    reply
 }

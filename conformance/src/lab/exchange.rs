@@ -156,11 +156,7 @@ impl Reply {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
             Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
-            Framing::Whole
-            | Framing::Pieces(_)
-            | Framing::Drip(_)
-            | Framing::Slow(..)
-            | Framing::Padded(_) => false,
+            _ => false,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use futures::FutureExt as _;
@@ -18,6 +18,7 @@ use super::context::Context;
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
 use crate::contract::OperationId;
+use crate::lock::lock;
 
 /// Maximum number of entries that are kept; older ones go.
 const MAX_ENTRIES: usize = 1_000;
@@ -82,23 +83,19 @@ impl Journal {
     /// The latest entries, at most 1,000, the oldest first.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        lock(&self.entries).iter().cloned().collect()
     }
 
     /// Removes all entries.
     pub fn clear(&self) {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    fn number_of(&self, request_id: &str) -> u64 {
-        self.request_ids.lock().unwrap_or_else(PoisonError::into_inner).number_of(request_id)
+        lock(&self.entries).clear();
     }
 
     fn add(&self, entry: Entry) {
         if let Some(observer) = &self.observer {
             observer(&entry);
         }
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = lock(&self.entries);
         if entries.len() >= MAX_ENTRIES {
             entries.pop_front();
         }
@@ -181,7 +178,7 @@ impl JournaledServer {
             return None;
         }
         let id = request.request_id(&self.backend.contract.extract).filter(|id| !id.is_empty())?;
-        Some(self.journal.number_of(&id))
+        Some(lock(&self.journal.request_ids).number_of(&id))
     }
 }
 
@@ -211,9 +208,10 @@ fn edit(how: impl FnOnce(&mut Entry)) {
 }
 
 /// A fault, a variation or a scenario whose changes the journal shows.
+#[derive(Debug)]
 pub(super) struct Layer {
     name: String,
-    handler: Box<dyn Handler>,
+    handler: Upstream,
 }
 
 impl Layer {
@@ -224,9 +222,8 @@ impl Layer {
         backend: &Arc<Backend>,
         handler: impl FnOnce(Context) -> H,
     ) -> Self {
-        let upstream = Upstream::new(Tap(next.clone()));
-        let handler = Box::new(handler(Context::before(upstream, backend)));
-        Self { name: name.into(), handler }
+        let context = Context::before(Upstream::new(Tap(next.clone())), backend);
+        Self { name: name.into(), handler: Upstream::new(handler(context)) }
     }
 
     /// The response when its change panicked.

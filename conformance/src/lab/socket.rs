@@ -126,9 +126,6 @@ pub(crate) async fn send_broken(stream: &Arc<TcpStream>, reply: &Reply) -> Resul
     }
     let body = reply.body.len();
     let (declared, sent, is_reset) = match reply.framing {
-        Framing::Whole | Framing::Pieces(_) | Framing::Drip(_) | Framing::Slow(..) | Framing::Padded(_) => {
-            return Ok(());
-        }
         Framing::Silent(time) => {
             tokio::time::sleep(time).await;
             return Err(IntendedClose);
@@ -142,6 +139,7 @@ pub(crate) async fn send_broken(stream: &Arc<TcpStream>, reply: &Reply) -> Resul
         Framing::WrongLength(by) => {
             (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
         }
+        _ => return Ok(()),
     };
     let mut bytes = head(reply, declared);
     bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());

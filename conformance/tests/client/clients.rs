@@ -106,11 +106,7 @@ async fn answer(habit: &str, input: &Value) -> Result<Value, String> {
         "extract" | "extract_text" => call.extract(operation == "extract_text", arguments).await,
         "groups" => {
             let answer = call.send("/openapi/v1/static/groups", &[], None, 200, false).await?;
-            let mut ids = ids(&answer.json, "groupId");
-            if call.is("has ids of 32 bits") {
-                ids.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
-            }
-            Ok(json!({"groups": ids}))
+            Ok(json!({"groups": call.ids(&answer.json, "groupId")}))
         }
         _ => call.search(arguments).await,
     }
@@ -128,11 +124,13 @@ fn is_private(base: &str, habit: &str) -> bool {
     }
 }
 
-fn ids(body: &Value, name: &str) -> Vec<i64> {
-    body["data"]["items"].as_array().into_iter().flatten().filter_map(|item| item[name].as_i64()).collect()
-}
-
 impl Call {
+    fn ids(&self, body: &Value, name: &str) -> Vec<i64> {
+        let bits = if self.is("has ids of 32 bits") { i64::from(u32::MAX) } else { -1 };
+        let items = body["data"]["items"].as_array().into_iter().flatten();
+        items.filter_map(|item| Some(item[name].as_i64()? & bits)).collect()
+    }
+
     async fn extract(&mut self, is_text: bool, arguments: &Value) -> Result<Value, String> {
         let text =
             |name: &str| arguments[name].as_str().map_or_else(|| arguments[name].to_string(), str::to_owned);
@@ -141,15 +139,14 @@ impl Call {
         if self.is("drops the separator") {
             query.retain(|(name, _)| *name == "num");
         }
-        if is_text {
-            query.push(("return_type", "txt".to_owned()));
-        }
-        if self.is("names a region") {
-            query.push(("regions", "USA".to_owned()));
-        }
-        if self.is("asks for a protocol") {
-            query.push(("protocol", "socks5".to_owned()));
-        }
+        let more = [
+            (is_text, "return_type", "txt"),
+            (self.is("names a region"), "regions", "USA"),
+            (self.is("asks for a protocol"), "protocol", "socks5"),
+        ];
+        query.extend(
+            more.iter().filter(|(is_sent, ..)| *is_sent).map(|(_, name, value)| (*name, (*value).into())),
+        );
         if self.is("extracts twice") {
             self.send("/openapi/v1/proxy/extract", &query, None, 0, is_text).await?;
         }
@@ -217,27 +214,19 @@ impl Call {
                 Err(_) if self.is("returns parts") && Instant::now() >= self.deadline => break,
                 sent => sent?,
             };
-            let mut found = ids(&answer.json, "instanceId");
-            if self.is("has ids of 32 bits") {
-                found.iter_mut().for_each(|id| *id &= i64::from(u32::MAX));
-            }
+            let found = self.ids(&answer.json, "instanceId");
             total = answer.json["data"]["total"].as_i64().or(total);
             if self.is("counts pages") {
                 last = i64::try_from(found.len()).ok();
             }
+            let so_far = i64::try_from(instances.len() + found.len()).unwrap_or(i64::MAX);
+            let has_all = total.is_none_or(|total| so_far >= total);
             let is_last = match self.habit.as_str() {
                 "reads one page" => true,
                 "reads ten pages" if page == 10 => true,
                 "reads to an empty page" => found.is_empty(),
-                "reads up to the total" => {
-                    let so_far = i64::try_from(instances.len() + found.len()).unwrap_or(i64::MAX);
-                    total.is_none_or(|total| so_far >= total) || self.attempts > 60
-                }
-                _ => {
-                    let so_far = instances.len() + found.len();
-                    found.is_empty()
-                        || total.is_none_or(|total| i64::try_from(so_far).is_ok_and(|count| count >= total))
-                }
+                "reads up to the total" => has_all || self.attempts > 60,
+                _ => found.is_empty() || has_all,
             };
             instances.extend(found);
             if is_last {

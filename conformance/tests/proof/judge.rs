@@ -205,10 +205,7 @@ fn problems(report: &Report, name: &str) -> Vec<String> {
             Outcome::Inconclusive(why) => problems.push(format!("{}: inconclusive: {why:?}", check.id)),
             Outcome::Failed | Outcome::Flaky(_) | Outcome::ExpectedFailure(_) | Outcome::Error(_) => {
                 let finding = check.findings.iter().find(|finding| finding.severity == Severity::Fail);
-                let what = finding.map(|found| {
-                    format!("{}: expected {}; came {}", found.clause, found.expected, found.actual)
-                });
-                problems.push(format!("{}: {:?} {what:?}", check.id, check.outcome));
+                problems.push(format!("{}: {:?} {finding:?}", check.id, check.outcome));
             }
         }
     }
@@ -234,12 +231,9 @@ fn observed(report: &Report) -> Result<Vec<String>, Failed> {
     if observed.totals.passed == 0 {
         return Ok(vec![format!("`observe` judged nothing: {:?}", traffic.left_out())]);
     }
-    let findings =
-        observed.checks.iter().flat_map(|check| check.findings.iter().map(|found| (check.id, found)));
-    let failures = findings.filter(|(_, found)| found.severity == Severity::Fail);
-    let told = failures
-        .map(|(id, found)| format!("`observe`, {id}: expected {}; came {}", found.expected, found.actual));
-    Ok(told.collect())
+    let findings = observed.checks.iter().flat_map(|check| &check.findings);
+    let failures = findings.filter(|found| found.severity == Severity::Fail);
+    Ok(failures.map(|found| format!("`observe`: {found:?}")).collect())
 }
 
 /// Whether a finding cites the clause that a fault breaks. Of the faults of the independent server, whose author did not know the

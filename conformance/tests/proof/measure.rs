@@ -1,14 +1,11 @@
 //! How many faults a run notices in other modes than the one that is recorded.
 
-use std::collections::BTreeMap;
-
 use futures::StreamExt as _;
-use sallyport_conformance::contract::Clause;
 use sallyport_conformance::run::Profile;
 use sallyport_conformance::{Facts, Options, Report};
 
-use crate::judge::{Judge, Proven, cites, enough};
-use crate::record::{AT_ONCE, print_table};
+use crate::judge::{Judge, Proven, enough};
+use crate::record::{AT_ONCE, Table, is_caught, print_table};
 use crate::world::KnownFault;
 
 /// The modes: profile, and whether the tester knows more than a token.
@@ -32,17 +29,13 @@ pub fn measure(arguments: &[String]) {
             (None, Err(_)) => text = argument,
         }
     }
-    let mut table: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
+    let mut table = Table::new();
     for proven in judge.worlds() {
         let faults = proven.world.faults().iter().filter(|fault| fault.id.contains(text)).step_by(each);
         let trials = faults.map(|fault| async move { (fault, trial(proven, fault, mode).await) });
         let reports = futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
         for (fault, report) in judge.block_on(reports) {
-            let (tried, caught) = table.entry(fault.clause).or_default();
-            *tried += 1;
-            if cites(&report, fault) {
-                *caught += 1;
-            } else {
+            if !is_caught(&mut table, fault, &report) {
                 println!("{} ({}, {:?}): {}", fault.id, fault.clause, report.verdict, fault.breaks);
             }
         }

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use libtest_mimic::Failed;
+use sallyport_conformance::Report;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
 
 use crate::judge::{Judge, Proven, cites};
+use crate::world;
 
 /// Faults and variations that are tried at the same time.
 pub const AT_ONCE: usize = 4;
@@ -32,7 +34,7 @@ pub fn record(texts: &str) {
     for fault in old.faults().iter().filter(|fault| known.contains(&*fault.id)) {
         matrix.take_over(fault, &old);
     }
-    let mut table: BTreeMap<Clause, (usize, usize)> = BTreeMap::new();
+    let mut table = Table::new();
     let mut survivors = Vec::new();
     for proven in judge.worlds() {
         let faults = proven.world.faults().iter().filter(|fault| is_chosen(&fault.id)).collect::<Vec<_>>();
@@ -40,11 +42,7 @@ pub fn record(texts: &str) {
             let trials = chunk.iter().map(|fault| async { (*fault, proven.trial(fault).await) });
             let reports = futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
             for (fault, report) in judge.block_on(reports) {
-                let (tried, caught) = table.entry(fault.clause).or_default();
-                *tried += 1;
-                if cites(&report, fault) {
-                    *caught += 1;
-                } else {
+                if !is_caught(&mut table, fault, &report) {
                     survivors.push(format!("{}: {}", fault.id, fault.breaks));
                 }
                 let failing = report.failing_cases().map(|(judge, check, label)| Detector {
@@ -65,8 +63,18 @@ pub fn record(texts: &str) {
     survivors.iter().for_each(|survivor| println!("NOT CAUGHT {survivor}"));
 }
 
-/// How many faults of each clause were caught, of how many.
-pub fn print_table(table: &BTreeMap<Clause, (usize, usize)>) {
+/// How many faults of each clause were tried, and how many of them caught.
+pub type Table = BTreeMap<Clause, (usize, usize)>;
+
+/// Whether a report shows a fault, which is counted.
+pub fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
+    let (tried, caught) = table.entry(fault.clause).or_default();
+    let is_caught = cites(report, fault);
+    (*tried, *caught) = (*tried + 1, *caught + usize::from(is_caught));
+    is_caught
+}
+
+pub fn print_table(table: &Table) {
     println!("{:<34} faults caught", "clause");
     for (clause, (tried, caught)) in table {
         println!("{clause:<34} {tried:>6} {caught:>6}");

@@ -21,6 +21,7 @@ pub(crate) struct RuledServer {
 }
 
 /// What a server has seen, and what it does.
+#[derive(Default)]
 pub(crate) struct State {
     pub(crate) connections: usize,
     pub(crate) requests: usize,
@@ -32,8 +33,10 @@ pub(crate) struct State {
     pub(crate) gateways: usize,
     /// Of which the first one that fits a request responds.
     rules: Vec<Rule>,
-    /// When the latest second began, and how many requests have come in it.
-    second: (Instant, i64),
+    /// When the latest second began.
+    second: Option<Instant>,
+    /// How many requests have come in it.
+    in_second: i64,
     /// How often each request line came.
     lines: BTreeMap<String, usize>,
     /// For how long nobody listens after the next connection.
@@ -44,17 +47,7 @@ impl RuledServer {
     pub(crate) fn start(rules: &str) -> Self {
         let mut listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("bound");
-        let state = Arc::new(Mutex::new(State {
-            connections: 0,
-            requests: 0,
-            sent: String::new(),
-            unmatched: Vec::new(),
-            gateways: 0,
-            rules: parse(rules),
-            second: (Instant::now(), 0),
-            lines: BTreeMap::new(),
-            pause: None,
-        }));
+        let state = Arc::new(Mutex::new(State { rules: parse(rules), ..State::default() }));
         let server = Self { address, state: Arc::clone(&state) };
         std::thread::spawn(move || {
             while let Ok((mut stream, _)) = listener.accept() {
@@ -79,7 +72,7 @@ impl RuledServer {
     pub(crate) fn change(&self, rules: &str) {
         let mut state = self.state();
         state.rules = parse(rules);
-        (state.second, state.gateways) = ((Instant::now(), 0), 0);
+        (state.second, state.gateways) = (None, 0);
         state.lines.clear();
     }
 
@@ -145,17 +138,17 @@ impl State {
     fn find<'a>(&mut self, head: &'a str, body: &'a str) -> Option<(Asked<'a>, String)> {
         self.requests += 1;
         self.sent += &format!("{head}\n{body}\n");
-        if self.second.0.elapsed() >= Duration::from_secs(1) {
-            self.second = (Instant::now(), 0);
+        if self.second.is_none_or(|begun| begun.elapsed() >= Duration::from_secs(1)) {
+            (self.second, self.in_second) = (Some(Instant::now()), 0);
         }
-        self.second.1 += 1;
+        self.in_second += 1;
         let line = head.lines().next().unwrap_or_default();
         let target = line.split(' ').nth(1).unwrap_or_default();
         let (_, query) = target.split_once('?').unwrap_or_default();
         let query = query.split('&').filter_map(|pair| pair.split_once('=')).collect();
         let time = self.lines.entry(line.to_owned()).or_default();
         *time += 1;
-        let asked = Asked { head, body, target, query, time: *time, in_second: self.second.1 };
+        let asked = Asked { head, body, target, query, time: *time, in_second: self.in_second };
         let rule = self.rules.iter_mut().find_map(|rule| rule.takes(&asked).then(|| rule.reply.clone()));
         if rule.is_none() {
             self.unmatched.push(head.to_owned());

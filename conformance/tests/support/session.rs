@@ -150,16 +150,15 @@ impl Session {
                 self.folder.write(file, &text);
                 self.written.insert((*file).to_owned(), text);
             }
-            ["file", file] if file.ends_with('/') => {
-                let all: String = files(&self.folder.path().join(file)).into_values().collect();
-                assert_texts(place, &all, expected);
+            ["file", folder] if folder.ends_with('/') => {
+                let all = files(&self.folder.path().join(folder));
+                assert_texts(place, &all.into_values().collect::<String>(), expected);
             }
             ["file", file] => assert_texts(place, &self.folder.read(file), expected),
             ["prose", file] => assert_texts(place, &outside_code(&self.folder.read(file)), expected),
             ["names", folder] => {
-                let names =
-                    files(&self.folder.path().join(folder)).into_keys().map(|name| format!("{name}\n"));
-                assert_texts(place, &names.collect::<String>(), expected);
+                let names = files(&self.folder.path().join(folder)).into_keys();
+                assert_texts(place, &lines(names), expected);
             }
             ["link", file, target] => {
                 let _ = std::fs::remove_file(self.folder.path().join(file));
@@ -220,12 +219,7 @@ impl Session {
                 assert!(errors.is_empty(), "{place}: {errors:?}");
             }
             ["value", file, pointer] => {
-                let values = values(&self.folder.json(file), pointer);
-                assert_texts(
-                    place,
-                    &values.iter().map(|value| format!("{value}\n")).collect::<String>(),
-                    expected,
-                );
+                assert_texts(place, &lines(values(&self.folder.json(file), pointer)), expected);
             }
             ["number", file, pointer, range] => {
                 let values = values(&self.folder.json(file), pointer);
@@ -251,10 +245,7 @@ impl Session {
                 let running = RunningProgram::start(&mut self.command(words));
                 self.running.insert((*name).to_owned(), running);
             }
-            ["until", name, wanted] => {
-                let said = self.until(name, wanted);
-                assert_texts(place, &said, expected);
-            }
+            ["until", name, wanted] => assert_texts(place, &self.until(name, wanted), expected),
             ["authority" | "issue" | "front" | "tunnel", ..] => {
                 let texts = self.network.get_or_insert_with(Network::new).line(&words, &self.folder);
                 self.texts.extend(texts);
@@ -268,12 +259,10 @@ impl Session {
                 let ended = self.running.get_mut(*name).expect("a program").ended();
                 assert_ended(place, ended, "", expected);
             }
-            ["ends", name] => {
-                let (ended, said) = self.running.get_mut(*name).expect("a program").finish();
-                assert_ended(place, ended, &said, expected);
-            }
-            ["stop", name] => {
-                self.running[*name].send("-INT");
+            [word @ ("ends" | "stop"), name] => {
+                if *word == "stop" {
+                    self.running[*name].send("-INT");
+                }
                 let (ended, said) = self.running.get_mut(*name).expect("a program").finish();
                 assert_ended(place, ended, &said, expected);
             }
@@ -303,18 +292,15 @@ impl Session {
                 let least = Duration::from_millis(time.parse().expect("a time in ms"));
                 assert!(begun.elapsed() >= least, "{place}: {:?}", begun.elapsed());
             }
-            ["keep", request @ ..] => {
-                self.ask(place, &Request::new(request, &self.texts), Ending::Keep, expected);
-            }
-            ["leave", request @ ..] => {
-                self.ask(place, &Request::new(request, &self.texts), Ending::Leave, expected);
+            [word @ ("keep" | "leave"), request @ ..] => {
+                let ending = if *word == "keep" { Ending::Keep } else { Ending::Leave };
+                self.ask(place, &Request::new(request, &self.texts), ending, expected);
             }
             ["control", ..] => {
-                let (request, body) = line.split_once(" <- ").unwrap_or((line, ""));
-                let request = split(request.split(" => ").next().unwrap_or_default());
-                let request: Vec<&str> = request.iter().map(String::as_str).collect();
-                let body = body.split(" => ").next().unwrap_or_default().replace(" / ", "\n");
-                let request = Request { body, ..Request::new(&request, &self.texts) };
+                let line = line.split(" => ").next().unwrap_or_default();
+                let body = line.split_once(" <- ").map_or("", |(_, body)| body).replace(" / ", "\n");
+                let request = words.split(|word| *word == "<-").next().unwrap_or_default();
+                let request = Request { body, ..Request::new(request, &self.texts) };
                 self.ask(place, &request, Ending::Close, expected);
             }
             request @ ["groups" | "extract" | "get", ..] => {
@@ -465,6 +451,10 @@ fn split(line: &str) -> Vec<String> {
         is_open = !is_open;
     }
     words
+}
+
+fn lines(texts: impl IntoIterator<Item = String>) -> String {
+    texts.into_iter().map(|text| text + "\n").collect()
 }
 
 /// Databases and archives, which are no text.

@@ -1,16 +1,15 @@
 //! The report of a client test for a terminal.
 
-use std::fmt::Write as _;
-use std::time::Duration;
+use std::collections::BTreeSet;
 
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 use super::ClientReport;
-use crate::check::Outcome;
+use crate::check::{Outcome, Severity};
+use crate::client::duty::Duty;
 use crate::client::result::ClientCaseResult;
-use crate::report::{JunitTest, plain, quantity, render_lines, template};
-use crate::run::Verdict;
+use crate::report::{JunitTest, Template, render_lines, template};
 
 /// Maximum number of lines of a command's output on a terminal and in JUnit.
 const SHOWN_LINES: usize = 12;
@@ -19,74 +18,34 @@ const SHOWN_LINES: usize = 12;
 const SHOWN_CASES: usize = 5;
 
 impl ClientReport {
-    /// Why cases were not run.
-    fn stopped(&self) -> Option<&str> {
-        self.cases.iter().find(|case| case.is_interrupted())?.outcome.reason()
-    }
-
     /// The failed and the undecided cases, and the sum, for a terminal.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for case in self.cases.iter().filter(|case| !case.is_known()) {
-            text.push_str(&case.details());
-            let same: Vec<&str> =
-                self.cases.iter().filter(|other| other.is_as_in(&case.id)).map(|other| &*other.id).collect();
-            if let [_, ..] = same.as_slice() {
-                let shown = same.iter().take(SHOWN_CASES).copied().collect::<Vec<_>>().join(", ");
-                let rest = if same.len() > SHOWN_CASES { ", …" } else { "" };
-                let count = quantity(same.len(), "more case");
-                let _ = writeln!(text, "{:>16} {count}: {shown}{rest}", "the same in");
-            }
-        }
-        let _ = writeln!(text, "{:>16} {}: {}", "cases", self.cases.len(), self.counts());
-        let _ =
-            writeln!(text, "{:>16} {:.2} s", "time", Duration::from_millis(self.elapsed_ms).as_secs_f64());
-        let _ = writeln!(text, "{:>16} {}: {}", "verdict", plain(&self.client), self.verdict_words());
-        text
-    }
-
-    /// The verdict in words, which begin with its name.
-    pub(super) fn verdict_words(&self) -> String {
-        let broken = self.broken();
-        let words = match self.verdict {
-            Verdict::Conforms => {
-                let judged = self.totals.passed + self.totals.warned;
-                let warnings = match self.totals.warned {
-                    0 => String::new(),
-                    warnings => format!("; {}", quantity(warnings, "warning")),
-                };
-                format!("no duty of callers was violated in {}{warnings}", quantity(judged, "case"))
-            }
-            Verdict::Findings => format!(
-                "{} violated: {}{}",
-                quantity(broken.len(), "duty"),
-                broken.iter().map(|duty| duty.id()).collect::<Vec<_>>().join(", "),
-                self.mistakes()
-            ),
-            _ => {
-                let all = quantity(self.cases.len(), "case");
-                if let Some(reason) = self.stopped() {
-                    let ended = self.cases.iter().filter(|case| !case.is_interrupted()).count();
-                    format!("stopped after {ended} of {all}: {reason}")
-                } else {
-                    let without = self.totals.errors + self.totals.skipped;
-                    format!("{without} of {all} ended without a result")
-                }
-            }
+        let cases = self.cases.iter().filter(|case| !case.is_known()).map(|case| {
+            let same = self.cases.iter().filter(|other| other.is_as_in(&case.id));
+            case.details(&same.map(|other| &*other.id).collect::<Vec<_>>())
+        });
+        let mistakes = self.cases.iter().flat_map(|case| &case.findings).filter(|it| it.same_as.is_none());
+        let failures = mistakes.clone().filter(|finding| finding.severity == Severity::Fail);
+        let broken: BTreeSet<Duty> = failures.map(|finding| finding.duty).collect();
+        let stopped = self.cases.iter().filter(|case| case.is_interrupted());
+        let view = context! {
+            report => Value::from(Serde(self)),
+            counts => self.counts(),
+            verdict => self.verdict.words(),
+            broken => broken.into_iter().map(Duty::id).collect::<Vec<_>>(),
+            mistakes => mistakes.count(),
+            failing => self.cases.iter().filter(|case| !case.findings.is_empty()).count(),
+            stopped => stopped.clone().next().and_then(|case| case.outcome.reason()),
+            ended => self.cases.len() - stopped.count(),
         };
-        format!("{}: {words}", self.verdict.words())
+        cases.collect::<String>() + &labelled(template!("summary.txt"), &view)
     }
+}
 
-    /// The number of mistakes and of failing cases, where there are fewer mistakes.
-    fn mistakes(&self) -> String {
-        let distinct = self.findings().filter(|(_, finding)| finding.same_as.is_none()).count();
-        let cases = self.cases.iter().filter(|case| !case.findings.is_empty()).count();
-        if distinct >= cases {
-            return String::new();
-        }
-        format!(" ({} in {})", quantity(distinct, "mistake"), quantity(cases, "case"))
-    }
+/// The lines of a template behind their labels.
+fn labelled(template: Template, view: &Value) -> String {
+    render_lines(template, view).iter().map(|(label, line)| format!("{label:>16} {line}\n")).collect()
 }
 
 impl ClientCaseResult {
@@ -130,16 +89,17 @@ impl ClientCaseResult {
             about: self.duty.to_string(),
             kind: first.map_or(self.duty, |finding| finding.duty).to_string(),
             message: message.unwrap_or_default(),
-            details: self.details(),
-            output: if self.outcome == Outcome::Warning { self.details() } else { String::new() },
+            details: self.details(&[]),
+            output: if self.outcome == Outcome::Warning { self.details(&[]) } else { String::new() },
             elapsed_ms: Some(self.elapsed_ms),
             ..JunitTest::default()
         };
         test.with(&self.outcome, None)
     }
 
-    /// What was expected and found; nothing for a case that passed, or that was not reached, which the sum counts.
-    pub(super) fn details(&self) -> String {
+    /// What was expected and found, and the cases that show the `same`; nothing for a case that passed, or that was not reached, which
+    /// the sum counts.
+    pub(super) fn details(&self, same: &[&str]) -> String {
         if self.outcome == Outcome::Passed || self.is_interrupted() {
             return String::new();
         }
@@ -150,8 +110,9 @@ impl ClientCaseResult {
             is_known => self.is_known(),
             input => input,
             shown => SHOWN_LINES,
+            same => Value::from(Serde(same)),
+            shown_cases => SHOWN_CASES,
         };
-        let lines = render_lines(template!("details.txt"), &view).into_iter();
-        lines.fold(self.line(), |text, (label, line)| format!("{text}{label:>16} {line}\n"))
+        self.line() + &labelled(template!("details.txt"), &view)
     }
 }

@@ -13,7 +13,7 @@ use super::own::{self, Own};
 use crate::lab::call::Call;
 use crate::lab::exchange::{Framing, Reply};
 use crate::lab::rows::edit::visit;
-use crate::lab::rows::part::{Part, ignore, put, text};
+use crate::lab::rows::part::{Part, ignore, put, separator, text};
 use crate::lab::rows::search;
 
 /// One `PLACE: EXPRESSION`, or the name of a function.
@@ -35,22 +35,18 @@ pub(super) enum Place {
     Part(Part),
     /// The token of an account to act as.
     As,
-    /// A JSON body.
     Body,
     /// Names of parameters and properties to leave out.
     Ignore,
     /// Each bound that is a text.
     Bound,
-    /// The list of items.
     Batch,
     /// Each item that is a text.
     Item,
     AnyItem,
     /// A further item, or several.
     Add,
-    /// Each value of a parameter.
     EachParam,
-    /// Each member of the body.
     EachField,
     /// A response in place of that of the upstream, which gets no request.
     Instead,
@@ -77,7 +73,6 @@ pub(super) enum Spot {
     Further(&'static str),
     #[serde(skip)]
     Pointer(&'static str),
-    /// Each of the times.
     Times,
     /// Another name for the member at a pointer.
     #[serde(skip)]
@@ -298,7 +293,10 @@ impl Scope {
         match self {
             Self::Any => true,
             Self::Success => call.accepted(reply),
-            Self::Empty => search::finds_nothing(call, reply),
+            Self::Empty => {
+                let items = &reply.json()["data"]["items"];
+                call.accepted(reply) && items.as_array().is_some_and(Vec::is_empty)
+            }
             Self::Error => reply.status.as_u16() >= 400,
             Self::Rejection => reply.status.is_client_error(),
         }
@@ -331,28 +329,34 @@ impl Spot {
             _ => &[],
         };
         for pointer in pointers {
-            let mut changed = Ok(());
-            reply.edit(|body| changed = change_at(body, pointer, text, &known));
-            changed?;
+            let mut done = Ok(());
+            reply.edit(|body| done = change_at(body, pointer, text, &known));
+            done?;
         }
         if !pointers.is_empty() {
             return Ok(());
         }
         if let Self::Entry = self {
-            let (whole, separator) = (reply.text(), super::separator(call));
+            let (whole, separator) = (reply.text(), separator(call));
             let changed = whole.split(&separator).map(|entry| text.value(&known.with("value", entry.into())));
             let changed = changed.map(|entry| Ok(entry?.to_string())).collect::<Result<Vec<_>, Error>>()?;
             reply.body = changed.join(&separator).into();
             return Ok(());
         }
         if let Self::Lose = self {
-            let mut lost = Vec::new();
-            for item in reply.json().pointer("/data/items").and_then(Json::as_array).into_iter().flatten() {
-                lost.push(text.value(&known.with("item", value(item)))?.is_true());
-            }
-            let mut lost = lost.into_iter();
-            reply.edit(|body| search::lose_where(body, |_| lost.next().unwrap_or_default()));
-            return Ok(());
+            let mut done = Ok(());
+            reply.edit(|body| {
+                let Some(found) = search::items(body) else { return };
+                let before = found.len();
+                found.retain(|item| {
+                    let lost = text.value(&known.with("item", value(item))).map(|lost| lost.is_true());
+                    let lost = lost.map_err(|error| done = Err(error));
+                    lost != Ok(true)
+                });
+                let fewer = i64::try_from(before - found.len()).unwrap_or_default();
+                body["data"]["total"] = (search::total(body) - fewer).into();
+            });
+            return done;
         }
         let value = text.value(&known)?;
         if value.is_undefined() || value.is_none() {
@@ -372,7 +376,7 @@ impl Spot {
             }
             Self::Text => reply.body = value.to_string().into(),
             Self::Separator => {
-                let separator = super::separator(call);
+                let separator = separator(call);
                 reply.body = reply.text().replace(&separator, &value.to_string()).into();
             }
             Self::Items => reply.edit(|body| {
@@ -431,7 +435,9 @@ fn rename(body: &mut Json, pointer: &str, name: &str) {
 fn change_at(body: &mut Json, pointer: &str, text: &Text, known: &Known) -> Result<(), Error> {
     if pointer == "/" {
         let changed = text.value(&known.with("value", value(&*body)))?;
-        *body = json(&changed);
+        if !changed.is_undefined() {
+            *body = json(&changed);
+        }
         return Ok(());
     }
     let words = text.words()?;
@@ -459,35 +465,28 @@ fn change_member(
     known: &Known,
     needs_value: bool,
 ) -> Result<(), Error> {
-    match holder {
-        Json::Object(object) => {
-            let present = object.get(name);
-            if needs_value && present.is_none() {
-                return Ok(());
-            }
-            let changed = text.value(
-                &present.map_or_else(|| known.clone(), |present| known.with("value", value(present))),
-            )?;
-            if is_dropped(&changed) {
-                object.shift_remove(name);
-            } else if !changed.is_undefined() {
-                object.insert(name.to_owned(), json(&changed));
-            }
+    let mut done = Ok(());
+    if let Json::Object(object) = holder {
+        let known = match object.get(name) {
+            Some(present) => known.with("value", value(present)),
+            None if needs_value => return Ok(()),
+            None => known.clone(),
+        };
+        match text.value(&known)? {
+            changed if is_dropped(&changed) => drop(object.shift_remove(name)),
+            changed if changed.is_undefined() => {}
+            changed => drop(object.insert(name.to_owned(), json(&changed))),
         }
-        Json::Array(items) => {
-            let mut failed = Ok(());
-            let mut whole = Json::Array(std::mem::take(items));
-            visit(&mut whole, &format!("/{name}"), &mut |item| match text
-                .value(&known.with("value", value(&*item)))
-            {
-                Ok(changed) if !changed.is_undefined() => *item = json(&changed),
-                Ok(_) => {}
-                Err(error) => failed = Err(error),
-            });
-            *holder = whole;
-            return failed;
-        }
-        _ => {}
+    } else {
+        visit(
+            holder,
+            &format!("/{name}"),
+            &mut |item| match text.value(&known.with("value", value(&*item))) {
+                Ok(changed) if changed.is_undefined() => {}
+                Ok(changed) => *item = json(&changed),
+                Err(error) => done = Err(error),
+            },
+        );
     }
-    Ok(())
+    done
 }

@@ -1,6 +1,6 @@
 //! Expressions of MiniJinja, and what they may use beside its own words. A filter gives nothing for what it cannot read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -159,7 +159,6 @@ fn of_texts(words: &mut Environment<'_>) {
         serde_json::from_str(text).ok().map(|body: serde_json::Value| format!("{body:#}"))
     });
     words.add_filter("bytes", |text: &Value| text.as_str().map_or(0, str::len));
-    words.add_filter("times", |text: &str, part: &str| text.matches(part).count());
     words.add_filter("beginning", |text: &str, most: usize| text.chars().take(most).collect::<String>());
     words.add_filter("cut", |text: &str, most: usize| text[..text.floor_char_boundary(most)].to_owned());
 }
@@ -180,6 +179,10 @@ fn of_addresses(words: &mut Environment<'_>) {
     }
     perhaps! { words:
         address item => bare(item).parse::<IpAddr>().ok().map(|address| address.to_string());
+        canonical item => {
+            let socket = item.parse::<SocketAddr>().map(|socket| socket.to_string());
+            socket.or_else(|_| item.parse::<IpAddr>().map(|ip| ip.to_string())).ok()
+        };
         port item => item.parse::<SocketAddr>().ok().map(|socket| socket.port());
         in_full item => item.parse().ok().map(|ip: Ipv6Addr| ip.segments().map(|part| format!("{part:04x}")).join(":"));
         unmapped item => item.parse().ok().and_then(|ip: Ipv6Addr| ip.to_ipv4_mapped()).map(|ip| ip.to_string());
@@ -197,13 +200,6 @@ fn of_addresses(words: &mut Environment<'_>) {
             Some(SocketAddr::new(socket.ip(), port).to_string())
         });
         moved.collect::<Vec<_>>()
-    });
-    // The items but those whose address comes with a port, too.
-    words.add_filter("unshadowed", |items: Vec<Value>| {
-        let texts = items.iter().filter_map(Value::as_str).filter(|item| has_port(item));
-        let ported: HashSet<String> = texts.map(bare).collect();
-        let is_shadowed = |item: &Value| item.as_str().is_some_and(|item| ported.contains(item));
-        items.iter().filter(|item| !is_shadowed(item)).cloned().collect::<Vec<_>>()
     });
     // The instances that an item with a port and one without find.
     words.add_filter("found_twice", |found: Vec<Value>, sent: Vec<String>| {
@@ -260,30 +256,8 @@ fn of_times(words: &mut Environment<'_>) {
 }
 
 fn of_values(words: &mut Environment<'_>) {
-    words.add_test("number", |value: &Value| json(value).is_number());
-    words.add_test("fraction", |number: &Value| {
-        f64::try_from(number.clone()).is_ok_and(|number| number.fract() > 0.0)
-    });
-    words.add_test("minus_zero", |number: &Value| {
-        json(number).as_f64().is_some_and(|number| number == 0.0 && number.is_sign_negative())
-    });
     words.add_filter("integer", |value: &Value| value.as_i64().filter(|_| value.is_integer()));
-    // The integer of a number with nothing behind its point.
-    words.add_filter("whole", |value: &Value| {
-        let number = f64::try_from(value.clone()).ok().filter(|_| value.is_number() && !value.is_integer());
-        number.filter(|number| number.fract() == 0.0 && number.abs() < 1e15).map(|number| number as i64)
-    });
-    words.add_filter("plus", |value: &Value, more: i64| {
-        value.as_i64().map(|number| number.saturating_add(more))
-    });
     words.add_filter("json", |value: &Value| json(value).to_string());
-    words.add_filter("but", |object: &Value, name: &str| {
-        let mut object = json(object);
-        if let Some(members) = object.as_object_mut() {
-            members.shift_remove(name);
-        }
-        value(object)
-    });
     words.add_filter("rotated", |mut items: Vec<Value>, by: usize| {
         let by = by.checked_rem(items.len()).unwrap_or_default();
         items.rotate_left(by);
@@ -298,25 +272,6 @@ fn of_values(words: &mut Environment<'_>) {
         items.sort_by_key(|item| item[name].to_string());
         value(items)
     });
-    // Items in the order of their ids, so that nothing but their being there is wrong.
-    words.add_filter("merged", |items: Vec<Value>, others: Vec<Value>, id: &str| {
-        let mut items: Vec<_> = items.iter().chain(&others).map(json).collect();
-        items.sort_by_key(|item| item[id].as_i64());
-        items.dedup_by_key(|item| item[id].as_i64());
-        value(items)
-    });
-}
-
-/// Two items are one address in two spellings.
-pub(super) fn respelled(items: &[String]) -> bool {
-    let endpoint = |item: &str| {
-        let socket = item.parse().map(|socket: SocketAddr| (socket.ip(), Some(socket.port()))).ok();
-        socket.or_else(|| Some((item.parse::<IpAddr>().ok()?, None)))
-    };
-    let mut spellings = HashMap::new();
-    items
-        .iter()
-        .any(|item| endpoint(item).is_some_and(|endpoint| *spellings.entry(endpoint).or_insert(item) != item))
 }
 
 /// The offset that an instant was written with, in seconds.
@@ -377,18 +332,22 @@ fn without_accents(text: &str) -> String {
 #[cfg(test)]
 pub(super) fn unknown_names(source: &str) -> Vec<String> {
     let source = source.replace("\\\"", "");
-    let tokens = tokens(&source);
-    let token = |at: usize| tokens.get(at).copied().unwrap_or_default();
-    let named = |at: usize| token(at).strip_prefix('"').and_then(|name| name.strip_suffix('"'));
-    let uses = (0..tokens.len()).filter_map(|at| match token(at) {
-        "|" => Some(("filter", token(at + 1))),
-        "is" if token(at + 1) == "not" => Some(("test", token(at + 2))),
-        "is" => Some(("test", token(at + 1))),
-        "map" => Some(("filter", named(at + 2)?)),
-        "select" | "reject" => Some(("test", named(at + 2)?)),
-        "selectattr" | "rejectattr" => Some(("test", named(at + 4)?)),
-        _ => None,
-    });
+    // Each other part stands in quotes.
+    let parts: Vec<&str> = source.split('"').collect();
+    let mut uses = Vec::new();
+    for (at, text) in parts.iter().enumerate().step_by(2) {
+        let is_end = |c: char| !c.is_alphanumeric() && c != '_';
+        uses.extend(text.split('|').skip(1).map(|rest| ("filter", rest.split(is_end).next())));
+        let tests = text.split(" is ").skip(1).map(|rest| rest.strip_prefix("not ").unwrap_or(rest));
+        uses.extend(tests.map(|rest| ("test", rest.split(is_end).next())));
+        uses.extend(match text.rsplit('|').next().unwrap_or_default() {
+            "map(" => Some(("filter", parts.get(at + 1).copied())),
+            "select(" | "reject(" => Some(("test", parts.get(at + 1).copied())),
+            "selectattr(" | "rejectattr(" => Some(("test", parts.get(at + 3).copied())),
+            _ => None,
+        });
+    }
+    let uses = uses.into_iter().filter_map(|(kind, name)| Some((kind, name?)));
     let unknown = uses.filter(|(kind, name)| {
         let used = if *kind == "filter" { format!("0|{name}") } else { format!("0 is {name}") };
         let result = WORDS.compile_expression(&used).and_then(|expression| expression.eval(()));
@@ -397,23 +356,6 @@ pub(super) fn unknown_names(source: &str) -> Vec<String> {
         *name != "in" && result.is_err_and(|error| kinds.contains(&error.kind()))
     });
     unknown.map(|(kind, name)| format!("{kind} `{name}`")).collect()
-}
-
-#[cfg(test)]
-fn tokens(source: &str) -> Vec<&str> {
-    let is_of_word = |character: char| character.is_alphanumeric() || character == '_';
-    let (mut tokens, mut rest) = (Vec::new(), source.trim_start());
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '"' => rest[1..].find('"').map(|end| end + 2),
-            _ if is_of_word(first) => rest.find(|character| !is_of_word(character)),
-            _ => Some(first.len_utf8()),
-        };
-        let (token, behind) = rest.split_at(length.unwrap_or(rest.len()));
-        tokens.push(token);
-        rest = behind.trim_start();
-    }
-    tokens
 }
 
 #[cfg(test)]

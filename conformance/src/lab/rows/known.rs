@@ -1,7 +1,7 @@
 //! What an expression knows of a call: words for its parts, for the limits of the contract, for facts, and for the response.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Instant;
 
 use hyper::header::USER_AGENT;
@@ -10,14 +10,17 @@ use minijinja::{Error, ErrorKind, Value};
 use serde::Serialize;
 use serde_json::json;
 
-use super::filters::{self, Text};
-use crate::contract::Extract;
+#[cfg(test)]
+use super::filters;
+use super::filters::Text;
+use crate::contract::Place;
 use crate::lab::backend::Backend;
 use crate::lab::call::Call;
 use crate::lab::context::Memory;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{self, Part};
 use crate::lab::rows::search;
+use crate::lock::lock;
 use crate::target::{Fact, Facts, Secret};
 
 /// What stands for a part of a request or a member of a response that is taken out.
@@ -67,10 +70,6 @@ pub(super) fn json(value: &Value) -> serde_json::Value {
     serde_json::to_value(value).unwrap_or_default()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Known {
     pub(super) fn new(call: &Call) -> Self {
         let seen = Seen { call: call.clone(), words: Mutex::default(), items: Mutex::default() };
@@ -105,7 +104,6 @@ impl Known {
             "text" => Value::from(reply.text()),
             "http" => Value::from(reply.status.as_u16()),
             "items" => value(items().unwrap_or_default()),
-            "came" => Value::from(items().unwrap_or_default().len()),
             "total" => Value::from(search::total(&reply.json())),
             "reply_header" => {
                 let headers = reply.headers.clone();
@@ -219,17 +217,10 @@ fn of_request(call: &Call, word: &str) -> Option<Value> {
         "tokens" => texts(part::credentials(call)),
         "query_tokens" => texts(part::query_tokens(call)),
         "id" => Value::from(part::request_id(call)),
-        "region" => Value::from(part::region(call)),
         "separator" => Value::from(part::separator(call)),
-        "number" => Value::from(part::num(call)),
         "ips" => texts(search::ips(call)),
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
-        "count" => Value::from(search::count(call)),
-        "distinct" => Value::from(search::distinct(call)),
         "filters" => Value::from_iter(search::sent_filters(call).into_iter().map(Part::name)),
-        "asked_page" => Value::from(search::page(call)),
-        "asked_size" => Value::from(search::page_size(call)),
-        "respelled" => Value::from(filters::respelled(&search::ips(call))),
         "token" => Value::from(call.context.token.expose()),
         "token_length" => Value::from(call.context.token.expose().chars().count()),
         "canary" => Value::from(call.context.facts.canaries.first().map_or("no canary", Secret::expose)),
@@ -252,19 +243,10 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "text_form" => Value::from(&*extract.text),
         "custom" => Value::from(&*extract.custom_separator),
         "extract_names" => {
-            let Extract {
-                num, regions, country, protocol, return_type, lb, sb, request_id, operation, ..
-            } = extract;
-            let parameters =
-                [num, regions, country, protocol, return_type, lb, sb, request_id, &operation.api_key];
-            Value::from_iter(parameters.map(|parameter| &*parameter.name))
+            let of_query = extract.operation.parameters.iter().filter(|one| one.place == Place::Query);
+            Value::from_iter(of_query.chain([&extract.operation.api_key]).map(|parameter| &*parameter.name))
         }
-        "region_names" => Value::from_iter([&*extract.regions.name, &*extract.country.name]),
-        "num_name" => Value::from(&*extract.num.name),
-        "api_key_name" => Value::from(&*extract.operation.api_key.name),
         "field_names" => Value::from_iter(search.operation.body.iter().map(|known| &*known.name)),
-        "page_names" => Value::from_iter([&*search.page.name, &*search.page_size.name]),
-        "ips_name" => Value::from(&*search.ips.name),
         "separator_bytes" => Value::from(extract.separator_bytes),
         "separator_codes" => Value::from_iter(extract.separators.iter().map(|separator| &*separator.code)),
         "lb_codes" => {
@@ -278,10 +260,10 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
         "last_page" => Value::from(*search.pages.end()),
         "least_size" => Value::from(*search.page_sizes.start()),
         "most_size" => Value::from(*search.page_sizes.end()),
+        "default_page" => Value::from(search.default_page),
         "default_size" => Value::from(search.default_page_size),
         "least_port" => Value::from(*search.ports.start()),
         "most_port" => Value::from(*search.ports.end()),
-        "of_nobody" => value(json!({ &*search.ips.name: [search::NOBODY] })),
         "nobody" => Value::from(search::NOBODY),
         "drop" => Value::from_object(Dropped),
         _ => return None,
@@ -321,12 +303,12 @@ pub(super) fn fact(facts: &Facts, word: &str) -> Option<(Fact, Value)> {
         "scarce_region" => (Fact::ScarceRegion, Value::from(facts.scarce_region.clone())),
         "empty_region" => (Fact::EmptyRegion, Value::from(facts.empty_region.clone())),
         "known_gateways" => {
-            (Fact::KnownGateways, Value::from_iter(facts.known_gateways.iter().map(|pool| &*pool.region)))
+            (Fact::KnownGateways, facts.known_gateways.iter().map(|pool| &*pool.region).collect())
         }
-        "rejected_tokens" => {
-            let tokens = facts.rejected_tokens.iter().map(|rejected| rejected.token.expose());
-            (Fact::RejectedTokens, Value::from_iter(tokens))
-        }
+        "rejected_tokens" => (
+            Fact::RejectedTokens,
+            facts.rejected_tokens.iter().map(|rejected| rejected.token.expose()).collect(),
+        ),
         _ => return None,
     };
     Some((fact, value))
@@ -367,28 +349,13 @@ fn is_unlisted(call: &Call, part: Part) -> bool {
 /// Whether an expression may use a word, with what is taken from it.
 #[cfg(test)]
 pub(super) fn is_known(word: &str) -> bool {
-    const OF_PLACES: [&str; 15] = [
-        "item",
-        "place",
-        "name",
-        "value",
-        "items",
-        "bound",
-        "sent",
-        "theirs",
-        "their_total",
-        "reply",
-        "text",
-        "http",
-        "came",
-        "total",
-        "reply_header",
-    ];
+    const OF_PLACES: &str = "item place name value items bound sent theirs their_total their_reply reply text http \
+        total reply_header";
     if let Some(name) = word.strip_prefix("facts.").or_else(|| word.strip_prefix("maybe.")) {
         return fact(&Facts::default(), name).is_some();
     }
     let word = word.split('.').next().unwrap_or(word);
-    OF_PLACES.contains(&word)
+    OF_PLACES.split(' ').any(|known| known == word)
         || defined(word).is_some()
         || tests::known().of_call(word).is_some()
         || tests::known().function(word).is_some()

@@ -1,7 +1,6 @@
 //! What no row can say: several requests at a time, another request because of a response, and what changes the form of a response.
 
 use std::io::Write as _;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,15 +8,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures::future::BoxFuture;
 use hyper::Method;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::contract::OperationId;
 use crate::contract::part::GROUP_ID;
 use crate::lab::call::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::rows::part::{credentials, num, query_tokens, request_id};
-use crate::lab::rows::search::cut_to_limit;
+use crate::lab::rows::part::{credentials, request_id};
+use crate::lock::lock;
 
 /// A function that a row names.
 #[derive(Debug, Clone, Copy)]
@@ -35,15 +33,9 @@ pub(super) fn named(name: &str) -> Option<Own> {
         "reject" => Own::Request(|call| call.reject()),
         "forget" => Own::Request(forget),
         "one_remembered" => Own::Request(one_remembered),
-        "drop_encoded" => Own::Request(drop_encoded),
-        "name_in_capitals" => Own::Request(name_in_capitals),
         "shared_listing" => Own::Serve(|call| Box::pin(shared_listing(call))),
         "raced" => Own::Serve(|call| Box::pin(raced(call))),
-        "raised" => Own::Serve(|call| Box::pin(raised(call))),
         "unchanged" => Own::Request(|_| {}),
-        "declare_json" => Own::Request(|call| {
-            call.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }),
         "gzip" => Own::Reply(|_, reply| reply.body = gzip(&reply.body).into()),
         "reverse_members" => Own::Reply(|call, reply| {
             if call.accepted(reply) {
@@ -85,28 +77,6 @@ fn one_remembered(call: &mut Call) {
         forget(call);
     }
     call.context.memory.keep("latest", &Reply::json_with(200, &key));
-}
-
-/// Of tokens in the query, those whose name is percent-encoded do not count.
-fn drop_encoded(call: &mut Call) {
-    let query = call.query.clone().unwrap_or_default();
-    let (encoded, plain): (Vec<_>, Vec<_>) = query.split('&').partition(|pair| pair.starts_with('%'));
-    if !encoded.is_empty() && !plain.is_empty() {
-        call.query = Some(plain.join("&"));
-        let first = query_tokens(call).into_iter().next();
-        call.act_as(&first.unwrap_or_default());
-    }
-}
-
-/// Takes a token whose name is spelt in another letter case.
-fn name_in_capitals(call: &mut Call) {
-    let Some(operation) = call.operation() else { return };
-    let name = &call.contract.operation(operation).api_key.name;
-    let found = call.params().into_iter().find(|(key, _)| key != name && key.eq_ignore_ascii_case(name));
-    if let Some((key, token)) = found {
-        call.drop_param(&key);
-        call.act_as(&token);
-    }
 }
 
 /// Whoever comes while another listing is under way gets the response of that one.
@@ -151,19 +121,6 @@ async fn raced(mut call: Call) -> Reply {
     reply
 }
 
-/// Accepts one item too many where an instance declares a high maxBatchSize.
-async fn raised(call: Call) -> Reply {
-    let reply = call.send().await;
-    let mut cut = call.clone();
-    cut_to_limit(&mut cut);
-    let other = cut.send().await;
-    let body = other.json();
-    let items = body["data"]["items"].as_array().into_iter().flatten();
-    let mut declared = items.filter_map(|item| item["capabilities"]["maxBatchSize"].as_u64());
-    let limit = u64::try_from(call.contract.search.distinct_items).unwrap_or(u64::MAX);
-    if declared.any(|declared| declared > limit) { other } else { reply }
-}
-
 /// Lends at most twice as many gateways as one extraction may ask for, each for a little over a second.
 async fn lend_gateways(call: Call) -> Reply {
     const LENT_FOR: Duration = Duration::from_millis(1_200);
@@ -173,8 +130,9 @@ async fn lend_gateways(call: Call) -> Reply {
     if call.operation() != Some(OperationId::Extract) || !call.accepted(&reply) || repeated {
         return reply;
     }
-    let asked = num(&call).unwrap_or_default();
-    let mut lent = call.context.memory.lent.lock().unwrap_or_else(PoisonError::into_inner);
+    let num = call.param(&call.contract.extract.num.name);
+    let asked: i64 = num.and_then(|num| num.parse().ok()).unwrap_or_default();
+    let mut lent = lock(&call.context.memory.lent);
     lent.retain(|(since, _)| since.elapsed() < LENT_FOR);
     let pool = 2 * call.contract.extract.num_range.end();
     if lent.iter().map(|(_, gateways)| gateways).sum::<i64>() + asked > pool {

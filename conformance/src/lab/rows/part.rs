@@ -25,10 +25,8 @@ impl Part {
             "api_key_header" => Self::Header(&extract.api_key_header),
             "bearer" => Self::Header("authorization"),
             "request_id_header" => Self::Header(&extract.request_id_header.name),
-            "ips" => Self::Body(&search.ips.name),
-            "page" => Self::Body(&search.page.name),
+            "content_type" => Self::Header("content-type"),
             "size" => Self::Body(&search.page_size.name),
-            "status" => Self::Body(&search.status.name),
             "group" => Self::Body(part::GROUP_ID),
             "city" => Self::Body(part::CITY_CODE),
             "country_code" => Self::Body(part::COUNTRY_CODE),
@@ -36,8 +34,9 @@ impl Part {
             "from" => Self::Body(part::ACTIVATED_FROM),
             "to" => Self::Body(part::ACTIVATED_TO),
             _ => {
-                let mut parameters = extract.operation.parameters.iter();
-                Self::Query(parameters.find(|parameter| parameter.name == name)?)
+                let parameter = extract.operation.parameters.iter().find(|input| input.name == name);
+                let member = || search.operation.body.iter().find(|input| input.name == name);
+                return parameter.map(Self::Query).or_else(|| Some(Self::Body(&member()?.name)));
             }
         })
     }
@@ -91,21 +90,9 @@ pub(crate) fn ignore(call: &mut Call, part: Part) {
     }
 }
 
-/// `num` as it was sent, when it is a number.
-pub(crate) fn num(call: &Call) -> Option<i64> {
-    call.param(&call.contract.extract.num.name)?.parse().ok()
-}
-
 /// The request id that counts.
 pub(crate) fn request_id(call: &Call) -> Option<String> {
     call.request_id(&call.contract.extract)
-}
-
-/// The region that counts, under either name; the default when none is sent.
-pub(crate) fn region(call: &Call) -> String {
-    let extract = &call.contract.extract;
-    let sent = call.param(&extract.regions.name).or_else(|| call.param(&extract.country.name));
-    sent.unwrap_or_else(|| extract.regions.default_text())
 }
 
 /// What separates the entries of a plain-text response.

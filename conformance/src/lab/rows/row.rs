@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use futures::future::BoxFuture;
 use minijinja::{Error, Value};
 
-use super::act::{self, Act, Place, Scope};
+use super::act::{self, Act, Place};
 use super::filters::Text;
 use super::known::{Known, defined, fact, value};
 use super::own::Own;
@@ -218,10 +218,7 @@ fn read(
     };
     let mut rows = Vec::new();
     if how == "+" {
-        rows.push(Row {
-            flags: flags.clone(),
-            ..Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?
-        });
+        rows.push(Row::read(at, format!("{prefix}{id}"), breaks.to_owned(), body)?);
     }
     for word in contexts {
         let context = CONTEXTS.iter().find(|(name, ..)| name == word);
@@ -230,8 +227,9 @@ fn read(
         let breaks = format!("{}{says}", breaks.strip_suffix('.').ok_or("expected a full stop")?);
         let mut row = Row::read(at, format!("{prefix}{id}{hyphen}{end}"), breaks, body)?;
         row.when.push(When::Is(Text::new(when)));
-        rows.push(Row { flags: flags.clone(), ..row });
+        rows.push(row);
     }
+    rows.iter_mut().for_each(|row| row.flags.clone_from(&flags));
     Ok(rows)
 }
 
@@ -367,12 +365,7 @@ impl Row {
     }
 
     fn holds(&self, known: &Known) -> Result<bool, Error> {
-        for when in &self.when {
-            if !when.holds(known)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.when.iter().try_fold(true, |all, when| Ok(all && when.holds(known)?))
     }
 
     /// The response of a server that does so.
@@ -405,19 +398,14 @@ impl Row {
             }
         }
         let mut reply = call.send().await;
-        let scopes = [Scope::Any, Scope::Success, Scope::Empty, Scope::Error, Scope::Rejection];
-        let used =
-            |scope: &Scope| self.acts.iter().any(|act| matches!(act, Act::Reply(of, ..) if of == scope));
-        let fitting = scopes.into_iter().filter(used).filter(|scope| scope.fits(&call, &reply));
-        let fitting: Vec<Scope> = fitting.collect();
-        if !self.asking.is_empty() && !fitting.is_empty() {
+        let fits = |act: &Act| matches!(act, Act::Reply(scope, ..) if scope.fits(&call, &reply));
+        let fitting: Vec<bool> = self.acts.iter().map(fits).collect();
+        if !self.asking.is_empty() && fitting.contains(&true) {
             known = self.asked(known, sent, &reply).await?;
         }
-        for act in &self.acts {
+        for (act, fits) in self.acts.iter().zip(fitting) {
             match act {
-                Act::Reply(scope, spot, text) if fitting.contains(scope) => {
-                    spot.change(text, &known, &call, &mut reply)?;
-                }
+                Act::Reply(_, spot, text) if fits => spot.change(text, &known, &call, &mut reply)?,
                 Act::Own(Own::Reply(change)) => change(&call, &mut reply),
                 _ => {}
             }
@@ -436,7 +424,7 @@ impl Row {
         let found = other.send().await.json();
         let total = Value::from(search::total(&found));
         let items = found["data"]["items"].as_array().cloned().unwrap_or_default();
-        Ok(known.with("theirs", value(items)).with("their_total", total))
+        Ok(known.with("theirs", value(items)).with("their_total", total).with("their_reply", value(found)))
     }
 }
 

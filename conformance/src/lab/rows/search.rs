@@ -1,14 +1,12 @@
 //! What searches ask for, and small changes to them and to their results, for tables to be made of.
 
-use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
 use super::part::{Part, value};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use crate::lab::call::Call;
-use crate::lab::exchange::Reply;
 
 /// An address that nobody has.
 pub(crate) const NOBODY: &str = "203.0.113.251";
@@ -29,16 +27,6 @@ pub(crate) fn edit_ips(call: &mut Call, how: impl FnOnce(&mut Vec<Value>)) {
     });
 }
 
-/// How many items there are.
-pub(crate) fn count(call: &Call) -> usize {
-    call.json()[&call.contract.search.ips.name].as_array().map_or(0, Vec::len)
-}
-
-/// How many different items there are, by text.
-pub(crate) fn distinct(call: &Call) -> usize {
-    ips(call).into_iter().collect::<HashSet<_>>().len()
-}
-
 /// An item without its port, when it has one.
 pub(crate) fn bare(item: &str) -> String {
     item.parse::<SocketAddr>().map_or_else(|_| item.to_owned(), |socket| socket.ip().to_string())
@@ -46,12 +34,6 @@ pub(crate) fn bare(item: &str) -> String {
 
 pub(crate) fn has_port(item: &str) -> bool {
     item.parse::<SocketAddr>().is_ok()
-}
-
-/// Keeps as many items as a search may have distinct ones.
-pub(crate) fn cut_to_limit(call: &mut Call) {
-    let most = call.contract.search.distinct_items;
-    edit_ips(call, |items| items.truncate(most));
 }
 
 /// Whether an item is an IPv6 address, with or without port.
@@ -67,29 +49,8 @@ pub(crate) fn sent_filters(call: &Call) -> Vec<Part> {
 /// The bounds of the activation.
 pub(crate) const BOUNDS: [Part; 2] = [Part::Body(ACTIVATED_FROM), Part::Body(ACTIVATED_TO)];
 
-fn integer(call: &Call, name: &str) -> Option<i64> {
-    call.json()[name].as_i64()
-}
-
-/// Numbers of requests and responses beyond this count as this, so that no fault overflows when it calculates with them.
+/// Totals beyond this count as this, so that no fault overflows when it calculates with them.
 const LARGE: i64 = 1 << 30;
-
-pub(crate) fn page(call: &Call) -> i64 {
-    integer(call, &call.contract.search.page.name)
-        .unwrap_or(call.contract.search.default_page)
-        .clamp(-LARGE, LARGE)
-}
-
-pub(crate) fn page_size(call: &Call) -> i64 {
-    integer(call, &call.contract.search.page_size.name)
-        .unwrap_or(call.contract.search.default_page_size)
-        .clamp(1, LARGE)
-}
-
-/// A response is a success without instances.
-pub(crate) fn finds_nothing(call: &Call, reply: &Reply) -> bool {
-    call.accepted(reply) && reply.json()["data"]["items"] == json!([])
-}
 
 /// The instances of a response.
 pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
@@ -98,13 +59,4 @@ pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
 
 pub(crate) fn total(body: &Value) -> i64 {
     body["data"]["total"].as_i64().unwrap_or_default().clamp(-LARGE, LARGE)
-}
-
-/// Loses the instances that fit, and does not count them either.
-pub(crate) fn lose_where(body: &mut Value, mut lost: impl FnMut(&Value) -> bool) {
-    let Some(found) = items(body) else { return };
-    let before = found.len();
-    found.retain(|item| !lost(item));
-    let fewer = i64::try_from(before - found.len()).unwrap_or_default();
-    body["data"]["total"] = json!(total(body) - fewer);
 }

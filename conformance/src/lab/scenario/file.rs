@@ -87,10 +87,6 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
     let text = |key: &str| section.read(key, Item::string);
     let flag = |key: &str| Ok(section.read(key, Item::boolean)?.unwrap_or(false));
 
-    let (times, is_forever) = (section.read("times", |item| item.number(1..=1_000_000))?, flag("forever")?);
-    if is_forever && times.is_some() {
-        return Err(at.wrong("either `times` or `forever`"));
-    }
     let retry_after = match (seconds("retry-after")?, seconds("retry-after-date")?) {
         (Some(_), Some(_)) => return Err(at.wrong("either `retry-after` or `retry-after-date`")),
         (seconds, date) => seconds.map(RetryAfter::Seconds).or(date.map(RetryAfter::Date)),
@@ -101,8 +97,8 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         return Err(at.wrong("either `fault` or `variation`; put the other one before or after it"));
     }
     let step = Step {
-        times,
-        is_forever,
+        times: section.read("times", |item| item.number(1..=1_000_000))?,
+        is_forever: flag("forever")?,
         probability: section.read("probability", Item::share)?.filter(|share| *share < 1.0),
         row: fault.or(variation),
         delay: section.read("delay-ms", |item| item.number(0..=MAX_WAIT))?.map(Duration::from_millis),
@@ -132,37 +128,31 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
     let is_made = step.status.is_some() || has_content || step.redirect.is_some();
     let has_text = has_content || step.message.is_some();
     let is_no_redirect = |status| !matches!(status, 301 | 302 | 303 | 307 | 308);
-    expect(
-        at,
-        &[
-            (step.message.is_some() && !is_made, "`status` or `code` beside `message`"),
-            (
-                step.body.is_some() && (step.code.is_some() || step.message.is_some()),
-                "either `body`, or `code` and `message`, of which a JSON body is made",
-            ),
-            (
-                is_made && step.row.is_some(),
-                "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
-            ),
-            (step.redirect_query && step.redirect.is_none(), "`redirect-to` beside `redirect-query`"),
-            (
-                step.redirect.is_some() && has_text,
-                "`redirect-to` without `code`, `message` and `body`, which it sets itself",
-            ),
-            (
-                step.redirect.is_some() && step.status.is_some_and(is_no_redirect),
-                "`status` 301, 302, 303, 307 or 308 beside `redirect-to`",
-            ),
-            (
-                has_text && step.status.is_some_and(Step::is_without_body),
-                "no `code`, `message` or `body` beside a `status` whose responses have no body",
-            ),
-        ],
-    )
-}
-
-/// The error of the first mistake: what was expected instead.
-fn expect(at: &Item<'_>, mistakes: &[(bool, &str)]) -> Result<(), ConfigError> {
+    let mistakes = [
+        (step.is_forever && step.times.is_some(), "either `times` or `forever`"),
+        (step.message.is_some() && !is_made, "`status` or `code` beside `message`"),
+        (
+            step.body.is_some() && (step.code.is_some() || step.message.is_some()),
+            "either `body`, or `code` and `message`, of which a JSON body is made",
+        ),
+        (
+            is_made && step.row.is_some(),
+            "either a fault or variation, or a response of its own (`status`, `code`, `body`, `redirect-to`)",
+        ),
+        (step.redirect_query && step.redirect.is_none(), "`redirect-to` beside `redirect-query`"),
+        (
+            step.redirect.is_some() && has_text,
+            "`redirect-to` without `code`, `message` and `body`, which it sets itself",
+        ),
+        (
+            step.redirect.is_some() && step.status.is_some_and(is_no_redirect),
+            "`status` 301, 302, 303, 307 or 308 beside `redirect-to`",
+        ),
+        (
+            has_text && step.status.is_some_and(Step::is_without_body),
+            "no `code`, `message` or `body` beside a `status` whose responses have no body",
+        ),
+    ];
     let mistake = mistakes.iter().find(|(is_made, _)| *is_made);
     mistake.map_or(Ok(()), |(_, expected)| Err(at.wrong(expected)))
 }
@@ -251,34 +241,6 @@ fn headers(section: &Section<'_>) -> Result<Vec<(HeaderName, HeaderValue)>, Conf
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn steps_are_read_in_their_order() {
-        let text = "
-            [busy]
-            seed = 7
-            [[busy.search]]
-            times = 2
-            status = 429
-            retry-after = 1
-            [[busy.search]]
-            code = 'NO_STOCK'
-            retry-after-date = 2
-            [[busy.any]]
-            forever = true
-            probability = 0.5
-            slow-body = { bytes = 10, pause-ms = 5 }
-            headers = { x-a = ['1', '2'] }
-        ";
-        let scenarios = parse(Path::new("s.toml"), text).expect("scenarios");
-        let busy = &scenarios["busy"];
-        let (search, any) = (&busy.steps["search"], &busy.steps["any"][0]);
-        assert_eq!((busy.seed, search.len(), search[0].times), (7, 2, Some(2)));
-        assert_eq!(search[1].retry_after, Some(RetryAfter::Date(2)));
-        assert!(any.is_forever);
-        assert_eq!(any.framing, Some(Framing::Slow(10, Duration::from_millis(5))));
-        assert_eq!(any.headers.len(), 2);
-    }
 
     #[test]
     fn mistakes_are_named_with_line_and_column() {

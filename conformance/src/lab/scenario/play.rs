@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::journal::{Change, Layer, note, note_scenario};
 use crate::lab::upstream::{Handler, Upstream};
+use crate::lock::lock;
 
 /// Maximum number of instances that are played at the same time.
 const MAX_RUNS: usize = 1_000;
@@ -32,18 +33,13 @@ struct State {
     playing: BTreeMap<String, ScenarioInstance>,
 }
 
+#[derive(Debug)]
 struct ScenarioInstance {
     /// Requests so far, by operation or `any`.
     counts: BTreeMap<&'static str, u64>,
     random: fastrand::Rng,
     /// Steps that have happened, which may remember something.
     layers: HashMap<(&'static str, usize), Arc<Layer>>,
-}
-
-impl std::fmt::Debug for ScenarioInstance {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ScenarioInstance({:?})", self.counts)
-    }
 }
 
 /// How far an instance of a scenario is played.
@@ -82,13 +78,13 @@ impl Scenarios {
     /// As for [`Scenarios::read`].
     pub fn replace(&self, file: &Path, text: &str) -> Result<(), ScenarioError> {
         let scenarios = file::parse(file, text)?;
-        *self.state() = State { scenarios, ..State::default() };
+        *lock(&self.state) = State { scenarios, ..State::default() };
         Ok(())
     }
 
     /// Restarts a scenario with its instances, one instance, or all of them. Returns how many instances were playing.
     pub fn reset(&self, name: Option<&str>) -> usize {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let before = state.playing.len();
         let is_of = |key: &str, name: &str| {
             key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
@@ -100,17 +96,13 @@ impl Scenarios {
     /// The names of the scenarios.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        self.state().scenarios.keys().cloned().collect()
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.state().scenarios.contains_key(name)
+        lock(&self.state).scenarios.keys().cloned().collect()
     }
 
     /// The instances that are played.
     #[must_use]
     pub fn progress(&self) -> Vec<Progress> {
-        let state = self.state();
+        let state = lock(&self.state);
         let progress = |(instance, playing): (&String, &ScenarioInstance)| Progress {
             instance: instance.clone(),
             requests: playing.counts.clone(),
@@ -126,7 +118,7 @@ impl Scenarios {
         context: &Context,
     ) -> Result<Option<Arc<Layer>>, String> {
         let name = key.split('/').next().unwrap_or_default();
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let State { scenarios, playing } = &mut *state;
         let Some(scenario) = scenarios.get(name) else {
             if name == DEFAULT {
@@ -161,10 +153,6 @@ impl Scenarios {
             return Ok(Some(Arc::clone(layer)));
         }
         Ok(None)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,7 +205,8 @@ impl Handler for ScenarioServer {
                 return self.context.upstream.call(&request).await;
             };
             let next = self.scenarios.next(key, operation.id(), &self.context);
-            let is_known = next.is_ok() && (selected.is_some() || self.scenarios.has(key));
+            let is_known = next.is_ok()
+                && (selected.is_some() || lock(&self.scenarios.state).scenarios.contains_key(key));
             // The name of a run is free, and the log shows no token.
             let backend = self.context.backend();
             let mut secrets = backend.facts.secrets().chain([&backend.token]);

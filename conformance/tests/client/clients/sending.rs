@@ -53,12 +53,12 @@ impl Call {
         let backoff = if self.never_waits() { Duration::ZERO } else { Duration::from_millis(100) };
         let begun = Instant::now();
         let left = self.deadline.saturating_duration_since(begun);
-        let left =
-            if self.is("a timeout for each request") || self.is("another request id after its own timeout") {
+        let left = match self.habit.as_str() {
+            "a timeout for each request" | "another request id after its own timeout" => {
                 left.min(Duration::from_secs(3))
-            } else {
-                left
-            };
+            }
+            _ => left,
+        };
         let mut sent = match self.own_http() && body.is_none() {
             true => Ok(self.sent_by_hand(path, query, success == 0)),
             false => self.request(path, query, body, success == 0).timeout(left).send().await,
@@ -130,20 +130,15 @@ impl Call {
             }
             return Ok(Answer { text, json });
         }
-        if self.is("logs most of the token") {
-            eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]);
-        }
-        if self.is("encodes its log") {
-            eprintln!("{}", BASE64_STANDARD.encode(format!("api_key={}&", self.token)));
-        }
-        if self.is("logs bodies") {
-            eprintln!("rejected: {text}");
-        }
-        if self.is("logs messages") {
-            eprintln!("rejected: {}", json["message"]);
-        }
-        if self.is("logs URLs") {
-            eprintln!("GET {}{path}?api_key={} failed with HTTP {status}", self.base, self.token);
+        match self.habit.as_str() {
+            "logs most of the token" => eprintln!("failed with {}…", &self.token[..self.token.len() * 3 / 4]),
+            "encodes its log" => eprintln!("{}", BASE64_STANDARD.encode(format!("api_key={}&", self.token))),
+            "logs bodies" => eprintln!("rejected: {text}"),
+            "logs messages" => eprintln!("rejected: {}", json["message"]),
+            "logs URLs" => {
+                eprintln!("GET {}{path}?api_key={} failed with HTTP {status}", self.base, self.token)
+            }
+            _ => {}
         }
         let told = headers.get("retry-after").and_then(|value| value.to_str().ok());
         let told = told.filter(|_| !self.is("waits for 429 alone") || status == 429);
@@ -199,17 +194,16 @@ impl Call {
             Ok(byte) => char::from(byte).to_string(),
             Err(_) => "?".to_owned(),
         };
-        let pairs = parameters.iter();
-        match self.habit.as_str() {
-            "encodes nothing" | "sends characters as they are" => {
-                pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
-            }
-            "encodes Latin-1" => {
-                let pairs = pairs.map(|(name, value)| (name, value.chars().map(latin1).collect::<String>()));
-                pairs.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
-            }
-            _ => url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish(),
-        }
+        let encoded = |value: &str| match self.habit.as_str() {
+            "encodes nothing" | "sends characters as they are" => value.to_owned(),
+            "encodes Latin-1" => value.chars().map(latin1).collect(),
+            _ => url::form_urlencoded::byte_serialize(value.as_bytes()).collect(),
+        };
+        parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encoded(value)))
+            .collect::<Vec<_>>()
+            .join("&")
     }
 
     fn request(
@@ -343,18 +337,11 @@ fn strict(
     json: &Value,
     is_text: bool,
 ) -> Result<(), &'static str> {
-    const KNOWN: [&str; 9] = [
-        "content-type",
-        "content-length",
-        "date",
-        "cache-control",
-        "x-request-id",
-        "x-proxy-requested-count",
-        "x-proxy-returned-count",
-        "x-proxy-partial",
-        "vary",
-    ];
-    if headers.keys().any(|name| !KNOWN.contains(&name.as_str())) || !headers.contains_key("content-length") {
+    const KNOWN: &str = "content-type content-length date cache-control x-request-id x-proxy-requested-count \
+        x-proxy-returned-count x-proxy-partial vary";
+    if headers.keys().any(|name| KNOWN.split(' ').all(|known| known != name.as_str()))
+        || !headers.contains_key("content-length")
+    {
         return Err("an unknown header, or no length");
     }
     if headers.get("vary").is_some_and(|value| value == "*") {

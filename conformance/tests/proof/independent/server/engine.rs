@@ -96,7 +96,7 @@ pub(crate) struct Changes {
 }
 
 /// What rows know, by name; the innermost counts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Scope {
     own: Mutex<HashMap<&'static str, Value>>,
     /// An object whose members are known by their names.
@@ -105,15 +105,11 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    pub(crate) fn new(known: impl IntoIterator<Item = (&'static str, Value)>) -> Arc<Self> {
-        Arc::new(Self { own: Mutex::new(known.into_iter().collect()), ..Self::default() })
-    }
-
-    pub(crate) fn inside(
-        outer: &Arc<Self>,
-        known: impl IntoIterator<Item = (&'static str, Value)>,
-    ) -> Arc<Self> {
-        let outer = Some(Arc::clone(outer));
+    pub(crate) fn new<T>(outer: Option<&Arc<Self>>, known: T) -> Arc<Self>
+    where
+        T: IntoIterator<Item = (&'static str, Value)>,
+    {
+        let outer = outer.map(Arc::clone);
         Arc::new(Self { own: Mutex::new(known.into_iter().collect()), outer, object: None })
     }
 
@@ -193,7 +189,7 @@ impl Call<'_> {
         let Some(section) = rule.each.filter(|_| !value.is_undefined()) else { return Ok(value) };
         let mut all = Vec::new();
         for (at, it) in value.try_iter().expect("`each` has a list").enumerate() {
-            let inner = Scope::inside(scope, [("it", it), ("at", at.into())]);
+            let inner = Scope::new(Some(scope), [("it", it), ("at", at.into())]);
             all.push(self.run(section, &inner)?);
         }
         all.retain(|value| !Gone::is(value));

@@ -40,7 +40,7 @@ pub(crate) struct Server {
 impl Server {
     /// A server with those changes of its rows, and with the data of those decisions.
     pub(crate) fn new(changes: Changes, decisions: Decisions) -> Self {
-        let root = Scope::new(data(&decisions).into_iter().chain(memory()));
+        let root = Scope::new(None, data(&decisions).into_iter().chain(memory()));
         Self { changes, decisions, root, alone: Mutex::default() }
     }
 
@@ -51,7 +51,7 @@ impl Server {
 
     pub(crate) fn response(&self, request: &ProxiedRequest) -> Reply {
         let _alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        let scope = Scope::inside(&self.root, parts(request));
+        let scope = Scope::new(Some(&self.root), parts(request));
         let of = |operation: &str| Call { changes: &self.changes, operation: operation.to_owned() };
         let begun = of("call").run("call", &scope);
         let operation = scope.get("operation").and_then(|name| name.to_str()).unwrap_or_default();
@@ -79,31 +79,26 @@ fn data(decisions: &Decisions) -> [(&'static str, Value); 3] {
 /// What a server remembers between calls: `tick(NAME)` counts from 1, `recall(NAME)` and `remember(NAME, VALUE)`.
 fn memory() -> [(&'static str, Value); 3] {
     let memory = Arc::new(Mutex::new(HashMap::<String, Value>::new()));
-    let all = || {
+    let known = || {
         let memory = Arc::clone(&memory);
-        move |work: &mut dyn FnMut(&mut HashMap<String, Value>) -> Value| {
-            work(&mut memory.lock().expect("nothing panics while it holds the memory"))
+        move |name: String, how: &mut dyn FnMut(&mut Value)| {
+            let mut memory = memory.lock().expect("nothing panics while it holds the memory");
+            let value = memory.entry(name).or_default();
+            how(value);
+            value.clone()
         }
     };
-    let (ticked, recalled, remembered) = (all(), all(), all());
-    let tick = move |name: String| {
-        ticked(&mut |memory| {
-            let count = memory.get(&name).and_then(Value::as_i64).unwrap_or_default() + 1;
-            memory.insert(name.clone(), count.into());
-            count.into()
-        })
-    };
-    let recall = move |name: String| recalled(&mut |memory| memory.get(&name).cloned().unwrap_or_default());
-    let remember = move |name: String, value: Value| {
-        remembered(&mut |memory| {
-            memory.insert(name.clone(), value.clone());
-            value.clone()
-        })
-    };
+    let (ticked, recalled, remembered) = (known(), known(), known());
+    let count = |value: &mut Value| *value = (value.as_i64().unwrap_or_default() + 1).into();
     [
-        ("tick", Value::from_function(tick)),
-        ("recall", Value::from_function(recall)),
-        ("remember", Value::from_function(remember)),
+        ("tick", Value::from_function(move |name: String| ticked(name, &mut { count }))),
+        ("recall", Value::from_function(move |name: String| recalled(name, &mut |_| {}))),
+        (
+            "remember",
+            Value::from_function(move |name: String, new: Value| {
+                remembered(name, &mut |value| value.clone_from(&new))
+            }),
+        ),
     ]
 }
 

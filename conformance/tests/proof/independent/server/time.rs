@@ -32,7 +32,7 @@ fn timestamp(nanos: i128) -> jiff::Timestamp {
 pub(crate) struct Parts<'a> {
     /// `2026-03-01T12:00:00`
     pub(crate) moment: &'a str,
-    /// Digits of the fraction.
+    /// `.25`, or nothing.
     pub(crate) fraction: &'a str,
     /// `Z` or `+02:00`.
     pub(crate) zone: &'a str,
@@ -41,10 +41,11 @@ pub(crate) struct Parts<'a> {
 impl<'a> Parts<'a> {
     pub(crate) fn of(text: &'a str) -> Option<Self> {
         let (moment, rest) = text.split_at_checked("2026-03-01T12:00:00".len())?;
-        let (fraction, zone) = match rest.strip_prefix('.') {
-            Some(rest) => rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?),
-            None => ("", rest),
+        let end = match rest.strip_prefix('.') {
+            Some(rest) => 1 + rest.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?,
+            None => 0,
         };
+        let (fraction, zone) = rest.split_at(end);
         let is_zone = zone.eq_ignore_ascii_case("z") || has_form(zone, "+00:00") || has_form(zone, "-00:00");
         (has_form(moment, "0000-00-00T00:00:00") && is_zone).then_some(Self { moment, fraction, zone })
     }
@@ -70,6 +71,6 @@ pub(crate) fn parse(text: &str) -> Option<i128> {
         }
         None => 0,
     };
-    let nanos: i128 = format!("{:0<9}", &fraction[..fraction.len().min(9)]).parse().ok()?;
+    let nanos: i128 = format!("{:0<9.9}", fraction.trim_start_matches('.')).parse().ok()?;
     Some(utc - east * 1_000_000_000 + nanos)
 }

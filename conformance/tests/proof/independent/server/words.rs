@@ -1,7 +1,6 @@
 //! What expressions of rows may use beside the words of MiniJinja.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, LazyLock};
 
@@ -13,16 +12,9 @@ use super::address::{self, inet_aton};
 use super::time::{Parts, Time, east, parse};
 
 /// What ends a call: a rejection with `code` and `message`, or a response.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(super) struct End(pub(super) Value);
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
-    }
-}
-
-impl std::error::Error for End {}
 
 fn end(value: Value) -> Result<Value, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, "the call ends").with_source(End(value)))
@@ -197,12 +189,7 @@ pub(super) static WORDS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     words.add_filter("instant", |nanos: i128| Value::from(Serde(Time::from_nanos(nanos))));
     words.add_filter("moment", |value: Value| part(value, |parts| parts.moment.to_owned()));
     words.add_filter("zone", |value: Value| part(value, |parts| parts.zone.to_owned()));
-    words.add_filter("fraction", |value: Value| {
-        part(value, |parts| match parts.fraction {
-            "" => String::new(),
-            digits => format!(".{digits}"),
-        })
-    });
+    words.add_filter("fraction", |value: Value| part(value, |parts| parts.fraction.to_owned()));
     words.add_filter("json", |text: &str| {
         serde_json::from_str::<Json>(text).ok().map(|value| Value::from(Serde(value)))
     });
@@ -215,10 +202,6 @@ pub(super) static WORDS: LazyLock<Environment<'static>> = LazyLock::new(|| {
     words.add_filter("nulls", |body: Value| {
         let is_null = |name: &Value| body.get_item(name).is_ok_and(|value| value.is_none());
         body.try_iter().map(|names| names.filter(is_null).collect::<Vec<_>>())
-    });
-    words.add_filter("distinct", |list: Vec<Value>| {
-        let mut seen = HashSet::new();
-        list.into_iter().filter(|value| seen.insert(value.clone())).collect::<Vec<_>>()
     });
     words.add_filter("repeats", |list: Vec<Value>| {
         let mut seen = HashSet::new();

@@ -1,6 +1,6 @@
 //! The data behind the server: accounts, groups, instances and gateways, enough of each to make every clause visible.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use minijinja::Value as Known;
@@ -29,44 +29,6 @@ const HOUR: i128 = 3_600_000_000_000;
 const BEGIN: i128 = 1_709_280_000_000_000_000;
 
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Group {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-    pub(crate) created: Time,
-    pub(crate) updated: Time,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Instance {
-    pub(crate) id: i64,
-    pub(crate) offer: i64,
-    pub(crate) status: &'static str,
-    pub(crate) ip: IpAddr,
-    pub(crate) port: u16,
-    pub(crate) country: &'static str,
-    pub(crate) city: &'static str,
-    pub(crate) isp: i64,
-    pub(crate) expires: Option<Time>,
-    pub(crate) activated: Option<Time>,
-    pub(crate) capabilities: Value,
-    pub(crate) group: Option<i64>,
-    pub(crate) order: String,
-    pub(crate) password: String,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Account {
-    pub(crate) tokens: Vec<&'static str>,
-    pub(crate) links: Vec<&'static str>,
-    pub(crate) revoked: Vec<&'static str>,
-    pub(crate) whitelist: Vec<Ipv4Addr>,
-    pub(crate) verified: bool,
-    pub(crate) protocols: Vec<&'static str>,
-    pub(crate) groups: Vec<Group>,
-    pub(crate) instances: Vec<Instance>,
-}
-
-#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Gateway {
     #[serde(rename = "ip")]
     pub(crate) host: String,
@@ -75,61 +37,38 @@ pub(crate) struct Gateway {
 
 #[derive(Debug)]
 pub(crate) struct World {
-    pub(crate) accounts: Vec<Account>,
+    pub(crate) accounts: Vec<Value>,
     /// By region and protocol.
-    pub(crate) gateways: BTreeMap<(&'static str, &'static str), Vec<Gateway>>,
+    pub(crate) pools: BTreeMap<String, Vec<Gateway>>,
 }
 
 /// Position of the main account and of the second one.
 pub(crate) const MAIN_AT: usize = 0;
 pub(crate) const SECOND_AT: usize = 1;
 
+/// What names an account, its position, and of which kind it is.
+const CREDENTIALS: [(&str, usize, &str); 9] = [
+    (MAIN, MAIN_AT, "token"),
+    (LINK, MAIN_AT, "link"),
+    (REVOKED, MAIN_AT, "revoked"),
+    (SECOND, SECOND_AT, "token"),
+    (EMPTY, 2, "token"),
+    (NOT_WHITELISTED, 3, "token"),
+    (NOT_VERIFIED, 4, "token"),
+    (NOT_ENTITLED, 5, "token"),
+    (PARTLY, 6, "token"),
+];
+
 impl World {
     /// The data as rows know it.
     pub(crate) fn values(&self) -> [(&'static str, Known); 3] {
-        let accounts: Vec<Value> = self.accounts.iter().map(Account::value).collect();
-        let of = |at: usize, kind: &str, texts: &[&'static str]| -> Vec<Value> {
-            texts.iter().map(|text| json!({ "text": text, "account": at, "kind": kind })).collect()
-        };
-        let of_account = |(at, account): (usize, &Account)| {
-            [("token", &account.tokens), ("link", &account.links), ("revoked", &account.revoked)]
-                .map(|(kind, texts)| of(at, kind, texts))
-                .concat()
-        };
-        let credentials: Vec<Value> = self.accounts.iter().enumerate().flat_map(of_account).collect();
-        let pools = self
-            .gateways
-            .iter()
-            .map(|((region, protocol), gateways)| (format!("{region} {protocol}"), gateways));
-        let pools: BTreeMap<_, _> = pools.collect();
+        let credentials = CREDENTIALS
+            .map(|(text, account, kind)| json!({ "text": text, "account": account, "kind": kind }));
         [
-            ("accounts", Known::from(Serde(accounts))),
+            ("accounts", Known::from(Serde(&self.accounts))),
             ("credentials", Known::from(Serde(credentials))),
-            ("pools", Known::from(Serde(pools))),
+            ("pools", Known::from(Serde(&self.pools))),
         ]
-    }
-}
-
-impl Account {
-    fn value(&self) -> Value {
-        let orders: BTreeSet<_> = self.instances.iter().map(|instance| &instance.order).collect();
-        let ips: BTreeSet<_> = self.instances.iter().map(|instance| instance.ip).collect();
-        let groups: Vec<_> = self.groups.iter().map(|group| group.id).collect();
-        let instances = self.instances.iter().map(Instance::value);
-        json!({
-            "whitelist": self.whitelist, "verified": self.verified, "protocols": self.protocols, "groups": self.groups,
-            "group_ids": groups, "orders": orders, "ips": ips, "instances": instances.collect::<Vec<_>>(),
-        })
-    }
-}
-
-impl Instance {
-    fn value(&self) -> Value {
-        let mut value = json!(self);
-        value["v6"] = self.ip.is_ipv6().into();
-        value["network"] = network(self.ip).into();
-        value["at"] = self.activated.as_ref().map_or(0, |time| time.nanos as i64).into();
-        value
     }
 }
 
@@ -162,50 +101,43 @@ pub(crate) fn build(decisions: &Decisions) -> World {
         () if decisions.contains(&"small") => (12, 3),
         () => (430, 40),
     };
-    let here = vec![Ipv4Addr::LOCALHOST, Ipv4Addr::new(192, 0, 2, 10)];
-    let both = vec!["http", "socks5"];
-    let full =
-        Account { whitelist: here.clone(), verified: true, protocols: both.clone(), ..Account::default() };
-    let mut main = Account {
-        tokens: vec![MAIN],
-        links: vec![LINK],
-        revoked: vec![REVOKED],
-        groups: GROUPS
-            .iter()
-            .take(if is_tiny { 1 } else { 8 })
-            .enumerate()
-            .map(|(at, (id, name))| group(*id, name, at as i128))
-            .collect(),
-        instances: main_instances(wide, narrow),
-        ..full.clone()
-    };
+    let groups = &GROUPS[..if is_tiny { 1 } else { GROUPS.len() }];
+    let mut instances = main_instances(wide, narrow);
     // An instance is in a group of its account, or in none.
-    for instance in &mut main.instances {
-        instance.group = instance.group.filter(|id| main.groups.iter().any(|group| group.id == *id));
+    for instance in &mut instances {
+        if !groups.iter().any(|(id, _)| instance["group"] == *id) {
+            instance["group"] = Value::Null;
+        }
     }
-    let second = Account {
-        tokens: vec![SECOND],
-        groups: vec![group(44, "Second", 1), group(31, "Other", 5)],
-        instances: second_instances(if is_tiny { 2 } else { 30 }),
-        ..full.clone()
+    let groups = groups.iter().zip(0..).map(|((id, name), at)| group(*id, name, at));
+    let account = |groups: Vec<Value>, instances: Vec<Value>| {
+        json!({
+            "whitelist": ["127.0.0.1", "192.0.2.10"], "verified": true, "protocols": ["http", "socks5"],
+            "groups": groups, "instances": instances,
+        })
     };
-    let bare = |token| Account { tokens: vec![token], ..full.clone() };
+    let without = |name: &str, value: Value| {
+        let mut account = account(Vec::new(), Vec::new());
+        account[name] = value;
+        account
+    };
+    let second = second_instances(if is_tiny { 2 } else { 30 });
     let accounts = vec![
-        main,
-        second,
-        bare(EMPTY),
-        Account { whitelist: vec![Ipv4Addr::new(198, 51, 100, 77)], ..bare(NOT_WHITELISTED) },
-        Account { verified: false, ..bare(NOT_VERIFIED) },
-        Account { protocols: vec![], ..bare(NOT_ENTITLED) },
-        Account { protocols: vec!["http"], ..bare(PARTLY) },
+        account(groups.collect(), instances),
+        account(vec![group(44, "Second", 1), group(31, "Other", 5)], second),
+        account(Vec::new(), Vec::new()),
+        without("whitelist", json!(["198.51.100.77"])),
+        without("verified", json!(false)),
+        without("protocols", json!([])),
+        without("protocols", json!(["http"])),
     ];
-    World { accounts, gateways: gateways() }
+    World { accounts, pools: pools() }
 }
 
-fn group(id: i64, name: &str, at: i128) -> Group {
+fn group(id: i64, name: &str, at: i128) -> Value {
     let created = BEGIN - at * 37 * HOUR;
     let updated = created + at * HOUR + 250_000_000 * (at % 3);
-    Group { id, name: name.into(), created: Time::from_nanos(created), updated: Time::from_nanos(updated) }
+    json!({ "id": id, "name": name, "created": Time::from_nanos(created), "updated": Time::from_nanos(updated) })
 }
 
 /// Address `at` of the main account, IPv4.
@@ -218,7 +150,7 @@ pub(crate) fn v6(at: usize) -> IpAddr {
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0xab, 0, 0, 0, 0xcd00, at as u16 + 1))
 }
 
-fn main_instances(wide: usize, narrow: usize) -> Vec<Instance> {
+fn main_instances(wide: usize, narrow: usize) -> Vec<Value> {
     let addresses = (0..wide).map(v4).chain((0..narrow).map(v6));
     let mut instances = Vec::new();
     for (at, ip) in addresses.enumerate() {
@@ -230,7 +162,7 @@ fn main_instances(wide: usize, narrow: usize) -> Vec<Instance> {
     instances
 }
 
-fn second_instances(count: usize) -> Vec<Instance> {
+fn second_instances(count: usize) -> Vec<Value> {
     let mut instances = Vec::new();
     for at in 0..count {
         let ip = match at {
@@ -244,15 +176,15 @@ fn second_instances(count: usize) -> Vec<Instance> {
         let ports: &[u16] = if at < 3 { &[9090, 9091] } else { &[8080, 9090] };
         for port in ports {
             let mut held = instance(instances.len(), at, ip, *port, "SO-7700");
-            held.id += 500_000;
-            held.group = (at % 2 == 0).then_some(44);
+            held["id"] = (held["id"].as_i64().unwrap_or_default() + 500_000).into();
+            held["group"] = (at % 2 == 0).then_some(44).into();
             instances.push(held);
         }
     }
     instances
 }
 
-fn instance(number: usize, address: usize, ip: IpAddr, port: u16, orders: &str) -> Instance {
+fn instance(number: usize, address: usize, ip: IpAddr, port: u16, orders: &str) -> Value {
     let (country, city) = PLACES[address % PLACES.len()];
     let status = match number % 10 {
         3 => "provisioning",
@@ -268,22 +200,15 @@ fn instance(number: usize, address: usize, ip: IpAddr, port: u16, orders: &str) 
     let is_activated = status != "provisioning" && !(status == "failed" && number.is_multiple_of(3));
     // Some ids can't be told apart by a reader that takes them for floating-point numbers.
     let id = 1000 + number as i64 + if number % 40 < 4 { 9_007_199_254_740_992 } else { 0 };
-    Instance {
-        id,
-        offer: 70 + (number % 6) as i64,
-        status,
-        ip,
-        port,
-        country,
-        city,
-        isp: 1 + (number % 2) as i64,
-        expires: (!number.is_multiple_of(11)).then(|| Time::from_nanos(activated + 720 * HOUR)),
-        activated: is_activated.then(|| Time::from_nanos(activated)),
-        capabilities: capabilities(number),
-        group: (number % 3 != 2).then(|| GROUPS[number % 7].0),
-        order: format!("{orders}-{:04}", 1 + number % 12),
-        password: format!("pw-Secret{:05}x", number * 7919 % 99_991),
-    }
+    let expires = (!number.is_multiple_of(11)).then(|| Time::from_nanos(activated + 720 * HOUR));
+    json!({
+        "id": id, "offer": 70 + number % 6, "status": status, "ip": ip, "v6": ip.is_ipv6(), "network": network(ip),
+        "port": port, "country": country, "city": city, "isp": 1 + number % 2, "expires": expires,
+        "activated": is_activated.then(|| Time::from_nanos(activated)), "at": if is_activated { activated } else { 0 },
+        "capabilities": capabilities(number), "group": (number % 3 != 2).then(|| GROUPS[number % 7].0),
+        "order": format!("{orders}-{:04}", 1 + number % 12),
+        "password": format!("pw-Secret{:05}x", number * 7919 % 99_991),
+    })
 }
 
 fn capabilities(number: usize) -> Value {
@@ -299,7 +224,7 @@ fn capabilities(number: usize) -> Value {
     }
 }
 
-fn gateways() -> BTreeMap<(&'static str, &'static str), Vec<Gateway>> {
+fn pools() -> BTreeMap<String, Vec<Gateway>> {
     let mut all = BTreeMap::new();
     for (protocol, base) in [("http", 20_000), ("socks5", 40_000)] {
         for (at, (region, count)) in
@@ -313,9 +238,9 @@ fn gateways() -> BTreeMap<(&'static str, &'static str), Vec<Gateway>> {
                 };
                 Gateway { host, port: (base + at * 1000 + number) as u16 }
             };
-            all.insert((*region, protocol), (0..*count).map(gateway).collect::<Vec<_>>());
+            all.insert(format!("{region} {protocol}"), (0..*count).map(gateway).collect::<Vec<_>>());
         }
-        let of = |region| all[&(region, protocol)].clone();
+        let of = |region| all[&format!("{region} {protocol}")].clone();
         let (usa, deu, scarce) = (of("USA"), of("DEU"), of(SCARCE));
         let mut global = Vec::new();
         for (at, gateway) in usa.iter().enumerate() {
@@ -323,7 +248,7 @@ fn gateways() -> BTreeMap<(&'static str, &'static str), Vec<Gateway>> {
             global.extend(deu.get(at).cloned());
             global.extend(scarce.get(at).cloned());
         }
-        all.insert(("GLOBAL", protocol), global);
+        all.insert(format!("GLOBAL {protocol}"), global);
     }
     all
 }
