@@ -38,7 +38,6 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
     let keys = sample.tokens.list().map(|token| token.key).into_iter();
     let protocols: BTreeSet<_> = sample.gateways.keys().map(|(_, protocol)| protocol).collect();
     let pools = sample.gateways.iter().map(|((region, protocol), gateways)| {
-        let gateways: Vec<String> = gateways.iter().map(|(host, port)| endpoint(host, *port)).collect();
         json!({ "region": region, "protocol": protocol, "gateways": gateways })
     });
     let facts = json!({
@@ -54,10 +53,6 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
         "pools": pools.collect::<Vec<_>>(),
     });
     template.render_str(include_str!("facts.toml.jinja"), Value::from(Serde(facts)))
-}
-
-fn endpoint(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 fn texts<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> Vec<String> {
