@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The service behind the edge. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Service {
     repository: Arc<dyn Repository>,
     clock: Clock,

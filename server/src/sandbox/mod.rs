@@ -49,7 +49,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use self::{
     description::{Description, TokenDescription},
-    tokens::{ParseTokensError, SandboxTokens},
+    tokens::SandboxTokens,
 };
 use crate::{
     Config, RunningServer, StartError,
