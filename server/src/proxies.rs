@@ -39,11 +39,6 @@ impl FromIterator<ProxyNet> for TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Whether no proxy is declared.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether `ip` is one of them.
     pub fn contains(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();

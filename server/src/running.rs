@@ -154,8 +154,8 @@ pub(crate) fn serve_api(
         body_timeout: config.body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let service = Service::new(Arc::clone(&store) as _).with_clock(clock.clone());
-    let service = service.observed_by(Arc::clone(&metrics) as _);
+    let observer = Some(Arc::clone(&metrics) as _);
+    let service = Service { repository: Arc::clone(&store) as _, clock: clock.clone(), observer };
     let context = Context { service, admission: Arc::new(admission) };
     let mut tasks = JoinSet::new();
     if let Some(kept_for) = config.request_id_retention {
