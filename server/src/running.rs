@@ -136,44 +136,34 @@ pub(crate) fn serve_api(
     config: Config,
     clock: Clock,
 ) -> Result<RunningServer, StartError> {
-    let Config {
-        listen,
-        store,
-        body_timeout,
-        connection_timeout,
-        tls,
-        trusted_proxies,
-        rates,
-        max_in_flight,
-        admin,
-        request_id_retention,
-    } = config;
+    let (store, proxies) = (config.store, config.trusted_proxies);
     let metrics = Arc::new(Metrics::new(sallyport_contract::operations()));
     let draining = Arc::new(AtomicBool::new(false));
     let limit = |each: usize| {
-        let total = max_in_flight.saturating_mul(each);
+        let total = config.max_in_flight.saturating_mul(each);
         connections::Limit { total, of_connection: (total / 32).max(CONNECTION_BYTES).min(total) }
     };
     let (bodies, responses) = (limit(body::MAX_BYTES), limit(RESPONSE_BYTES));
-    let connections = Arc::new(Connections::new(bodies, responses, trusted_proxies.clone()));
+    let connections = Arc::new(Connections::new(bodies, responses, proxies.clone()));
     let admission = AdmissionControl {
-        proxies: trusted_proxies,
-        is_encrypted: tls.is_some(),
-        rate_limits: RateLimits::new(rates),
-        work: Semaphore::new(max_in_flight.min(Semaphore::MAX_PERMITS)),
+        proxies,
+        is_encrypted: config.tls.is_some(),
+        rate_limits: RateLimits::new(config.rates),
+        work: Semaphore::new(config.max_in_flight.min(Semaphore::MAX_PERMITS)),
         connections: Arc::clone(&connections),
-        body_timeout,
+        body_timeout: config.body_timeout,
         metrics: Arc::clone(&metrics),
     };
-    let service = Service::new(Arc::clone(&store) as _).with_clock(clock.clone());
-    let service = service.observed_by(Arc::clone(&metrics) as _);
+    let observer = Some(Arc::clone(&metrics) as _);
+    let service = Service { repository: Arc::clone(&store) as _, clock: clock.clone(), observer };
     let context = Context { service, admission: Arc::new(admission) };
     let mut tasks = JoinSet::new();
-    if let Some(kept_for) = request_id_retention {
+    if let Some(kept_for) = config.request_id_retention {
         tasks.spawn(retention::retain(Arc::clone(&store), kept_for, clock));
     }
     // The operator's address first: if it is in use, no request has been accepted yet.
-    let admin = admin
+    let admin = config
+        .admin
         .map(|address| {
             let api = admin::api().map_err(StartError::Api)?;
             let (metrics, connections) = (Arc::clone(&metrics), Arc::clone(&connections));
@@ -181,7 +171,7 @@ pub(crate) fn serve_api(
             serve(api, context, address, None)
         })
         .transpose()?;
-    let server = serve(api, context, listen, tls.as_ref().map(Identity::config))?;
+    let server = serve(api, context, config.listen, config.tls.as_ref().map(Identity::config))?;
     let addresses = [Some(server.local_addr()), admin.as_ref().map(HttpServer::local_addr)];
     let ports: Vec<_> = addresses.iter().flatten().map(SocketAddr::port).collect();
     // rustls reads little at once.
@@ -190,7 +180,7 @@ pub(crate) fn serve_api(
         tracing::warn!(%error, "cannot limit the receive buffers of connections");
     }
     let report = move |open, closed| metrics.connections_checked(open, closed);
-    tasks.spawn(connections::monitor(connections, ports, connection_timeout, report));
+    tasks.spawn(connections::monitor(connections, ports, config.connection_timeout, report));
     Ok(RunningServer { server, admin, tasks, draining })
 }
 

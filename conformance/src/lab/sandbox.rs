@@ -9,7 +9,7 @@ use super::proxy::Proxy;
 use super::scenario::{ScenarioError, Scenarios};
 use super::stack::Lab;
 use crate::contract::Contract;
-use crate::embedded::{ReferenceError, sandbox_target};
+use crate::embedded::{self, ReferenceError};
 use crate::target::Target;
 
 /// The embedded server with sample data and a lab in front of it, for tests of code that calls the service.
@@ -110,7 +110,7 @@ impl Sandbox {
         let other = |error: &dyn std::fmt::Display| SandboxError::Lab(error.to_string());
         let contract = Contract::embedded().map_err(|error| other(&error))?;
         let server = Server::start_with(tokens, |config| config).await.map_err(ReferenceError::from)?;
-        let target = sandbox_target(&server).map_err(ReferenceError::from)?;
+        let target = embedded::target(&server.base_url(), server.sample())?;
         let backend = Backend::new(contract, &target).map_err(|error| other(&error))?;
         let journal = Arc::new(Journal::default());
         let lab = layers(Lab::new(backend)).scenarios(&scenarios).journal(&journal);

@@ -150,13 +150,13 @@ impl BareStatement {
                 let db = Arc::clone(db);
                 // On another thread, as every question that may block.
                 let digest = token.digest();
-                let search = move || rows(&db.lock().unwrap(), digest.as_bytes(), wanted, page_size);
+                let search = move || rows(&db.lock().unwrap(), &digest.0, wanted, page_size);
                 tokio::task::spawn_blocking(search).await.unwrap()
             }
             Self::Postgres(client, statement) => {
                 let ips: Vec<Vec<u8>> = octets.map(|it| it.to_vec()).collect();
                 let (lowest, highest) = (vec![0_i32; ips.len()], vec![i32::from(u16::MAX); ips.len()]);
-                let digest = token.digest().as_bytes().to_vec();
+                let digest = token.digest().0.to_vec();
                 let rows = client
                     .query(&*statement, &[&digest, &i64::from(page_size), &0_i64, &ips, &lowest, &highest])
                     .await

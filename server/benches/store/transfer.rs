@@ -22,7 +22,7 @@ pub(crate) async fn bench(backend: &Backend, size: u64) -> Token {
     let begun = Instant::now();
     let loaded = import(store.as_ref(), file).await.unwrap();
     let seconds = begun.elapsed().as_secs_f64();
-    assert_eq!(loaded[RecordKind::Instance], size);
+    assert_eq!(loaded[RecordKind::Instance as usize], size);
     figure(
         backend.name,
         "import, instances a second",

@@ -26,7 +26,6 @@ use crate::{
 /// A server whose storage takes longer than this to respond is not ready.
 const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 
-#[derive(Debug)]
 pub(crate) struct Admin {
     pub(crate) metrics: Arc<Metrics>,
     /// The store itself: the metrics must not count the queries of these pages.
@@ -41,14 +40,8 @@ pub(crate) fn api() -> Result<ApiDescription<Admin>, String> {
     let mut api = ApiDescription::new();
     for path in ["/healthz", "/readyz", "/metrics", "/docs"] {
         let page = move |rqctx: RequestContext<Admin>| async move { respond(&rqctx, path).await };
-        let page = ApiEndpoint::new(
-            path.to_owned(),
-            page,
-            Method::GET,
-            "application/json",
-            path,
-            ApiEndpointVersions::All,
-        );
+        let (name, all) = (path.to_owned(), ApiEndpointVersions::All);
+        let page = ApiEndpoint::new(name, page, Method::GET, "application/json", path, all);
         api.register(page.visible(false)).map_err(|error| error.to_string())?;
     }
     Ok(api)
@@ -91,7 +84,7 @@ async fn unready(admin: &Admin) -> Option<&'static str> {
         return Some("draining");
     }
     // The same query as for callers, for a token that nobody has: no token is known whose digest is zero.
-    let query = Lists::<StaticGroup>::items(&*admin.store, TokenDigest::from_bytes([0; 32]), Vec::new());
+    let query = Lists::<StaticGroup>::items(&*admin.store, TokenDigest([0; 32]), Vec::new());
     match tokio::time::timeout(STORAGE_TIMEOUT, query).await {
         Ok(Ok(_)) => None,
         Ok(Err(error)) => {

@@ -160,5 +160,5 @@ pub(super) fn describe_sandbox(sandbox: &Sandbox) -> Vec<String> {
 }
 
 fn described_counts(counts: &RecordCounts) -> String {
-    RecordKind::ALL.map(|kind| counted(counts[kind], kind.noun())).join(", ")
+    RecordKind::ALL.map(|kind| counted(counts[kind as usize], kind.noun())).join(", ")
 }

@@ -76,14 +76,16 @@ impl<const VERB: usize> FromArgMatches for OfKind<VERB> {
 
 /// Selects records.
 #[derive(Args)]
-struct Conditions {
+struct Selected {
+    #[command(flatten)]
+    database: Database,
     /// Select only records whose field has this value; given several times, all must hold.
     #[arg(long = "where", value_name = "FIELD=VALUE")]
     conditions: Vec<String>,
 }
 
-impl Conditions {
-    fn parse(&self, kind: RecordKind) -> Result<Vec<Condition>, Failure> {
+impl Selected {
+    fn conditions(&self, kind: RecordKind) -> Result<Vec<Condition>, Failure> {
         self.conditions.iter().map(|text| Condition::parse(kind, text).map_err(wrong_argument)).collect()
     }
 }
@@ -93,29 +95,20 @@ fn wrong_argument(error: impl std::fmt::Display) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-/// Arguments of `list`.
-#[derive(Args)]
-struct List {
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    conditions: Conditions,
-}
-
 fn list_command(kind: RecordKind, command: clap::Command) -> clap::Command {
     let fields = kind.fields().iter().filter(|field| field.form.can_be_condition());
     let width = fields.clone().map(|field| field.name.len()).max().unwrap_or(0);
     let lines: String = fields.map(|field| format!("\n  {:<width$}  {}", field.name, field.help)).collect();
     let example = example(kind, LIST);
-    List::augment_args(command)
+    Selected::augment_args(command)
         .about(format!("List each {} as a line of JSON, without secrets", kind.noun()))
         .after_help(format!("Fields for --where:{lines}\n\nExample:\n  {example}"))
 }
 
 pub(super) async fn list(OfKind { kind, arguments }: OfKind<LIST>) -> Result<(), Failure> {
-    let List { database, conditions } = List::from_arg_matches(&arguments)?;
-    let conditions = conditions.parse(kind)?;
-    let (store, output) = (database.open().await?, BufWriter::new(io::stdout()));
+    let selected = Selected::from_arg_matches(&arguments)?;
+    let conditions = selected.conditions(kind)?;
+    let (store, output) = (selected.database.open().await?, BufWriter::new(io::stdout()));
     match store.list(kind, conditions, output).await {
         Err(RegistryError::Output(error)) => ignore_closed_pipe(error),
         listed => Ok(listed?),
@@ -181,7 +174,9 @@ fn record(kind: RecordKind, fields: &[(&'static Field, String)]) -> Result<Recor
         Ok((field.name, field.parse(text).map_err(wrong_argument)?))
     };
     let fields = fields.iter().map(value).collect::<Result<Vec<_>, Failure>>()?;
-    Record::from_fields(kind, fields).map_err(wrong_argument)
+    let mut record = Record::new(kind, fields);
+    record.derive().map_err(wrong_argument)?;
+    Ok(record)
 }
 
 /// The records on standard input: JSON objects, one after another.
@@ -199,12 +194,11 @@ fn records_from_input(kind: RecordKind) -> Result<Vec<Record>, Failure> {
             Failure::Failed(format!("record {number}, line {line}, column {column}: {}", reason(&error)))
         })?);
     }
-    match records.is_empty() {
-        true => {
-            Err(Failure::Usage("expected flags for the fields, or JSON records on standard input".to_owned()))
-        }
-        false => Ok(records),
+    if records.is_empty() {
+        let line = "expected flags for the fields, or JSON records on standard input";
+        return Err(Failure::Usage(line.to_owned()));
     }
+    Ok(records)
 }
 
 const MAX_PASSWORD_BYTES: u64 = 4096;
@@ -231,17 +225,6 @@ fn password(file: &Path) -> Result<String, Failure> {
     }
 }
 
-/// Arguments of `remove`, beside the keys and what happens to dependents.
-#[derive(Args)]
-struct Remove {
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    conditions: Conditions,
-    #[command(flatten)]
-    confirmation: Confirmation,
-}
-
 const WITH_DATA: &str = "with-data";
 const UNGROUP: &str = "ungroup";
 
@@ -249,7 +232,7 @@ fn remove_command(kind: RecordKind, command: clap::Command) -> clap::Command {
     let (noun, name) = (kind.noun(), kind.name());
     let help = format!("Remove the record that this names, as `server list {name}` shows it, or several");
     let keys = Arg::new("keys").value_name(key_names(kind)).num_args(1..);
-    let command = Remove::augment_args(command)
+    let command = Confirmation::augment_args(Selected::augment_args(command))
         .about(format!("Remove each {noun} that is named or that meets all conditions, all or none"))
         .arg(keys.conflicts_with("conditions").help(help));
     let (name, help) = match kind {
@@ -269,12 +252,13 @@ fn key_names(kind: RecordKind) -> String {
 }
 
 pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result<(), Failure> {
-    let Remove { database, conditions, confirmation } = Remove::from_arg_matches(&arguments)?;
+    let selected = Selected::from_arg_matches(&arguments)?;
+    let confirmation = Confirmation::from_arg_matches(&arguments)?;
     let is_set = |name| arguments.try_get_one::<bool>(name).ok().flatten().is_some_and(|is_set| *is_set);
     let dependents = Dependents { with_data: is_set(WITH_DATA), ungroup: is_set(UNGROUP) };
     let keys = arguments.try_get_many::<String>("keys").ok().flatten();
     let keys: Vec<String> = keys.into_iter().flatten().cloned().collect();
-    let conditions = conditions.parse(kind)?;
+    let conditions = selected.conditions(kind)?;
     let names = kind.named_by();
     let mut keys: Vec<_> = keys.chunks(names.len()).collect();
     keys.sort();
@@ -302,7 +286,7 @@ pub(super) async fn remove(OfKind { kind, arguments }: OfKind<REMOVE>) -> Result
             return Err(Failure::Usage(expected));
         }
     };
-    let store = database.open().await?;
+    let store = selected.database.open().await?;
     if !confirmation.yes {
         let words = store.removal(kind, selection, dependents).await?;
         return confirmation.require(&format!("remove {words}"));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{
-    Args, Subcommand,
+    Subcommand,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use jiff::{Span, SpanRelativeTo, Timestamp};
@@ -26,57 +26,45 @@ Examples:
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Issue a token and print it once; only its hash is stored.
-    Issue(Issue),
+    Issue {
+        /// Issue the token for this account.
+        #[arg(long, value_name = "NAME")]
+        account: String,
+        /// Issue a token of this kind: `api` for every operation, `link` for extraction only.
+        #[arg(long, value_parser = kind(), default_value = TokenKind::Api.name())]
+        kind: TokenKind,
+        /// Let the token expire at this time, for example 2027-01-01T00:00:00Z [default: never]
+        #[arg(long, value_name = "TIME|never", value_parser = end)]
+        expires: Option<End>,
+        #[command(flatten)]
+        database: Database,
+    },
     /// Issue a token that replaces another, of the same account and kind, and print it once.
-    Rotate(Rotate),
+    Rotate {
+        /// Number of the old token, as `server list token` shows it.
+        // Not parsed by clap, whose error would quote a token that was passed here by mistake.
+        number: String,
+        /// Keep the old token valid for this time, unless it expires before; 0 revokes it at once.
+        #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
+        overlap: Duration,
+        /// Let the new token expire at this time, in RFC 3339 [default: never; required if the old token expires]
+        #[arg(long, value_name = "TIME|never", value_parser = end)]
+        expires: Option<End>,
+        #[command(flatten)]
+        database: Database,
+        #[command(flatten)]
+        confirmation: Confirmation,
+    },
     /// Revoke tokens by number, all or none; they are rejected from the next call on.
-    Revoke(Revoke),
-}
-
-/// Arguments of `issue`.
-#[derive(Args)]
-pub(super) struct Issue {
-    /// Issue the token for this account.
-    #[arg(long, value_name = "NAME")]
-    account: String,
-    /// Issue a token of this kind: `api` for every operation, `link` for extraction only.
-    #[arg(long, value_parser = kind(), default_value = TokenKind::Api.name())]
-    kind: TokenKind,
-    /// Let the token expire at this time, for example 2027-01-01T00:00:00Z [default: never]
-    #[arg(long, value_name = "TIME|never", value_parser = end)]
-    expires: Option<End>,
-    #[command(flatten)]
-    database: Database,
-}
-
-/// Arguments of `rotate`.
-#[derive(Args)]
-pub(super) struct Rotate {
-    /// Number of the old token, as `server list token` shows it.
-    // Not parsed by clap, whose error would quote a token that was passed here by mistake.
-    number: String,
-    /// Keep the old token valid for this time, unless it expires before; 0 revokes it at once.
-    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "24h")]
-    overlap: Duration,
-    /// Let the new token expire at this time, in RFC 3339 [default: never; required if the old token expires]
-    #[arg(long, value_name = "TIME|never", value_parser = end)]
-    expires: Option<End>,
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    confirmation: Confirmation,
-}
-
-/// Arguments of `revoke`.
-#[derive(Args)]
-pub(super) struct Revoke {
-    /// Numbers of the tokens, as `server list token` shows them.
-    #[arg(required = true, value_name = "NUMBER")]
-    numbers: Vec<String>,
-    #[command(flatten)]
-    database: Database,
-    #[command(flatten)]
-    confirmation: Confirmation,
+    Revoke {
+        /// Numbers of the tokens, as `server list token` shows them.
+        #[arg(required = true, value_name = "NUMBER")]
+        numbers: Vec<String>,
+        #[command(flatten)]
+        database: Database,
+        #[command(flatten)]
+        confirmation: Confirmation,
+    },
 }
 
 /// Prints a new token, the only time that it is shown.
@@ -94,12 +82,19 @@ fn words(ids: &[Id]) -> String {
 
 pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Issue(Issue { account, kind, expires, database }) => {
+        Command::Issue { account, kind, expires, database } => {
             let expires = if let Some(End::At(end)) = expires { Some(end) } else { None };
             print(database.open().await?.issue_token(&account, kind, expires).await?)
         }
-        Command::Rotate(arguments) => rotate(arguments).await,
-        Command::Revoke(Revoke { numbers, database, confirmation }) => {
+        Command::Rotate { number, overlap, expires, database, confirmation } => {
+            let old = id(&number)?;
+            if overlap.is_zero() {
+                confirmation.require(&format!("revoke token {} at once", old.get()))?;
+            }
+            let end = expires.unwrap_or(End::AsBefore);
+            print(database.open().await?.rotate_token(old, overlap, end).await?)
+        }
+        Command::Revoke { numbers, database, confirmation } => {
             let mut ids = numbers.iter().map(|text| id(text)).collect::<Result<Vec<_>, _>>()?;
             ids.sort();
             ids.dedup();
@@ -117,19 +112,14 @@ pub(super) async fn execute(command: Command) -> Result<(), Failure> {
     }
 }
 
-async fn rotate(arguments: Rotate) -> Result<(), Failure> {
-    let Rotate { number, overlap, expires, database, confirmation } = arguments;
-    let old = id(&number)?;
-    if overlap.is_zero() {
-        confirmation.require(&format!("revoke token {} at once", old.get()))?;
+/// Parses a time in the future, or none.
+fn end(text: &str) -> Result<End, &'static str> {
+    match text.parse::<Timestamp>() {
+        _ if text == "never" => Ok(End::Never),
+        Err(_) => Err("expected a time with its zone, for example 2027-01-01T00:00:00Z"),
+        Ok(time) if time <= Timestamp::now() => Err("expected a time in the future"),
+        Ok(time) => Ok(End::At(time)),
     }
-    let end = expires.unwrap_or(End::AsBefore);
-    print(database.open().await?.rotate_token(old, overlap, end).await?)
-}
-
-/// A time in the future, or none.
-fn end(text: &str) -> Result<End, String> {
-    if text == "never" { Ok(End::Never) } else { future(text).map(End::At) }
 }
 
 /// Parses the number of a token.
@@ -139,23 +129,12 @@ fn id(text: &str) -> Result<Id, Failure> {
     })
 }
 
-/// Parses a time in the future.
-fn future(text: &str) -> Result<Timestamp, String> {
-    let time: Timestamp = text
-        .parse()
-        .map_err(|_| "expected a time with its zone, for example 2027-01-01T00:00:00Z".to_owned())?;
-    if time <= Timestamp::now() { Err("expected a time in the future".to_owned()) } else { Ok(time) }
-}
-
 /// Parses a duration, in which a day has 24 hours.
-fn duration(text: &str) -> Result<Duration, String> {
-    if text == "0" {
-        return Ok(Duration::ZERO);
-    }
-    let wrong = || "expected a duration, for example 24h, 90m, 7d or 0".to_owned();
-    let span: Span = text.parse().map_err(|_| wrong())?;
-    let length = span.to_duration(SpanRelativeTo::days_are_24_hours()).map_err(|_| wrong())?;
-    Duration::try_from(length).map_err(|_| wrong())
+fn duration(text: &str) -> Result<Duration, &'static str> {
+    let span: Option<Span> = if text == "0" { Some(Span::new()) } else { text.parse().ok() };
+    let length = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    let length = length.and_then(|length| length.try_into().ok());
+    length.ok_or("expected a duration, for example 24h, 90m, 7d or 0")
 }
 
 /// Parses a kind of token. `--help` lists them.

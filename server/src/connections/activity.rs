@@ -9,8 +9,8 @@ pub(super) struct Activity {
     requests: u32,
     /// Responses that are not sent in full.
     responses: u32,
-    /// Bytes of those responses that have no reservation.
-    unreserved: usize,
+    /// Bytes of those responses that are not reserved in the budget.
+    pub(super) unreserved: usize,
     /// When the connection became idle or, while responses are being sent, when the last one was sent in full.
     since: Duration,
 }
@@ -29,11 +29,6 @@ impl Activity {
         if self.requests == 0 && self.responses == 0 {
             self.since = now;
         }
-    }
-
-    /// Bytes of responses being sent that are not reserved in the budget.
-    pub(super) const fn unreserved(&self) -> usize {
-        self.unreserved
     }
 
     /// Counts a response that is being sent, with its bytes that are not reserved in the budget.

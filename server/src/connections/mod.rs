@@ -117,7 +117,8 @@ impl Connections {
     }
 
     fn set_clock(&self, now: Duration) {
-        self.shared.now.store(millis(now), Ordering::Relaxed);
+        let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.shared.now.store(millis, Ordering::Relaxed);
     }
 
     /// Removes connections that are not in use and for which `exists` is false.
@@ -160,7 +161,7 @@ impl Connection {
     /// The bytes of a response, counted until they are sent.
     pub(crate) fn send(self: &Arc<Self>, bytes: Vec<u8>) -> Result<Bytes, BudgetExceeded> {
         let mut activity = self.activity();
-        if activity.unreserved() + bytes.len() <= MAX_UNRESERVED {
+        if activity.unreserved + bytes.len() <= MAX_UNRESERVED {
             activity.response_begun(bytes.len(), self.shared.now());
             drop(activity);
             return Ok(self.counted(bytes, None));
@@ -228,10 +229,6 @@ impl Drop for ResponseUnderWay {
         let unreserved = if self.reservation.is_some() { 0 } else { self.bytes.len() };
         self.connection.activity().response_sent(unreserved, now);
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

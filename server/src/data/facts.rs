@@ -17,9 +17,6 @@ use crate::domain::address::Address;
 /// The configuration in the folder. Its keys are those of `[facts]` of the suite's configuration.
 pub const CONFIGURATION: &str = "conformance.toml";
 
-/// Maximum number of orders and of foreign addresses in the configuration; more would not help a tester.
-const MAX_LISTED: usize = 20;
-
 /// Writes the facts to a new folder that only its owner can read: the configuration names a file for each token.
 pub fn write(folder: &Path, sample: &Sample) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
@@ -39,17 +36,15 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
     template.set_syntax(SyntaxConfig::builder().trim_blocks(true).keep_trailing_newline(true).build()?);
     template.add_filter("json", |value: Value| json!(value).to_string());
     let keys = sample.tokens.list().map(|token| token.key).into_iter();
-    let orders = sample.orders.iter().take(MAX_LISTED);
     let protocols: BTreeSet<_> = sample.gateways.keys().map(|(_, protocol)| protocol).collect();
     let pools = sample.gateways.iter().map(|((region, protocol), gateways)| {
-        let gateways: Vec<String> = gateways.iter().map(|(host, port)| endpoint(host, *port)).collect();
         json!({ "region": region, "protocol": protocol, "gateways": gateways })
     });
     let facts = json!({
         "keys": keys.filter(|key| !matches!(*key, "api-key" | "expired-api-key")).collect::<Vec<_>>(),
         "groups": sample.groups,
-        "orders": orders.map(|(number, addresses)| json!({ "number": number, "addresses": texts(addresses) })).collect::<Vec<_>>(),
-        "foreign_addresses": texts(sample.foreign_addresses.iter().take(MAX_LISTED)),
+        "orders": sample.orders.iter().map(|(number, addresses)| json!({ "number": number, "addresses": texts(addresses) })).collect::<Vec<_>>(),
+        "foreign_addresses": texts(&sample.foreign_addresses),
         "foreign_order": sample.foreign_order,
         "foreign_group": sample.foreign_group,
         "shared_addresses": texts(sample.shared_addresses.first()),
@@ -58,10 +53,6 @@ fn configuration(sample: &Sample) -> Result<String, minijinja::Error> {
         "pools": pools.collect::<Vec<_>>(),
     });
     template.render_str(include_str!("facts.toml.jinja"), Value::from(Serde(facts)))
-}
-
-fn endpoint(host: &str, port: u16) -> String {
-    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 fn texts<'a>(addresses: impl IntoIterator<Item = &'a Address>) -> Vec<String> {

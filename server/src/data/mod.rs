@@ -1,6 +1,5 @@
 //! Data in and out: sample data, imports.
 
-#[cfg(feature = "admin")]
 pub mod facts;
 #[cfg(feature = "admin")]
 pub mod import;

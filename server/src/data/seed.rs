@@ -10,12 +10,9 @@ use crate::{
 /// Why the sample data was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SeedError {
-    /// Names or numbers of the sample data already exist.
-    #[error("the database has data that conflicts with the sample data ({first}); nothing was changed")]
-    Present {
-        /// The first conflict.
-        first: String,
-    },
+    /// Names or numbers of the sample data already exist, of which this says the first.
+    #[error("the database has data that conflicts with the sample data ({0}); nothing was changed")]
+    Present(String),
     /// The storage failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -34,9 +31,9 @@ pub(crate) async fn seed_with(
     let (mut sample, records) = sample::make(token)?;
     let lines = (1..).zip(records).map(|(number, record)| Ok(Line { number, bytes: 0, record: Ok(record) }));
     sample.loaded = store.load(lines).await.map_err(|error| match error {
-        LoadError::Rejected(bad) => SeedError::Present {
-            first: bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default(),
-        },
+        LoadError::Rejected(bad) => {
+            SeedError::Present(bad.lines.into_iter().next().map(|(_, reason)| reason).unwrap_or_default())
+        }
         LoadError::Input(error) => StoreError::Internal(error.to_string()).into(),
         LoadError::Store(error) => error.into(),
     })?;

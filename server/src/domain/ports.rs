@@ -70,7 +70,7 @@ pub enum Query {
 }
 
 /// Counts queries.
-pub trait Observer: std::fmt::Debug + Send + Sync + 'static {
+pub trait Observer: Send + Sync + 'static {
     /// A query has returned after this time.
     fn queried(&self, query: Query, time: Duration, has_failed: bool);
 }

@@ -15,27 +15,18 @@ use super::{
 };
 
 /// The service behind the edge. Cheap to clone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Service {
-    repository: Arc<dyn Repository>,
-    clock: Clock,
-    observer: Option<Arc<dyn Observer>>,
+    pub(crate) repository: Arc<dyn Repository>,
+    pub(crate) clock: Clock,
+    /// Counts the queries.
+    pub(crate) observer: Option<Arc<dyn Observer>>,
 }
 
 impl Service {
     /// A service on the data of `repository`.
     pub fn new(repository: Arc<dyn Repository>) -> Self {
         Self { repository, clock: Clock::system(), observer: None }
-    }
-
-    /// The same service with another clock.
-    pub(crate) fn with_clock(self, clock: Clock) -> Self {
-        Self { clock, ..self }
-    }
-
-    /// The same service, whose queries are counted.
-    pub(crate) fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
-        Self { observer: Some(observer), ..self }
     }
 
     /// The result of a query, or the rejection for its failure, which is logged with its details.

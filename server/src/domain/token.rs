@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::named;
 
 /// A token as its owner holds it. It has no `Display`, its `Debug` says nothing, and its memory is wiped on drop.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Token(SecretString);
 
 impl Token {
@@ -46,15 +46,9 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(redacted)")
-    }
-}
-
 /// SHA-256 of a token. A token has 256 random bits, so neither salt nor a slow hash would add anything.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct TokenDigest([u8; 32]);
+pub struct TokenDigest(pub [u8; 32]);
 
 /// Hashes a quarter of the digest, which is random enough.
 impl Hash for TokenDigest {
@@ -65,11 +59,6 @@ impl Hash for TokenDigest {
 }
 
 impl TokenDigest {
-    /// Wraps a digest that was computed elsewhere, such as one of an import.
-    pub const fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
     /// Parses 64 hexadecimal digits.
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits: Vec<u8> =
@@ -81,11 +70,6 @@ impl TokenDigest {
     /// The digest in 64 lower-case hexadecimal digits.
     pub fn to_hex(self) -> String {
         Hex(&self.0).to_string()
-    }
-
-    /// The 32 bytes of the digest.
-    pub const fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
     }
 }
 
@@ -122,7 +106,8 @@ mod tests {
     #[test]
     fn debug_shows_neither_token_nor_digest() {
         let token = Token::new("very-secret");
-        assert_eq!(format!("{token:?} {:?}", token.digest()), "Token(redacted) TokenDigest(redacted)");
+        let shown = format!("{token:?} {:?}", token.digest());
+        assert_eq!(shown, "Token(SecretBox<str>([REDACTED])) TokenDigest(redacted)");
     }
 
     #[test]

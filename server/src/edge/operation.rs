@@ -43,7 +43,7 @@ pub trait Operation: Responses + Send + Sync + 'static {
 }
 
 /// The context of a call, besides its request.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Call<'a> {
     /// The service.
     pub service: &'a Service,

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// The state that all calls share.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Context {
     /// The service.
     pub service: Service,
@@ -66,7 +66,7 @@ async fn respond<O: Handler>(rqctx: &RequestContext<Context>, body: UnreadBody) 
         Err(ErrorCode::Internal.into())
     });
     let response = OperationResponse::new(outcome, &rqctx.request_id, &connection);
-    let error_code = response.error_code();
+    let error_code = response.error_code;
     let (outcome, status) = (metrics::outcome(error_code), response.status_code().as_u16());
     let micros = metrics::micros(in_flight.finish(status, error_code));
     match error_code {

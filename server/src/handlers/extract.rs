@@ -2,16 +2,15 @@
 
 use std::fmt::Write as _;
 
+use smol_str::ToSmolStr as _;
+
 use super::{Call, Handler, Purpose};
 use crate::{
     api::generated::{
         ExtractProxies, ExtractProxiesHeaders, ExtractProxiesRequest, ExtractSuccess, ProxyEndpoint,
         ReturnType,
     },
-    domain::{
-        SmolStr,
-        extraction::{Endpoint, Extraction, ExtractionQuery, Parameters, Region},
-    },
+    domain::extraction::{Endpoint, Extraction, ExtractionQuery, Parameters, Region},
     edge::responding::{
         api_error::ApiError,
         response::{Constant, ConstantBool, Content, Success},
@@ -39,11 +38,7 @@ impl Handler for ExtractProxies {
         let headers = ExtractProxiesHeaders {
             x_proxy_requested_count: Some(extraction.requested.into()),
             x_proxy_returned_count: Some(extraction.returned().into()),
-            x_proxy_partial: Some(SmolStr::new_static(if extraction.is_partial() {
-                "true"
-            } else {
-                "false"
-            })),
+            x_proxy_partial: Some(extraction.is_partial().to_smolstr()),
         };
         let content = match return_type {
             ReturnType::Json => Content::Json(body(extraction)),

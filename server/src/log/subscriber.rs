@@ -30,20 +30,12 @@ pub enum Format {
 /// If the process already has a log.
 pub fn start(filter: EnvFilter, format: Format) {
     let colours = io::stderr().is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    dispatch(filter, format, colours, io::stderr).init();
+    to(filter, format, colours, io::stderr).init();
     log_panics();
 }
 
-/// A log without colours that is written to `writer`, one event per line.
+/// A log that is written to `writer`, one event per line.
 pub fn to<W: Write + 'static>(
-    filter: EnvFilter,
-    format: Format,
-    writer: impl Fn() -> W + Send + Sync + 'static,
-) -> Dispatch {
-    dispatch(filter, format, false, writer)
-}
-
-fn dispatch<W: Write + 'static>(
     filter: EnvFilter,
     format: Format,
     colours: bool,

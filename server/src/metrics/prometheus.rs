@@ -175,12 +175,6 @@ fn registered_histograms<L: EncodeLabelSet + Clone + Debug + Eq + Hash + Send + 
     histograms
 }
 
-impl fmt::Debug for Metrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Metrics")
-    }
-}
-
 /// A call without a response. If it is dropped before it has one, the caller has disconnected, which is counted and logged.
 pub(crate) struct CallInFlight<'a> {
     metrics: &'a Metrics,

@@ -27,9 +27,9 @@
 //!
 //! the clock of a service cannot be set from outside of this crate:
 //!
-//! ```compile_fail,E0624
-//! # fn serve(service: sallyport_server::domain::service::Service) {
-//! let service = service.with_clock(todo!());
+//! ```compile_fail,E0616
+//! # fn serve(mut service: sallyport_server::domain::service::Service) {
+//! service.clock = todo!();
 //! # }
 //! ```
 //!
@@ -49,7 +49,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use self::{
     description::{Description, TokenDescription},
-    tokens::{ParseTokensError, SandboxTokens},
+    tokens::SandboxTokens,
 };
 use crate::{
     Config, RunningServer, StartError,

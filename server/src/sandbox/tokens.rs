@@ -35,19 +35,16 @@ impl SandboxTokens {
     }
 }
 
-/// The text is not a source of tokens.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected `random`, `fixed`, or a seed such as 7")]
-pub struct ParseTokensError;
-
 impl FromStr for SandboxTokens {
-    type Err = ParseTokensError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ParseTokensError> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         match text {
             "random" => Ok(Self::Random),
             "fixed" => Ok(Self::FIXED),
-            seed => seed.parse().map(Self::Seed).map_err(|_| ParseTokensError),
+            seed => {
+                seed.parse().map(Self::Seed).map_err(|_| "expected `random`, `fixed`, or a seed such as 7")
+            }
         }
     }
 }

@@ -54,7 +54,8 @@ pub(super) struct Cache {
     accounts: quick_cache::sync::Cache<Caller, (Epoch, ProtectedData<Arc<Account>>)>,
     /// By protocol.
     gateways: [Regions; Protocol::ALL.len()],
-    hits: AtomicU64,
+    /// Number of extractions that were served from the cache.
+    pub(super) hits: AtomicU64,
 }
 
 /// Who extracts. An account is cached with the whitelist entries that cover one address.
@@ -97,11 +98,6 @@ impl Cache {
             gateways: Protocol::ALL.map(|_| regions()),
             hits: AtomicU64::new(0),
         }
-    }
-
-    /// Number of extractions that were served from the cache.
-    pub(super) fn hits(&self) -> u64 {
-        self.hits.load(Ordering::Relaxed)
     }
 
     /// The stored token, as it is in this epoch.

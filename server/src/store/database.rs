@@ -1,6 +1,9 @@
 //! The store on either database: queries over sessions, and the cache in front of those that come with every call.
 
-use std::{fmt::Debug, sync::Arc};
+use std::{
+    fmt::Debug,
+    sync::{Arc, atomic::Ordering},
+};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -103,7 +106,7 @@ impl Store {
 
     /// Number of extractions that were served from memory, without a query.
     pub fn cache_hits(&self) -> u64 {
-        self.0.cache.hits()
+        self.0.cache.hits.load(Ordering::Relaxed)
     }
 
     /// Queries the data of an extraction, and caches what others may use of it.

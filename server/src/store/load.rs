@@ -52,7 +52,7 @@ impl Store {
                             _ => ExportError::Output(error),
                         }
                     })?;
-                    exported.count(kind);
+                    exported[kind as usize] += 1;
                     Ok(ControlFlow::Continue(()))
                 })?;
             }
@@ -104,8 +104,8 @@ fn load_lines(session: &mut dyn Session, lines: impl Lines) -> Result<RecordCoun
             match record {
                 Err(reason) => bad.lines.push((number, reason)),
                 Ok(record) => {
-                    let kind = record.kind();
-                    let is_same = |line: &io::Result<Line>| matches!(line, Ok(Line { record: Ok(record), .. }) if record.kind() == kind);
+                    let kind = record.kind;
+                    let is_same = |line: &io::Result<Line>| matches!(line, Ok(Line { record: Ok(record), .. }) if record.kind == kind);
                     let mut records = vec![(number, record)];
                     while let Some(Ok(Line { number, record: Ok(record), .. })) = rest.next_if(is_same) {
                         records.push((number, record));
@@ -179,7 +179,7 @@ impl Loader<'_> {
                 Err(reason) => rejected.push((*number, reason)),
             }
             // Counted even if it is rejected, because nothing is loaded then.
-            self.loaded.count(kind);
+            self.loaded[kind as usize] += 1;
         }
         if self.attempt(kind, &rows)?.is_some() {
             // One by one, to find the bad ones.
@@ -220,7 +220,7 @@ impl Loader<'_> {
                 }
             },
         };
-        self.gateways += i64::from(record.kind() == RecordKind::Gateway);
+        self.gateways += i64::from(record.kind == RecordKind::Gateway);
         Ok(Ok(record.row(owner, self.gateways)))
     }
 

@@ -3,9 +3,8 @@
 
 use std::{
     borrow::Cow,
-    fmt,
+    fmt, mem,
     net::{IpAddr, Ipv4Addr},
-    ops::Index,
 };
 
 use jiff::Timestamp;
@@ -42,47 +41,25 @@ pub struct Line {
     pub record: Result<Record, String>,
 }
 
-/// Number of records of each kind that were loaded or exported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecordCounts([u64; RecordKind::ALL.len()]);
-
-impl RecordCounts {
-    pub(super) fn count(&mut self, kind: RecordKind) {
-        self.0[kind as usize] += 1;
-    }
-}
-
-impl Index<RecordKind> for RecordCounts {
-    type Output = u64;
-
-    fn index(&self, kind: RecordKind) -> &u64 {
-        &self.0[kind as usize]
-    }
-}
+/// Number of records that were loaded or exported, by [`RecordKind`].
+pub type RecordCounts = [u64; RecordKind::ALL.len()];
 
 /// The fields of a record, which refers to its account by name. One of an import or a database has all that are stored; one that is to
 /// be put has those that were given. In JSON an import has an object with one member, whose name is the kind. `Debug` shows no value,
 /// because some are passwords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    kind: RecordKind,
+    /// The kind of the record.
+    pub kind: RecordKind,
     /// In the order of [`RecordKind::fields`].
     values: Vec<Option<Value<'static>>>,
 }
 
 impl Record {
-    /// A record without any field.
-    pub(crate) fn empty(kind: RecordKind) -> Self {
-        Self { kind, values: vec![None; kind.fields().len()] }
-    }
-
-    /// A record with these fields, and null for those that an import may leave out.
-    pub(crate) fn new<const N: usize>(kind: RecordKind, fields: [(&str, Value<'static>); N]) -> Self {
-        let mut record = Self::empty(kind);
-        for (name, value) in fields {
-            record.set(name, value);
-        }
-        record.fill(|field| field.is_optional.then_some(Value::Null));
+    /// A record with these fields.
+    pub fn new<'a>(kind: RecordKind, fields: impl IntoIterator<Item = (&'a str, Value<'static>)>) -> Self {
+        let mut record = Self { kind, values: vec![None; kind.fields().len()] };
+        fields.into_iter().for_each(|(name, value)| record.set(name, value));
         record
     }
 
@@ -92,22 +69,6 @@ impl Record {
     /// The JSON is no object, or has an unknown or repeated field, or one with a value that it cannot have.
     pub fn read_put<'de, D: Deserializer<'de>>(kind: RecordKind, json: D) -> Result<Self, D::Error> {
         RecordSeed { kind, is_put: true }.deserialize(json)
-    }
-
-    /// A record to be put, of fields that are given one by one.
-    pub fn from_fields(
-        kind: RecordKind,
-        fields: impl IntoIterator<Item = (&'static str, Value<'static>)>,
-    ) -> Result<Self, String> {
-        let mut record = Self::empty(kind);
-        fields.into_iter().for_each(|(name, value)| record.set(name, value));
-        record.derive()?;
-        Ok(record)
-    }
-
-    /// The kind of the record.
-    pub fn kind(&self) -> RecordKind {
-        self.kind
     }
 
     #[expect(clippy::expect_used, reason = "names are constants, and a test of each kind reads them")]
@@ -154,7 +115,7 @@ impl Record {
     }
 
     /// Derives the fields of a whitelist entry that follow from others, and checks them.
-    pub(crate) fn derive(&mut self) -> Result<(), String> {
+    pub fn derive(&mut self) -> Result<(), String> {
         if self.kind != RecordKind::Whitelist {
             return Ok(());
         }
@@ -208,7 +169,7 @@ impl Record {
 
     /// The record of a row that [`RecordKind::select`] returns.
     pub(super) fn from_row(kind: RecordKind, mut row: Row<'_>) -> Result<Self> {
-        let mut record = Self::empty(kind);
+        let mut record = Self::new(kind, []);
         let fields = kind.fields().iter().zip(&mut record.values);
         for (field, place) in fields.filter(|(field, _)| field.is_selected()) {
             let value: Value<'static> = row.take()?;
@@ -241,15 +202,12 @@ const YEAR_ZERO: i64 = -62_167_219_200;
 
 impl Field {
     /// The value that is stored for one of JSON.
-    fn stored(&self, json: Json) -> Result<Value<'static>, String> {
-        let json = match (self.form, json) {
-            (Form::Account | Form::Text | Form::Password | Form::Range, Json::String(text)) => {
-                return Ok(text.into());
-            }
-            (_, json) => json,
-        };
+    fn stored(&self, mut json: Json) -> Result<Value<'static>, String> {
         let ip = |text: &str| text.parse().ok().map(|ip: IpAddr| ip.to_canonical());
-        let stored = match (self.form, &json) {
+        let stored = match (self.form, &mut json) {
+            (Form::Account | Form::Text | Form::Password | Form::Range, Json::String(text)) => {
+                Some(mem::take(text).into())
+            }
             (_, Json::Null) if self.is_nullable() => Some(Value::Null),
             (Form::Integer(min, max), Json::Number(number)) => {
                 number.as_i64().filter(|number| (min..=max).contains(number)).map(Value::Number)
@@ -266,10 +224,10 @@ impl Field {
                 ip(text).filter(IpAddr::is_ipv4).map(Into::into)
             }
             (Form::Host, Json::String(text)) => {
-                Some(ip(text).map_or(text.clone(), |ip| ip.to_string()).into())
+                Some(ip(text).map_or_else(|| mem::take(text), |ip| ip.to_string()).into())
             }
             (Form::Name(names), Json::String(text)) => {
-                names.contains(&text.as_str()).then(|| text.clone().into())
+                names.contains(&text.as_str()).then(|| mem::take(text).into())
             }
             (Form::Digest, Json::String(text)) => TokenDigest::from_hex(text).map(Into::into),
             _ => None,
@@ -343,28 +301,28 @@ struct Shown<'a>(&'a Field, &'a Value<'a>);
 
 impl Serialize for Shown<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        fn read<T: Column, E: serde::ser::Error>(Shown(field, value): &Shown<'_>) -> Result<T, E> {
-            T::read(value).ok_or_else(|| E::custom(format!("`{}` has an unexpected value", field.name)))
-        }
-        match (self.0.form, self.1) {
+        let Self(Field { form, name, .. }, value) = self;
+        let wrong = || S::Error::custom(format!("`{name}` has an unexpected value"));
+        match (form, value) {
             (_, Value::Null) => serializer.serialize_unit(),
-            (Form::Integer(min, max), Value::Number(number)) if !(min..=max).contains(number) => {
-                Err(S::Error::custom(format!("`{}` has an unexpected value", self.0.name)))
+            (Form::Integer(min, max), Value::Number(number)) if !(min..=max).contains(&number) => {
+                Err(wrong())
             }
-            (Form::Integer(..) | Form::Number, _) => read::<i64, _>(self)?.serialize(serializer),
-            (Form::Flag, _) => read::<bool, _>(self)?.serialize(serializer),
-            (Form::Time, _) => read::<Timestamp, _>(self)?.serialize(serializer),
-            (Form::Address | Form::Ipv4 | Form::Covers, _) => read::<IpAddr, _>(self)?.serialize(serializer),
-            (Form::Digest, _) => read::<TokenDigest, _>(self)?.to_hex().serialize(serializer),
+            (Form::Integer(..) | Form::Number, Value::Number(number)) => serializer.serialize_i64(*number),
+            (Form::Flag, _) => bool::read(value).ok_or_else(wrong)?.serialize(serializer),
+            (Form::Time, _) => Timestamp::read(value).ok_or_else(wrong)?.serialize(serializer),
+            (Form::Address | Form::Ipv4 | Form::Covers, _) => {
+                IpAddr::read(value).ok_or_else(wrong)?.serialize(serializer)
+            }
+            (Form::Digest, _) => TokenDigest::read(value).ok_or_else(wrong)?.to_hex().serialize(serializer),
             (Form::List | Form::Object, Value::Text(text)) => {
                 let json: Json = serde_json::from_str(text).map_err(S::Error::custom)?;
                 json.serialize(serializer)
             }
-            (Form::Name(names), Value::Text(text)) if !names.contains(&text.as_ref()) => {
-                Err(S::Error::custom(format!("`{}` has an unexpected value", self.0.name)))
-            }
+            (Form::Name(names), Value::Text(text)) if !names.contains(&text.as_ref()) => Err(wrong()),
+            (Form::Integer(..) | Form::Number, _) => Err(wrong()),
             (_, Value::Text(text)) => serializer.serialize_str(text),
-            _ => read::<String, _>(self)?.serialize(serializer),
+            _ => Err(wrong()),
         }
     }
 }
@@ -452,7 +410,7 @@ impl<'de> Visitor<'de> for RecordSeed {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Record, A::Error> {
-        let mut record = Record::empty(self.kind);
+        let mut record = Record::new(self.kind, []);
         let mut next = 0;
         while let Some(Name(name)) = members.next_key()? {
             let Some(place) = self.place(&name, next).map_err(A::Error::custom)? else {
@@ -537,7 +495,7 @@ mod tests {
 
     #[test]
     fn an_integer_outside_of_its_form_is_corrupt() {
-        let mut gateway = Record::empty(RecordKind::Gateway);
+        let mut gateway = Record::new(RecordKind::Gateway, []);
         gateway.set("port", Value::Number(65_535));
         assert!(serde_json::to_string(&gateway).is_ok());
         gateway.set("port", Value::Number(65_536));

@@ -246,28 +246,23 @@ stored!(Bytes([u8]):
     }
     Timestamp { |time| time_bytes(time).to_vec().into(), |bytes| time_from_bytes(bytes.try_into().ok()?).ok() }
     TokenDigest {
-        |digest| digest.as_bytes().to_vec().into(),
-        |bytes| Some(TokenDigest::from_bytes(bytes.try_into().ok()?))
+        |digest| digest.0.to_vec().into(),
+        |bytes| Some(TokenDigest(bytes.try_into().ok()?))
     }
 );
 
-impl From<bool> for Value<'_> {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
+/// Makes a value of what it holds.
+macro_rules! held {
+    ($($kind:ty: $variant:ident),+) => {$(
+        impl<'a> From<$kind> for Value<'a> {
+            fn from(value: $kind) -> Self {
+                Self::$variant(value.into())
+            }
+        }
+    )+};
 }
 
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Value<'_> {
-    fn from(text: String) -> Self {
-        Self::Text(text.into())
-    }
-}
+held!(bool: Flag, &'a str: Text, String: Text);
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ fn an_event_of_another_crate_is_not_logged() {
     for format in [Format::Text, Format::Json] {
         let buffer = SharedBuffer::default();
         let writer = buffer.clone();
-        let log = log::to(EnvFilter::new("trace"), format, move || writer.clone());
+        let log = log::to(EnvFilter::new("trace"), format, false, move || writer.clone());
         tracing::dispatcher::with_default(&log, || {
             let _inside = tracing::error_span!("span", text = SECRET).entered();
             tracing::error!(text = SECRET, "{SECRET}");

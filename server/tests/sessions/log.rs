@@ -7,7 +7,8 @@ use sallyport_server::{
     edge::operation::Operation,
 };
 
-use super::{Session, Stream, client, handshake, statuses};
+use super::{Session, Stream, sockets::statuses};
+use crate::support::tls_client::{client, handshake};
 
 /// How many connections are open at once. Some are only left when nothing more comes.
 const AT_ONCE: usize = 100;

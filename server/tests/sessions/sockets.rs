@@ -1,43 +1,106 @@
-//! What sessions do with raw connections: bytes at a pace, floods, frames of HTTP/2, and the statuses that come back.
+//! The raw connections of a session: bytes at a pace, floods, frames of HTTP/2, and the statuses that come back.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},
-    net::TcpStream,
+    net::{Ipv4Addr, SocketAddrV4, TcpStream},
+    sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
-use super::{
-    Stream,
-    text::{count, repeated},
-};
-use crate::support::frames::{
-    self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, PUSH_PROMISE,
-    RST_STREAM, SETTINGS, WINDOW_UPDATE, frame,
+use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
+
+use super::{Session, Stream, programs::Running, text::*};
+use crate::support::{
+    frames::{
+        self, CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PREFACE, PRIORITY, PUSH_PROMISE,
+        RST_STREAM, SETTINGS, WINDOW_UPDATE, frame,
+    },
+    tls_client::{client, handshake},
+    wire::exchange,
 };
 
-/// Sends bytes at this pace, and reads up to the end of the connection, which must come. Returns what came before.
-pub(super) fn ended(
+impl Session {
+    pub(super) fn connect(&self, server: usize, endpoint: &str) -> (Box<dyn Stream>, TcpStream) {
+        let Running { process, is_encrypted, admin } = &self.servers[server];
+        let (socket, trusted) = match endpoint {
+            "admin" => (exchange(*admin, &[]), None),
+            "nginx" | "nginx-plain" | "nginx-h2" | "other" => {
+                let nginx = self.nginx.as_ref().unwrap();
+                let from = Ipv4Addr::new(127, 0, 0, if endpoint == "other" { 8 } else { 9 });
+                let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+                bind(&socket, &SocketAddrV4::new(from, 0)).unwrap();
+                connect(&socket, &nginx.address).unwrap();
+                let socket = TcpStream::from(socket);
+                socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+                (socket, Some(nginx.pair.der()))
+            }
+            _ => (exchange(process.address, &[]), self.trusted.clone().filter(|_| *is_encrypted)),
+        };
+        let protocols: &[&str] = match endpoint {
+            "h2" | "nginx-h2" => &["h2"],
+            _ => &["http/1.1"],
+        };
+        let same = socket.try_clone().unwrap();
+        match trusted.filter(|_| !endpoint.ends_with("plain")) {
+            Some(trusted) => {
+                let stream = handshake(socket, "127.0.0.1", &client(trusted, protocols)).unwrap();
+                assert_eq!(stream.conn.alpn_protocol(), Some(protocols[0].as_bytes()));
+                (Box::new(stream), same)
+            }
+            None => (Box::new(socket), same),
+        }
+    }
+
+    /// Opens connections and sends bytes on each, as the verb says.
+    pub(super) fn open(&mut self, place: &str, verb: &str, rest: &str, expected: &str) {
+        let (rest, later) = rest.split_once(" < ").unwrap_or((rest, ""));
+        let (endpoint, number, first) = destination(rest);
+        let [first, later]: [Arc<[_]>; 2] = [first, later].map(|text| bytes(text).into());
+        let is_patient = verb == "flood" || endpoint.starts_with("nginx");
+        let max_wait = Duration::from_secs(if is_patient { 60 } else { 20 });
+        for round in 0..number {
+            let (mut stream, socket) = self.connect(0, endpoint);
+            let (place, verb, expected) = (place.to_owned(), verb.to_owned(), expected.to_owned());
+            let (first, later) = (Arc::clone(&first), Arc::clone(&later));
+            let send = move |bytes: &[u8]| {
+                // The server may hang up before it has read all of it.
+                let _ = stream.write_all(bytes).and_then(|()| stream.flush());
+                stream
+            };
+            match &*verb {
+                "keep" => self.kept.push(send(&first)),
+                "leave" => drop(send(&first[..round % first.len() + 1])),
+                _ => self.opened.push(thread::spawn(move || {
+                    let stream = send(&first);
+                    match &*verb {
+                        "open" => return ended(&place, stream, &socket, &later, max_wait),
+                        "flood" => flooded(&place, socket, &later, max_wait),
+                        _ => assert_statuses(&place, &statuses(socket), &expected),
+                    }
+                    String::new()
+                })),
+            }
+        }
+    }
+}
+
+/// Sends bytes one after another, and reads up to the end of the connection, which must come. Returns what came before.
+fn ended(
     place: &str,
-    pace: &str,
     mut stream: Box<dyn Stream>,
     socket: &TcpStream,
-    bytes: &[u8],
+    later: &[u8],
     max_wait: Duration,
 ) -> String {
-    let pause = if pace == "open" { 200 } else { 50 };
+    let pause = if later.is_empty() { 200 } else { 50 };
     socket.set_read_timeout(Some(Duration::from_millis(pause))).unwrap();
-    let mut later = match pace {
-        "drip" => bytes[bytes.len() - 1..].repeat(1000),
-        "slow" => bytes.to_vec(),
-        _ => Vec::new(),
-    }
-    .into_iter();
-    // The server may hang up before it has read all of it.
-    let _ = stream.write_all(if pace == "slow" { b"" } else { bytes }).and_then(|()| stream.flush());
+    let mut later = later.iter();
     let (begun, mut received, mut buffer) = (Instant::now(), Vec::new(), [0; 4096]);
     while begun.elapsed() < max_wait {
-        let is_cut =
-            later.next().is_some_and(|byte| stream.write_all(&[byte]).and_then(|()| stream.flush()).is_err());
+        let is_cut = later
+            .next()
+            .is_some_and(|byte| stream.write_all(&[*byte]).and_then(|()| stream.flush()).is_err());
         match stream.read(&mut buffer) {
             Ok(count) if count > 0 && !is_cut => received.extend_from_slice(&buffer[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) && !is_cut => {}
@@ -49,7 +112,7 @@ pub(super) fn ended(
 }
 
 /// Writes bytes again and again, and reads nothing, up to the end of the connection, which must come.
-pub(super) fn flooded(place: &str, mut socket: TcpStream, bytes: &[u8], max_wait: Duration) {
+fn flooded(place: &str, mut socket: TcpStream, bytes: &[u8], max_wait: Duration) {
     socket.set_nonblocking(true).unwrap();
     let begun = Instant::now();
     while begun.elapsed() < max_wait {
@@ -77,7 +140,7 @@ pub(super) fn statuses(mut socket: TcpStream) -> Vec<String> {
     starts.map(|start| start.split(' ').next().unwrap_or_default().to_owned()).collect()
 }
 
-pub(super) fn assert_statuses(place: &str, found: &[String], expected: &str) {
+fn assert_statuses(place: &str, found: &[String], expected: &str) {
     let is_rejected = found.len() <= 1 && found.iter().all(|status| status.starts_with('4'));
     let is_expected =
         if expected == "rejected" { is_rejected } else { found.join(" ") == repeated(expected).trim_end() };
@@ -85,17 +148,16 @@ pub(super) fn assert_statuses(place: &str, found: &[String], expected: &str) {
 }
 
 /// Requests of HTTP/2 that are taken back at once, each on a stream of its own.
-pub(super) fn h2_resets(target: &str) -> Vec<u8> {
-    let headers = frames::get(target);
+fn h2_resets(headers: &[u8]) -> Vec<u8> {
     let streams = (0..u32::try_from(count("5000/100000")).unwrap()).map(|number| 2 * number + 1);
-    let call = |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, &headers);
+    let call = |stream| frame(HEADERS, END_HEADERS | END_STREAM, stream, headers);
     streams
         .flat_map(|stream| [call(stream), frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat())
         .collect()
 }
 
 /// Frames of HTTP/2, as the bytes of a line.
-pub(super) fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 22] {
+pub(super) fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 23] {
     let headers = frames::get(target);
     let unended = frame(HEADERS, END_STREAM, 1, &headers);
     let call = frame(HEADERS, END_HEADERS | END_STREAM, 1, &headers);
@@ -122,6 +184,7 @@ pub(super) fn h2_frames(target: &str) -> [(&'static str, Vec<u8>); 22] {
         ("h2-window-of-nothing", frame(WINDOW_UPDATE, 0, 0, &[0; 4])),
         ("h2-data-without-stream", frame(DATA, 0, 7, b"x")),
         ("h2-promise", frame(PUSH_PROMISE, END_HEADERS, 1, &[0, 0, 0, 2])),
+        ("h2-resets", h2_resets(&headers)),
         ("h2-unreadable", frame(HEADERS, END_HEADERS | END_STREAM, 1, &[0xff; 64])),
     ]
 }

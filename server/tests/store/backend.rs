@@ -2,7 +2,6 @@
 
 use std::{
     io::Write as _,
-    path::PathBuf,
     sync::{
         Arc, LazyLock,
         atomic::{AtomicU32, Ordering},
@@ -46,7 +45,7 @@ impl Database {
     /// What `--db` would be given.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Sqlite { .. } => self.path().to_str().unwrap().to_owned(),
+            Self::Sqlite { folder } => folder.path().join("test.db").display().to_string(),
             Self::Postgres { url } => url.clone(),
         }
     }
@@ -66,7 +65,7 @@ impl Database {
     pub(crate) async fn execute(&self, sql: &str) {
         match self {
             Self::Sqlite { .. } => {
-                rusqlite::Connection::open(self.path()).unwrap().execute_batch(sql).unwrap()
+                rusqlite::Connection::open(self.name()).unwrap().execute_batch(sql).unwrap()
             }
             Self::Postgres { url } => {
                 execute_at(url, sql).await.unwrap();
@@ -74,36 +73,6 @@ impl Database {
             }
         }
     }
-
-    /// Keeps every other program from keeping an extraction, until the lock is dropped.
-    pub(crate) async fn lock_extractions(&self) -> Lock {
-        match self {
-            Self::Sqlite { .. } => {
-                let other = rusqlite::Connection::open(self.path()).unwrap();
-                other.execute_batch("BEGIN IMMEDIATE").unwrap();
-                Lock::Sqlite(other)
-            }
-            Self::Postgres { url } => {
-                let other = connect(url).await.unwrap();
-                other.batch_execute("BEGIN; LOCK TABLE extractions IN SHARE MODE").await.unwrap();
-                Lock::Postgres(other)
-            }
-        }
-    }
-
-    fn path(&self) -> PathBuf {
-        match self {
-            Self::Sqlite { folder } => folder.path().join("test.db"),
-            Self::Postgres { .. } => unreachable!("only asked of files"),
-        }
-    }
-}
-
-/// A connection that holds a lock and lets go of it when it is dropped.
-#[expect(dead_code, reason = "the connections are there to be dropped")]
-pub(crate) enum Lock {
-    Sqlite(rusqlite::Connection),
-    Postgres(tokio_postgres::Client),
 }
 
 /// A connection of our own.

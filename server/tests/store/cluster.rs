@@ -69,14 +69,7 @@ impl Cluster {
         own(&folder);
         own(&folder.join("last"));
         let made = as_user(&mut Command::new(programs.join("initdb")))
-            .args([
-                "--auth=trust",
-                "--no-sync",
-                "--username=sallyport",
-                "--encoding=UTF8",
-                "--locale=C",
-                "-D",
-            ])
+            .args("--auth=trust --no-sync --username=sallyport --encoding=UTF8 --locale=C -D".split(' '))
             .arg(folder.join("data"))
             .output()
             .unwrap();

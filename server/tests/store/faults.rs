@@ -99,7 +99,9 @@ async fn a_statement_that_takes_too_long_ends_while_others_wait() {
     let limits =
         Limits { connections: 1, wait: Duration::from_millis(200), statement: Duration::from_secs(1) };
     let Some((database, service, sample)) = limited(limits).await else { return };
-    let locked = database.lock_extractions().await;
+    // Until it is dropped, no other program keeps an extraction.
+    let locked = connect(&database.name()).await.unwrap();
+    locked.batch_execute("BEGIN; LOCK TABLE extractions IN SHARE MODE").await.unwrap();
     let first = tokio::spawn({
         let (service, command) = (service.clone(), command(&sample, Some("first")));
         async move { service.extract(command).await }

@@ -27,7 +27,7 @@ async fn an_input_that_fails_or_panics_leaves_nothing_behind(database: Database)
         let error = import(store.as_ref(), std::io::BufReader::new(input)).await.unwrap_err();
         assert!(matches!(error, LoadError::Input(_)) && error.to_string().contains(reason), "{error}");
     }
-    assert_eq!(import(store.as_ref(), Cursor::new(ACCOUNT)).await.unwrap()[RecordKind::Account], 1);
+    assert_eq!(import(store.as_ref(), Cursor::new(ACCOUNT)).await.unwrap()[RecordKind::Account as usize], 1);
 }
 
 on_both! { an_input_that_fails_or_panics_leaves_nothing_behind }

@@ -25,16 +25,11 @@ use super::{
 };
 
 pub(crate) fn start_server(database: &str) -> ServerProcess {
-    let mut command = program(&["run", "--listen", "127.0.0.1:0", "--log", "off"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    let command = command.args(["run", "--listen", "127.0.0.1:0", "--log", "off"]);
     let server = ServerProcess::start(command.env("SALLYPORT_DB", database));
     assert_eq!(server.printed, "");
     server
-}
-
-fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
-    command.args(arguments);
-    command
 }
 
 /// What came of one extraction.

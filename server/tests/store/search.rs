@@ -19,39 +19,24 @@ use serde_json::{Map, Value, json};
 
 use super::backend::Database;
 
-/// What the model knows of a filter.
-struct Row {
-    property: &'static str,
-    /// The values to search for, also some that no instance has.
-    values: fn() -> Vec<Value>,
-    /// The field of the records, and whether a value of it is found by that of the filter.
-    field: &'static str,
-    finds: fn(&Value, &Value) -> bool,
-}
+/// What the model knows of a filter: its property, the values to search for, also some that no instance has, the field of the records,
+/// and whether a value of it is found by that of the filter.
+type Row = (&'static str, fn() -> Vec<Value>, &'static str, fn(&Value, &Value) -> bool);
 
 const ROWS: &[Row] = &[
-    row("orderNo", || texts(&["SO-1", "SO-10", "so-1", "unknown"]), "orderNo", Value::eq),
-    row(
+    ("orderNo", || texts(&["SO-1", "SO-10", "so-1", "unknown"]), "orderNo", Value::eq),
+    (
         "groupId",
         || (0..6).map(Value::from).collect(),
         "groupId",
         |group, id| group.as_i64().unwrap_or(0) == *id,
     ),
-    row("countryCode", || texts(&["USA", "DEU", "unknown"]), "countryCode", Value::eq),
-    row("cityCode", || texts(&["NYC", "BER", "unknown"]), "cityCode", Value::eq),
-    row("status", || texts(&Status::NAMES), "status", Value::eq),
-    row("activatedFrom", times, "activatedAt", |at, from| !at.is_null() && time(at) >= time(from)),
-    row("activatedTo", times, "activatedAt", |at, to| !at.is_null() && time(at) <= time(to)),
+    ("countryCode", || texts(&["USA", "DEU", "unknown"]), "countryCode", Value::eq),
+    ("cityCode", || texts(&["NYC", "BER", "unknown"]), "cityCode", Value::eq),
+    ("status", || texts(&Status::NAMES), "status", Value::eq),
+    ("activatedFrom", times, "activatedAt", |at, from| !at.is_null() && time(at) >= time(from)),
+    ("activatedTo", times, "activatedAt", |at, to| !at.is_null() && time(at) <= time(to)),
 ];
-
-const fn row(
-    property: &'static str,
-    values: fn() -> Vec<Value>,
-    field: &'static str,
-    finds: fn(&Value, &Value) -> bool,
-) -> Row {
-    Row { property, values, field, finds }
-}
 
 const ACCOUNTS: [&str; 2] = ["one", "two"];
 const ADDRESSES: [&str; 8] = [
@@ -100,7 +85,7 @@ struct Search {
 impl Search {
     fn command(&self) -> SearchQuery {
         let Self { addresses, filters, page, page_size } = self.clone();
-        let filters = filters.into_iter().map(|(row, value)| filter(ROWS[row].property, value)).collect();
+        let filters = filters.into_iter().map(|(row, value)| filter(ROWS[row].0, value)).collect();
         SearchQuery { addresses, filters, page, page_size }
     }
 }
@@ -118,7 +103,7 @@ fn filter(property: &str, value: Value) -> <Filters as IntoIterator>::Item {
 #[test]
 fn every_filter_of_the_document_has_a_row() {
     let filters: Vec<_> = SearchRequest::FILTERS.iter().map(|filter| filter.property).collect();
-    let rows: Vec<_> = ROWS.iter().map(|row| row.property).collect();
+    let rows: Vec<_> = ROWS.iter().map(|(property, ..)| *property).collect();
     assert_eq!(filters, rows, "add a row to `ROWS` for each filter of the document");
 }
 
@@ -188,7 +173,10 @@ fn model(instances: &[Map<String, Value>], account: &str, search: &Search) -> (V
         let is_at = |wanted: &Address| {
             instance["ip"] == wanted.ip.to_string() && wanted.port.is_none_or(|port| instance["port"] == port)
         };
-        let is_found = |(row, value): &(usize, Value)| (ROWS[*row].finds)(&instance[ROWS[*row].field], value);
+        let is_found = |(row, value): &(usize, Value)| {
+            let (.., field, finds) = ROWS[*row];
+            finds(&instance[field], value)
+        };
         instance["account"] == account
             && search.addresses.iter().any(is_at)
             && search.filters.iter().all(is_found)
@@ -202,7 +190,7 @@ fn model(instances: &[Map<String, Value>], account: &str, search: &Search) -> (V
 fn search() -> impl Strategy<Value = Search> {
     let port = prop_oneof![2 => Just(None), 3 => select(PORTS.to_vec()).prop_map(Some)];
     let item = (select(ADDRESSES.to_vec()), port).prop_map(|(text, port)| Address { port, ..address(text) });
-    let filters: Vec<_> = ROWS.iter().map(|row| weighted(0.4, select((row.values)()))).collect();
+    let filters: Vec<_> = ROWS.iter().map(|(_, values, ..)| weighted(0.4, select(values()))).collect();
     let page = prop_oneof![3 => 1..4_u32, 1 => Just(1_000_000)];
     let page_size = prop_oneof![1..10_u32, Just(1000)];
     (vec(item, 1..24), filters, page, page_size).prop_map(|(addresses, filters, page, page_size)| {

@@ -33,17 +33,15 @@ pub(super) fn make(canary: &str) -> impl Iterator<Item = Record> {
                 Protocol::Http => 20_000,
                 Protocol::Socks5 => 30_000,
             };
-            Record::new(
-                RecordKind::Gateway,
-                [
-                    ("host", host.clone().into()),
-                    ("port", (first_port + number).into()),
-                    ("region", region.into()),
-                    ("protocol", protocol.into()),
-                    ("username", format!("user-{number}-{canary}").into()),
-                    ("password", format!("{canary}-{region}-{number}").into()),
-                ],
-            )
+            let fields = [
+                ("host", host.clone().into()),
+                ("port", (first_port + number).into()),
+                ("region", region.into()),
+                ("protocol", protocol.into()),
+                ("username", format!("user-{number}-{canary}").into()),
+                ("password", format!("{canary}-{region}-{number}").into()),
+            ];
+            Record::new(RecordKind::Gateway, fields)
         })
     })
 }

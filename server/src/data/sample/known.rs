@@ -125,8 +125,8 @@ sample_tokens! {
     http_only "httpOnly" "partly-entitled-api-key" "entitled to http alone": "http-only", Api, NEVER;
 }
 
-/// Host and port of gateways, by region and protocol.
-pub type Pools = BTreeMap<(String, String), Vec<(String, u16)>>;
+/// Gateways as `HOST:PORT`, by region and protocol.
+pub type Pools = BTreeMap<(String, String), Vec<String>>;
 
 /// An address of the main account with its ports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

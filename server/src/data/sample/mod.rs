@@ -44,24 +44,22 @@ pub(super) fn make(token: &mut dyn FnMut(TokenKind) -> Token) -> Result<(Sample,
     let accounts = ACCOUNTS.lines().map(|line| serde_json::from_str(line).expect("a line of an import"));
     let mut records: Vec<Record> = accounts.collect();
     let groups = |owner| {
-        let groups = records.iter().filter(|record| record.kind() == RecordKind::Group);
+        let groups = records.iter().filter(|record| record.kind == RecordKind::Group);
         let groups = groups.filter(|group| group.owner() == Some(owner));
         groups.map(|group| group.get("groupId")).collect::<Result<Vec<_>, _>>()
     };
     let (groups, foreign_groups) = (groups(MAIN)?, groups(SECOND)?);
     let tokens = SampleTokens::new(|account, kind, [expires, revoked]| {
         let token = token(kind);
-        records.push(Record::new(
-            RecordKind::Token,
-            [
-                ("account", account.into()),
-                ("sha256", token.digest().into()),
-                ("kind", kind.into()),
-                ("createdAt", time("2019-06-01T00:00:00Z").into()),
-                ("expiresAt", expires.map(time).into()),
-                ("revokedAt", revoked.map(time).into()),
-            ],
-        ));
+        let fields = [
+            ("account", account.into()),
+            ("sha256", token.digest().into()),
+            ("kind", kind.into()),
+            ("createdAt", time("2019-06-01T00:00:00Z").into()),
+            ("expiresAt", expires.map(time).into()),
+            ("revokedAt", revoked.map(time).into()),
+        ];
+        records.push(Record::new(RecordKind::Token, fields));
         token
     });
     let gateways: Vec<_> = gateways::make(&canary).collect();
@@ -122,7 +120,8 @@ fn pools(gateways: &[Record]) -> Result<known::Pools, StoreError> {
     let mut pools = known::Pools::new();
     for gateway in gateways {
         let pool = pools.entry((gateway.get("region")?, gateway.get("protocol")?)).or_default();
-        pool.push((gateway.get("host")?, gateway.get("port")?));
+        let (host, port): (String, u16) = (gateway.get("host")?, gateway.get("port")?);
+        pool.push(format!("{host}:{port}"));
     }
     Ok(pools)
 }
@@ -151,7 +150,7 @@ mod tests {
     fn every_proxy_secret_holds_the_canary() {
         let (sample, records) = make(&mut Token::generate).unwrap();
         let has_secrets =
-            |record: &&Record| matches!(record.kind(), RecordKind::Gateway | RecordKind::Instance);
+            |record: &&Record| matches!(record.kind, RecordKind::Gateway | RecordKind::Instance);
         let records: Vec<_> = records.iter().filter(has_secrets).collect();
         assert!(records.len() > 2500);
         for field in ["username", "password"] {

@@ -17,7 +17,6 @@ use crate::{
 };
 
 /// The request limits of one server.
-#[derive(Debug)]
 pub struct AdmissionControl {
     pub(crate) proxies: TrustedProxies,
     /// Whether connections are encrypted.

@@ -1,6 +1,6 @@
 //! Rate limits of tokens and addresses, if the operator sets any.
 
-use std::{convert::Infallible, fmt, net::IpAddr, num::NonZeroU32, str::FromStr, sync::Arc, time::Duration};
+use std::{convert::Infallible, net::IpAddr, num::NonZeroU32, str::FromStr, sync::Arc, time::Duration};
 
 use governor::{
     DefaultDirectRateLimiter, Quota, RateLimiter,
@@ -151,12 +151,6 @@ impl RateLimit {
                 format!("The rate limit of {subject} is exceeded. Retry-After says when to try again.");
             ApiError { code: ErrorCode::Throttled, message, retry_after }
         })
-    }
-}
-
-impl fmt::Debug for RateLimits {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|limit| &limit.rule)).finish()
     }
 }
 

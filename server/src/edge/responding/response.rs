@@ -9,6 +9,7 @@ use http::{
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
 use serde::{Serialize, Serializer};
+use smol_str::ToSmolStr as _;
 
 use super::{api_error::ApiError, error_code::ErrorCode};
 use crate::{connections::Connection, domain::SmolStr};
@@ -77,7 +78,8 @@ pub enum Content<T, X> {
 #[derive(Debug)]
 pub struct OperationResponse<O> {
     response: Response<Body>,
-    error_code: Option<ErrorCode>,
+    /// The error code; `None` for a success.
+    pub(crate) error_code: Option<ErrorCode>,
     operation: PhantomData<fn() -> O>,
 }
 
@@ -94,11 +96,6 @@ impl<O: Responses> OperationResponse<O> {
             Err(error) => (error_response::<O>(&error, request_id, connection), Some(error.code)),
         };
         Self { response, error_code, operation: PhantomData }
-    }
-
-    /// The error code; `None` for a success.
-    pub const fn error_code(&self) -> Option<ErrorCode> {
-        self.error_code
     }
 }
 
@@ -143,8 +140,8 @@ pub fn set_header(
     name: HeaderName,
     value: impl HeaderText,
 ) -> Result<(), InvalidHeaderValue> {
-    if let Some(value) = value.header_value()? {
-        headers.insert(name, value);
+    if let Some(text) = value.header_text() {
+        headers.insert(name, HeaderValue::from_str(&text)?);
     }
     Ok(())
 }
@@ -152,37 +149,24 @@ pub fn set_header(
 /// A value that a header can have.
 pub trait HeaderText {
     /// The text in the header; `None` for a header that is not sent.
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue>;
+    fn header_text(self) -> Option<SmolStr>;
 }
 
-impl HeaderText for SmolStr {
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        HeaderValue::from_str(&self).map(Some)
-    }
+macro_rules! header_text {
+    ($($kind:ty),+) => {$(
+        impl HeaderText for $kind {
+            fn header_text(self) -> Option<SmolStr> {
+                Some(self.to_smolstr())
+            }
+        }
+    )+};
 }
 
-impl HeaderText for &'static str {
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        Ok(Some(HeaderValue::from_static(self)))
-    }
-}
-
-/// In half the memory of [`HeaderValue`]'s own conversion.
-impl HeaderText for i64 {
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        HeaderValue::from_str(itoa::Buffer::new().format(self)).map(Some)
-    }
-}
-
-impl HeaderText for bool {
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        if self { "true" } else { "false" }.header_value()
-    }
-}
+header_text!(SmolStr, &'static str, i64, bool);
 
 impl<T: HeaderText> HeaderText for Option<T> {
-    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
-        self.map_or(Ok(None), T::header_value)
+    fn header_text(self) -> Option<SmolStr> {
+        self.and_then(T::header_text)
     }
 }
 

@@ -41,7 +41,7 @@ impl Store {
 }
 
 fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<String> {
-    let kind = given.kind();
+    let kind = given.kind;
     if kind == RecordKind::Group && given.value("groupId").is_none() {
         given.set("groupId", rules::new_group_number(session)?.into());
     }
@@ -50,7 +50,7 @@ fn put(session: &mut dyn Session, mut given: Record, now: Timestamp) -> Result<S
     if kind == RecordKind::Whitelist && given.value("id").is_some() && stored.is_none() {
         return Err(unknown(kind, &key));
     }
-    let mut record = stored.clone().unwrap_or_else(|| Record::empty(kind));
+    let mut record = stored.clone().unwrap_or_else(|| Record::new(kind, []));
     if kind == RecordKind::Group {
         record.set("updatedAt", now.into());
     }
@@ -92,7 +92,7 @@ fn default(kind: RecordKind, field: &Field, now: Timestamp) -> Option<Value<'sta
 
 /// The conditions that only the record with the key of these fields meets.
 fn key(given: &Record) -> Result<Vec<Condition>> {
-    let kind = given.kind();
+    let kind = given.kind;
     let has_number = kind == RecordKind::Whitelist && given.value("id").is_some();
     let names = if has_number { &["id"] } else { kind.key() };
     let key = |name: &&str| Condition::stored(kind, name, given.value(name)?.clone());
@@ -135,7 +135,7 @@ fn write(
     owner: i64,
     replaced: Option<&Vec<Condition>>,
 ) -> Result<()> {
-    let kind = record.kind();
+    let kind = record.kind;
     let Some(key) = replaced else {
         let mut number = 0;
         if kind == RecordKind::Gateway {

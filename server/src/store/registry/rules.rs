@@ -35,7 +35,7 @@ pub(super) fn check(
             return rejected(format!("`{}`: expected {}", field.name, rule.expected));
         }
     }
-    match record.kind() {
+    match record.kind {
         RecordKind::Group => {
             let number: Id = record.get("groupId")?;
             if stored.is_none() && number.get() <= retired(session)? {
