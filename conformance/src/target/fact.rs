@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::fact_form::{Entry, FactItem};
+use super::fact_form::{Entry, secret_of};
 use super::{KnownInstance, RejectedToken, Secret};
 use crate::document::{ConfigError, Section};
 
@@ -59,7 +59,7 @@ macro_rules! facts {
 
             pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
                 let secrets: Vec<&Secret> = match fact {
-                    $(Fact::$fact => self.$field.iter().filter_map(FactItem::secret).collect(),)+
+                    $(Fact::$fact => self.$field.iter().filter_map(|item| secret_of(item)).collect(),)+
                 };
                 secrets.into_iter()
             }
@@ -251,11 +251,8 @@ impl KnownGateway {
 
 impl fmt::Display for KnownGateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{}:{}", self.host, self.port)
-        }
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
     }
 }
 
