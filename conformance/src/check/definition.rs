@@ -58,11 +58,16 @@ pub struct Scope<'a> {
 #[must_use]
 pub struct Case {
     label: Cow<'static, str>,
-    cost: Cost,
-    needs: Vec<Fact>,
-    controls: Vec<SharedControl>,
-    subject: Option<usize>,
-    clause: Option<Clause>,
+    /// Its cost, without the control requests that it shares.
+    pub cost: Cost,
+    /// Facts without which it is skipped, beside those of its check.
+    pub needs: Vec<Fact>,
+    /// The control requests that it shares.
+    pub controls: Vec<SharedControl>,
+    /// The index of the supplied thing that it is about.
+    pub(crate) subject: Option<usize>,
+    /// The clause that it is about, where the case says so.
+    pub(crate) clause: Option<Clause>,
     run: RunCase,
 }
 
@@ -218,25 +223,9 @@ impl Case {
         Self { subject: Some(subject), clause, ..self }
     }
 
-    /// The clause that it is about, where the case says so.
-    pub(crate) const fn clause(&self) -> Option<Clause> {
-        self.clause
-    }
-
-    /// The index of the supplied thing that it is about.
-    pub(crate) const fn subject(&self) -> Option<usize> {
-        self.subject
-    }
-
     /// The only case of a check; it has no label.
     pub fn single(cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Vec<Self> {
         vec![Self::new("", cost, run)]
-    }
-
-    /// The case under another label.
-    pub fn relabelled(mut self, label: impl FnOnce(&str) -> String) -> Self {
-        self.label = label(&self.label).into();
-        self
     }
 
     /// Facts without which this case is skipped, beside those of its check.
@@ -263,29 +252,14 @@ impl Case {
         &self.label
     }
 
-    /// Its cost, without the control requests that it shares.
-    pub const fn cost(&self) -> Cost {
-        self.cost
-    }
-
     /// Its cost including the control requests that it shares.
     pub fn cost_alone(&self) -> Cost {
         self.controls.iter().map(|control| control.cost).chain([self.cost]).sum()
     }
 
-    /// The control requests that it shares.
-    pub fn controls(&self) -> &[SharedControl] {
-        &self.controls
-    }
-
     /// The control requests that it shares with other checks.
     pub fn controls_in_run(&self) -> impl Iterator<Item = &SharedControl> {
         self.controls.iter().filter(|control| control.is_in_run)
-    }
-
-    /// Facts without which it is skipped, beside those of its check.
-    pub fn needed(&self) -> &[Fact] {
-        &self.needs
     }
 
     pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> CaseFuture<'p> {
@@ -295,10 +269,7 @@ impl Case {
 
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, needs, controls, subject: _, clause: _, run: _ } = self;
-        let mut shown = f.debug_struct("Case");
-        shown.field("label", label).field("cost", cost).field("needs", needs).field("controls", controls);
-        shown.finish_non_exhaustive()
+        f.debug_struct("Case").field("label", &self.label).finish_non_exhaustive()
     }
 }
 

@@ -99,9 +99,6 @@ impl<'a> Probe<'a> {
     }
 
     /// The state that the checks of the run share.
-    ///
-    /// # Errors
-    /// It has another type, which is a bug of the suite.
     pub(crate) fn state<T: 'static>(&self) -> Result<&'a T, Stop> {
         let state = self.context.state.downcast_ref();
         state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
@@ -124,7 +121,7 @@ impl<'a> Probe<'a> {
 
     /// Whether a fact was not supplied but discovered in this run.
     pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
-        self.context.target.has_discovered(fact)
+        self.context.target.discovered.contains(&fact)
     }
 
     /// The account's token.
@@ -180,10 +177,7 @@ impl<'a> Probe<'a> {
         Stop::Skip(reason.to_owned())
     }
 
-    /// The value of a fact. A check that declares the fact in its `needs` always has it.
-    ///
-    /// # Errors
-    /// Skip when it was not supplied.
+    /// The value of a fact. A check that declares the fact in its `needs` always has it; others are skipped without it.
     pub(crate) fn required<T>(
         &self,
         fact: Fact,
@@ -193,9 +187,6 @@ impl<'a> Probe<'a> {
     }
 
     /// The secret of a fact, or that one of its list.
-    ///
-    /// # Errors
-    /// Skip when it was not supplied.
     pub(crate) fn secret(&self, fact: Fact, index: usize) -> Result<&'a Secret, Stop> {
         self.required(fact, |facts| facts.secrets_of(fact).nth(index))
     }
@@ -210,19 +201,16 @@ impl<'a> Probe<'a> {
     pub(crate) fn begin(&self, case: &Case) {
         let mut notes = self.notes();
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
-        let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
+        let facts: BTreeSet<Fact> = self.check.needs.iter().chain(&case.needs).copied().collect();
         let facts = facts.into_iter().map(Fact::variable).collect();
         notes.case = CaseStart {
             label: case.label().to_owned(),
-            clause: case.clause(),
+            clause: case.clause,
             shared: case.controls_in_run().map(|control| control.label.to_string()).collect(),
-            control: None,
-            accepted: None,
             facts,
-            is_without_gateways: false,
-            has_momentary_error: false,
             findings,
             requests,
+            ..CaseStart::default()
         };
     }
 

@@ -16,7 +16,7 @@ pub(crate) fn cost(contract: &Contract, request: &Request) -> GatewayCost {
     let range = &extract.num_range;
     let num = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
     match num.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok()) {
-        Some(num) if request.gives_nothing() => GatewayCost::UpTo(num),
+        Some(num) if request.gives_nothing => GatewayCost::UpTo(num),
         Some(num) => GatewayCost::Exactly(num),
         None => GatewayCost::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
     }
@@ -47,7 +47,7 @@ pub(crate) fn count(
     };
     let is_repeated =
         |given: &[String]| !given.is_empty() && given == listed(&contract.extract, request, response);
-    if request.given().is_some_and(is_repeated) {
+    if request.given.as_deref().is_some_and(is_repeated) {
         return GatewayCount::Counted(0);
     }
     let count = u64::try_from(gateways_of(&contract.extract, request, response)).unwrap_or(u64::MAX);

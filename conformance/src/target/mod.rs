@@ -33,8 +33,8 @@ pub struct Target {
     pub token: Secret,
     /// What the tester knows. Each fact enables checks.
     pub facts: Facts,
-    /// Facts that a run found out by itself.
-    discovered: Vec<Fact>,
+    /// Facts that a run found out by itself. They held at that moment, and nobody vouches for them.
+    pub(crate) discovered: Vec<Fact>,
 }
 
 /// Why a target can't be used.
@@ -85,11 +85,6 @@ impl Target {
     pub(crate) fn with(&self, facts: Facts) -> Self {
         let discovered = Fact::ALL.into_iter().filter(|fact| facts.has(*fact)).collect();
         Self { facts: self.facts.clone().over(facts), discovered, ..self.clone() }
-    }
-
-    /// Whether a run found a fact out by itself. It held at that moment, and nobody vouches for it.
-    pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
-        self.discovered.contains(&fact)
     }
 
     /// The base URL.

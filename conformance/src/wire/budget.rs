@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use super::pace::Pace;
-use super::{FailureKind, Throttling, WireFailure};
+use super::{FailureKind, WireFailure};
 use crate::lock::lock;
 use crate::quantity::quantity;
 
@@ -54,7 +54,8 @@ pub struct Usage {
 pub struct Meter {
     budget: Budget,
     begun: Mutex<Instant>,
-    pace: Pace,
+    /// The rate of the run, and what throttling did to it.
+    pub(crate) pace: Pace,
     state: Mutex<State>,
     /// Notified whenever a reservation ends.
     settled: Notify,
@@ -197,19 +198,14 @@ impl Meter {
             return Err(BudgetError::Gateways(limit));
         }
         let may_take = cost != GatewayCost::Nothing;
-        if may_take && (required > free || state.in_flight >= self.max_concurrent_extractions()) {
+        // Only concurrent requests that may take gateways can exceed the limit. One check sends two at once.
+        if may_take && (required > free || state.in_flight >= self.budget.concurrency.max(2)) {
             return Ok(None);
         }
         add_within(&mut state.used.requests, 1, max_requests).ok_or(BudgetError::Requests(max_requests))?;
         state.reserved = state.reserved.saturating_add(wanted);
         state.in_flight = state.in_flight.saturating_add(may_take.into());
         Ok(Some(Reservation { meter: self, cost, reserved: wanted, taken: wanted }))
-    }
-
-    /// Maximum number of concurrent requests that may take gateways, since only these can exceed the limit. At least two,
-    /// because one check sends two at once.
-    fn max_concurrent_extractions(&self) -> usize {
-        self.budget.concurrency.max(2)
     }
 
     /// Takes bytes of a request or a response out of the budget.
@@ -229,11 +225,6 @@ impl Meter {
         if turn > now {
             tokio::time::sleep_until(turn.into()).await;
         }
-    }
-
-    /// The rate of the run, and what throttling did to it.
-    pub(crate) fn pace(&self) -> &Pace {
-        &self.pace
     }
 
     /// Notes whether a connection could be made.
@@ -267,11 +258,6 @@ impl Meter {
     pub(crate) fn remaining_wait(&self) -> Option<Duration> {
         let wait = self.pace.retry_at()?.checked_duration_since(Instant::now())?;
         (wait < self.time_left()).then_some(wait)
-    }
-
-    /// What throttling did so far.
-    pub fn throttling(&self) -> Throttling {
-        self.pace.throttling()
     }
 
     /// Time left before the limit of wall time.
@@ -385,7 +371,6 @@ mod tests {
         let meter = meter(9, 25, Duration::from_secs(60));
         let held =
             [meter.reserve(GatewayCost::Exactly(1)).await, meter.reserve(GatewayCost::Exactly(1)).await];
-        assert_eq!(held.len(), meter.max_concurrent_extractions());
         let third = meter.reserve(GatewayCost::Exactly(1));
         assert!(third.now_or_never().is_none(), "a third one waits");
         drop(meter.reserve(GatewayCost::Nothing).await.expect("a request that takes none does not wait"));

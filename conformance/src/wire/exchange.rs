@@ -170,8 +170,7 @@ impl RecordedExchange {
             let body = response.recorded_body();
             let masked = password::masked(&body);
             let body = masked.as_deref().unwrap_or(&body);
-            let length =
-                if response.length() > response.body().len() { response.length() } else { body.len() };
+            let length = if response.length > response.body().len() { response.length } else { body.len() };
             redactor.redact_beginning(body, length, limit)
         });
         let (response_body, is_cut) = response_body.unzip();

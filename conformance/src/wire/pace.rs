@@ -177,7 +177,7 @@ impl Pace {
         lock(&self.0).retry_at
     }
 
-    pub(super) fn throttling(&self) -> Throttling {
+    pub(crate) fn throttling(&self) -> Throttling {
         lock(&self.0).throttling
     }
 }

@@ -22,10 +22,13 @@ pub struct Request {
     spelling: QuerySpelling,
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
-    gives_nothing: bool,
+    /// Whether a conforming service returns no further gateways.
+    pub(crate) gives_nothing: bool,
     is_invalid: bool,
-    is_recorded: bool,
-    given: Option<Arc<[String]>>,
+    /// Whether others sent it, and this suite only read it.
+    pub(crate) is_recorded: bool,
+    /// The gateways of the earlier response that a conforming service repeats, sorted.
+    pub(crate) given: Option<Arc<[String]>>,
 }
 
 #[derive(Clone, Default, PartialEq)]
@@ -80,11 +83,6 @@ impl Request {
         Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
     }
 
-    /// Whether others sent it, and this suite only read it.
-    pub(crate) fn is_recorded(&self) -> bool {
-        self.is_recorded
-    }
-
     /// Adds a query parameter whose value is replaced, as the redactor does.
     pub(crate) fn stand_in(self, name: &str, value: &str) -> Self {
         self.raw_query(format!("{}={value}", utf8_percent_encode(name, QUERY)))
@@ -102,11 +100,10 @@ impl Request {
     }
 
     /// Removes white space around the values of headers.
-    pub(super) fn with_trimmed_headers(mut self) -> Self {
+    pub(super) fn trim_headers(&mut self) {
         for (_, value) in &mut self.headers {
             *value = value.trim_ascii().to_vec();
         }
-        self
     }
 
     /// Adds a query parameter, percent-encoded, beside any of the same name.
@@ -193,16 +190,6 @@ impl Request {
     pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
         self.given = Some(gateways.into());
         self.giving_nothing()
-    }
-
-    /// The gateways of the earlier response that a conforming service repeats, sorted.
-    pub fn given(&self) -> Option<&[String]> {
-        self.given.as_deref()
-    }
-
-    /// Whether a conforming service returns no further gateways.
-    pub fn gives_nothing(&self) -> bool {
-        self.gives_nothing
     }
 
     /// Sets the method.

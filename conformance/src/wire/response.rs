@@ -18,8 +18,8 @@ pub struct Response {
     headers: Arc<[(String, Vec<u8>)]>,
     body: Bytes,
     /// Length of the received body in bytes.
-    length: usize,
-    json: Option<Arc<Value>>,
+    pub(super) length: usize,
+    pub(crate) json: Option<Arc<Value>>,
 }
 
 impl Response {
@@ -90,11 +90,6 @@ impl Response {
         &self.body
     }
 
-    /// Length of the received body in bytes.
-    pub(super) fn length(&self) -> usize {
-        self.length
-    }
-
     /// The body as text: in UTF-8 if it is valid, or else in the charset of `Content-Type`, with invalid bytes replaced.
     pub fn text(&self) -> String {
         let text = self.utf_8().map_or_else(|| self.decoded(), str::to_owned);
@@ -144,10 +139,6 @@ impl Response {
         let of_body = |body: &Value| Some(body.get("requestId")?.as_str()?.to_owned());
         let id = self.json.as_deref().map_or_else(|| of_body(&parsed()?), of_body);
         id.or_else(|| self.header("X-Request-Id")).filter(|id| !id.is_empty())
-    }
-
-    pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
-        self.json.as_ref()
     }
 
     /// The member of the JSON body at a pointer.

@@ -107,7 +107,7 @@ impl Suite<'_> {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            if self.session.meter.pace().is_throttling_everything() {
+            if self.session.meter.pace.is_throttling_everything() {
                 results.push(CaseResult::inconclusive(case.label(), ALL_THROTTLED));
                 continue;
             }
