@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::class::number;
 use crate::contract::{Contract, Extract, OperationId};
 use crate::wire::{FailureKind, GatewayCost, GatewayCount, Request, Response, WireFailure};
 
@@ -110,7 +111,8 @@ fn gateways_of(extract: &Extract, request: &Request, response: &Response) -> usi
     let success = (200..300).contains(&response.status);
     if let Some(body) = response.json().filter(|body| body.is_object() || body.is_array()) {
         let code = body.get("code").filter(|code| !code.is_null());
-        let accepted = success && code.is_none_or(|code| means(code, extract.operation.success.code));
+        let accepted =
+            success && code.is_none_or(|code| number(code) == Some(extract.operation.success.code));
         let data = body.get("data").unwrap_or(body);
         let listed = data.as_array().filter(|_| accepted).map_or(0, Vec::len);
         return listed.max(endpoints(data));
@@ -137,12 +139,6 @@ fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) 
         return separators.map(entries).max().unwrap_or(0);
     }
     words(text).filter(|word| is_endpoint(word)).count()
-}
-
-/// Whether a code equals the expected one, even as a string or a float.
-fn means(code: &Value, wanted: i64) -> bool {
-    let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
-    number == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
 /// The number of gateways at any depth. The parser limits the depth.
