@@ -76,16 +76,10 @@ impl Extract {
     ) -> Result<Self, ContractError> {
         operation.has_only(&part::OF_EXTRACTIONS, &node)?;
         let take = |name| operation.input(name, &node);
-        let (num, lb, sb, return_type, protocol) = (
-            take(part::NUM)?,
-            take(part::LB)?,
-            take(part::SB)?,
-            take(part::RETURN_TYPE)?,
-            take(part::PROTOCOL)?,
-        );
-        let separator =
-            |(code, text): (&String, &String)| Separator { code: code.clone(), text: text.clone() };
-        let separators: Vec<Separator> = lb.schema.separators.iter().map(separator).collect();
+        let (num, lb, sb) = (take(part::NUM)?, take(part::LB)?, take(part::SB)?);
+        let (return_type, protocol) = (take(part::RETURN_TYPE)?, take(part::PROTOCOL)?);
+        let separators = lb.schema.separators.clone().into_iter();
+        let separators: Vec<_> = separators.map(|(code, text)| Separator { code, text }).collect();
         let is_custom = |code: &String| separators.iter().all(|known| known.code != *code);
         let schemes = schemes.members()?;
         let header = schemes.iter().find(|(_, scheme)| scheme.value["in"] == "header");
