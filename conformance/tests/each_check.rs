@@ -42,12 +42,6 @@ impl Fixture {
     fn new() -> Result<Self, Box<dyn std::error::Error>> {
         let runtime = tokio::runtime::Runtime::new()?;
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        if variable("CONFORMANCE_BASE_URL").is_some() {
-            return Err(
-                "the environment variable CONFORMANCE_BASE_URL is now SALLYPORT_TEST_BASE_URL; rename it"
-                    .into(),
-            );
-        }
         let at = match variable("SALLYPORT_TEST_BASE_URL") {
             Some(base_url) => {
                 let token =
