@@ -39,9 +39,6 @@ impl Probe<'_> {
     /// Sends requests of one kind until the response is neither 429 nor 503, at most a few times and without waiting as long as
     /// `Retry-After` says, and returns the last response. [`ResponseClass::Throttled`] does not prove a shortage; see
     /// [`Probe::confirm_unavailable`].
-    ///
-    /// # Errors
-    /// As for [`Probe::send_once`].
     pub async fn send_until_served(
         &self,
         request: impl Fn() -> Request,
@@ -135,9 +132,6 @@ impl Probe<'_> {
     }
 
     /// Like [`Probe::control`], but sends nothing when this check has already seen the request accepted.
-    ///
-    /// # Errors
-    /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
         let sent = self.as_sent(request);
         let known = self.notes().accepted.iter().find(|known| known.request == sent).cloned();
@@ -163,9 +157,6 @@ impl Probe<'_> {
 
     /// Like [`Probe::accepts`], but reports a finding only when `control` succeeds, which sends a control request. It is only
     /// awaited when the request is not accepted, so that a conforming service gives one gateway instead of two.
-    ///
-    /// # Errors
-    /// As for [`Probe::accepts`], and those of the control.
     pub(crate) async fn accepts_or_control(
         &self,
         clause: Clause,
@@ -196,9 +187,6 @@ impl Probe<'_> {
 
     /// Judges the response to a request that must be rejected. A 5xx with a business code is a warning: clients may retry 500 and
     /// 503, so a final rejection should not look like a temporary failure. Any other 5xx is a failure.
-    ///
-    /// # Errors
-    /// As for [`Probe::rejects`].
     pub(crate) async fn judge_rejection(
         &self,
         clause: Clause,
@@ -225,9 +213,6 @@ impl Probe<'_> {
     }
 
     /// Sends a request with an unspecified outcome, and records the outcome. A server error is a warning.
-    ///
-    /// # Errors
-    /// When nothing can be sent.
     pub async fn tolerates(
         &self,
         clause: Clause,

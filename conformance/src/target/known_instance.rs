@@ -76,8 +76,6 @@ impl KnownInstance {
         reader.records().map(instance).collect()
     }
 
-    /// # Errors
-    /// Names the field that is missing or invalid.
     pub(crate) fn from_fields(mut fields: Map<String, Value>) -> Result<Self, String> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let spelling = fields.remove("ip").map(|ip| text(&ip)).ok_or("a field `ip`, found none")?;

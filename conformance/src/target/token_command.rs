@@ -70,16 +70,11 @@ impl TokenCommand {
             }
             _ => return Err(failed(format!("took more than {} s", time.as_secs()))),
         };
-        match text.trim() {
-            token
-                if !token.is_empty()
-                    && !token.contains(char::is_whitespace)
-                    && text.len() as u64 <= MAX_LENGTH =>
-            {
-                Ok(Secret::new("API_KEY", token))
-            }
-            _ => Err(failed("printed something else than one token".to_owned())),
+        let token = text.trim();
+        if token.is_empty() || token.contains(char::is_whitespace) || text.len() as u64 > MAX_LENGTH {
+            return Err(failed("printed something else than one token".to_owned()));
         }
+        Ok(Secret::new("API_KEY", token))
     }
 }
 
