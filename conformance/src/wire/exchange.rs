@@ -164,7 +164,7 @@ impl RecordedExchange {
             (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))
         };
         let request = &exchange.request;
-        let response = exchange.result.as_ref().ok();
+        let (response, failure) = (exchange.result.as_ref().ok(), exchange.result.as_ref().err());
         let body = request.body_bytes();
         let response_body = response.map(|response| {
             let body = response.recorded_body();
@@ -186,10 +186,7 @@ impl RecordedExchange {
                 .map(|response| response.headers().iter().map(masked).collect())
                 .unwrap_or_default(),
             response_body,
-            failure: exchange
-                .result
-                .as_ref()
-                .err()
+            failure: failure
                 .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
             begun: match exchange.user_agent.is_empty() {
@@ -224,6 +221,8 @@ mod tests {
             let result = Ok(Response::new(200, Vec::new(), Vec::new().into()));
             let exchange = Exchange::of_others(sent.clone(), result);
             let recorded = RecordedExchange::new(&exchange, &redactor);
+            let debug = format!("{exchange:?}");
+            assert!(!debug.contains("api_key") && !debug.contains("X-API-Key"), "{debug}");
             assert!(recorded.target.contains(&format!("api_key={shown}&")), "{}", recorded.target);
             let text = serde_json::to_string(&recorded).expect("JSON");
             let recorded: RecordedExchange = serde_json::from_str(&text).expect("what was written");
