@@ -58,9 +58,8 @@ impl Extract {
         if name == part::NUM {
             return self.num_range.clone();
         }
-        let codes = self.lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok());
-        let codes: Vec<i64> = codes.collect();
-        codes.iter().min().copied().unwrap_or_default()..=codes.iter().max().copied().unwrap_or_default()
+        let codes = || self.lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok());
+        codes().min().unwrap_or_default()..=codes().max().unwrap_or_default()
     }
 
     /// The text between two entries of the plain-text response to a request with this `lb` and `sb`.
