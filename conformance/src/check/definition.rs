@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -7,7 +6,7 @@ use futures::future::BoxFuture;
 use super::{ObservedExchange, PassiveFinding, Probe};
 use crate::contract::{Clause, Contract, Operation, OperationId};
 use crate::target::{Fact, Facts};
-use crate::wire::{BudgetError, WireError};
+use crate::wire::{BudgetError, WireError, debug_as};
 
 /// One rule of the contract under test: a list of cases, or a passive check.
 #[derive(Debug)]
@@ -267,11 +266,7 @@ impl Case {
     }
 }
 
-impl fmt::Debug for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Case").field("label", &self.label).finish_non_exhaustive()
-    }
-}
+debug_as!(Case, |Self { label, .. }| "Case({label})");
 
 impl Cost {
     /// Requests without gateways.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Redactor, Request, Secret};
+use super::{Redactor, Request, Secret, debug_as};
 use crate::lock::lock;
 
 /// Runs the command that gives the account's token, and may take a while.
@@ -110,8 +110,4 @@ impl State {
     }
 }
 
-impl std::fmt::Debug for TokenRenewal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TokenRenewal")
-    }
-}
+debug_as!(TokenRenewal, |_| "TokenRenewal");

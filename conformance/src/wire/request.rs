@@ -6,7 +6,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::Secret;
+use super::{Secret, debug_as};
 use crate::contract::Operation;
 
 /// Everything but what RFC 3986 calls unreserved.
@@ -324,12 +324,7 @@ fn is_token(value: &[u8], token: &str) -> bool {
     value.strip_suffix(token.as_bytes()).is_some_and(|scheme| scheme.is_empty() || scheme.ends_with(b" "))
 }
 
-impl fmt::Debug for Request {
-    /// Query and headers may contain the token, so they are left out.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Request({} {})", self.method, self.path)
-    }
-}
+debug_as!(Request, |Self { method, path, .. }| "Request({method} {path})");
 
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {

@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
 use super::retry_after::retry_after;
-use super::{Redactor, password};
+use super::{Redactor, debug_as, password};
 
 /// A response as received. It is not redacted: texts made from it must be redacted before they are kept.
 #[derive(Clone)]
@@ -147,12 +146,8 @@ impl Response {
     }
 }
 
-impl fmt::Debug for Response {
-    /// A response may echo the token.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
-    }
-}
+// It may echo the token.
+debug_as!(Response, |Self { status, .. }| "Response({status})");
 
 fn zeros_come_first(body: &[u8]) -> bool {
     let zeros = |first: usize| body.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();

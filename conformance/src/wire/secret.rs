@@ -55,6 +55,20 @@ impl Secret {
     }
 }
 
+/// Makes `Debug` of a type that has secrets, or what cannot be shown, a text of its other fields.
+macro_rules! debug_as {
+    ($type:ident, |$this:pat_param| $($text:tt)+) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let $this = self;
+                write!(f, $($text)+)
+            }
+        }
+    };
+}
+
+pub(crate) use debug_as;
+
 /// A text with the case of each ASCII letter changed. Checks send it as a wrong token, and it is as secret.
 pub(crate) fn in_other_case(text: &str) -> String {
     let swapped =
