@@ -37,14 +37,10 @@ pub(crate) fn count(
         Ok(response) => response,
         Err(failure) if failure.kind.is_unhandled() => return GatewayCount::Counted(0),
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
-        Err(_) => {
-            return match cost {
-                // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run
-                // would have no verdict.
-                GatewayCost::UpTo(_) => GatewayCount::Counted(1),
-                _ => GatewayCount::Unknown,
-            };
-        }
+        // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run would have no
+        // verdict.
+        Err(_) if matches!(cost, GatewayCost::UpTo(_)) => return GatewayCount::Counted(1),
+        Err(_) => return GatewayCount::Unknown,
     };
     let is_repeated =
         |given: &[String]| !given.is_empty() && given == listed(&contract.extract, request, response);
@@ -117,15 +113,10 @@ fn gateways_of(extract: &Extract, request: &Request, response: &Response) -> usi
         let listed = data.as_array().filter(|_| accepted).map_or(0, Vec::len);
         return listed.max(endpoints(data));
     }
-    let text = response.text();
-    let counted = gateways_in(extract, request, success, &text);
     // If the declared charset is wrong, the decoded text may have fewer entries.
     let undeclared = String::from_utf8_lossy(response.body());
-    if undeclared == text {
-        counted
-    } else {
-        counted.max(gateways_in(extract, request, success, &undeclared))
-    }
+    let counted = [&response.text(), &*undeclared].map(|text| gateways_in(extract, request, success, text));
+    counted[0].max(counted[1])
 }
 
 fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) -> usize {
