@@ -1,6 +1,5 @@
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,8 +40,7 @@ pub(crate) struct ProbeContext<'a> {
 #[derive(Debug)]
 pub struct Probe<'a> {
     check: &'static Check,
-    context: &'a ProbeContext<'a>,
-    stale: AtomicBool,
+    pub(super) context: &'a ProbeContext<'a>,
     notes: Mutex<Notes>,
 }
 
@@ -54,6 +52,8 @@ pub(super) struct Notes {
     /// Control requests that were accepted.
     pub(super) accepted: Vec<Exchange>,
     misuse: Option<String>,
+    /// Whether the data that the check depends on has changed.
+    stale: bool,
     case: CaseStart,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct ProbeRecord {
 
 impl<'a> Probe<'a> {
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
-        Self { check, context, stale: AtomicBool::new(false), notes: Mutex::default() }
+        Self { check, context, notes: Mutex::default() }
     }
 
     /// The state that the checks of the run share.
@@ -106,7 +106,7 @@ impl<'a> Probe<'a> {
 
     /// Records that data on which the check depends has changed, so that the check runs again.
     pub(crate) fn mark_stale(&self) {
-        self.stale.store(true, Ordering::Relaxed);
+        self.notes().stale = true;
     }
 
     /// The contract.
@@ -258,8 +258,7 @@ impl<'a> Probe<'a> {
     /// What the check has recorded.
     pub(crate) fn conclude(self) -> ProbeRecord {
         const MAX_EVIDENCE: usize = 24;
-        let stale = self.stale.load(Ordering::Relaxed);
-        let Notes { recording, findings, observations, .. } =
+        let Notes { recording, findings, observations, stale, .. } =
             self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Only what reports show is redacted, because bodies are long and most of them are never shown.
         let redactor = self.context.redactor;
@@ -444,11 +443,6 @@ impl<'a> Probe<'a> {
             shown.extend(indexes.filter(|index| (first..=last).contains(index)));
         }
         shown.into_iter().collect()
-    }
-
-    /// A request as the exchanges of this run keep it.
-    pub(super) fn as_sent(&self, request: &Request) -> Request {
-        self.context.wire.with_extra_headers(request)
     }
 
     /// Notes that a control request was accepted, whichever check sent it: findings of the case show it.

@@ -133,7 +133,7 @@ impl Probe<'_> {
 
     /// Like [`Probe::control`], but sends nothing when this check has already seen the request accepted.
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let sent = self.as_sent(request);
+        let sent = self.context.wire.with_extra_headers(request);
         let known = self.notes().accepted.iter().find(|known| known.request == sent).cloned();
         match known {
             Some(known) => self.show_control(known),

@@ -194,7 +194,8 @@ impl Wire {
             }
             let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
             // Recordings keep the first token, so that a renewal makes no other request of it.
-            let renewed = self.options.renewal.as_ref().map(|renewal| renewal.applied(&request));
+            let renewal = self.options.renewal.as_ref();
+            let renewed = renewal.map(|renewal| request.with_token(&renewal.first, &renewal.current()));
             let result = self.exchange(renewed.as_ref().unwrap_or(&request), &user_agent, reuses).await?;
             drop((alone, beside_others));
             let mut exchange =
@@ -323,13 +324,8 @@ impl Wire {
         user_agent: &str,
         reuses: bool,
     ) -> Result<Result<Response, WireFailure>, WireError> {
-        let client = match reuses {
-            true => &self.client,
-            false => {
-                let new = async || self.options.client_keeping(&self.base, 0);
-                self.without_reuse.get_or_try_init(new).await?
-            }
-        };
+        let new = async || self.options.client_keeping(&self.base, 0);
+        let client = if reuses { &self.client } else { self.without_reuse.get_or_try_init(new).await? };
         let built = match self.build(request, user_agent, client) {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),

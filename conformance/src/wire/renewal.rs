@@ -13,7 +13,7 @@ type GiveToken = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 #[derive(Clone)]
 pub struct TokenRenewal {
     /// The one that checks put into requests.
-    first: Secret,
+    pub(super) first: Secret,
     give: GiveToken,
     state: Arc<Mutex<State>>,
     /// Held while the command runs, so that it runs once for all requests that are rejected meanwhile.
@@ -59,11 +59,6 @@ impl TokenRenewal {
     /// How often the service got another token.
     pub(super) fn count(&self) -> u64 {
         lock(&self.state).count
-    }
-
-    /// The request with the current token in place of the account's first one, or what is nearly it.
-    pub(super) fn applied(&self, request: &Request) -> Request {
-        request.with_token(&self.first, &self.current())
     }
 
     /// Whether a request has the account's token, and a service should accept it.
