@@ -65,7 +65,6 @@ macro_rules! facts {
             }
 
             /// These facts, and those of `under` that are missing here.
-            #[must_use]
             pub fn over(self, under: Self) -> Self {
                 let has = Fact::ALL.map(|fact| self.has(fact));
                 Self { $($field: if has[Fact::$fact as usize] { self.$field } else { under.$field },)+ }
@@ -99,7 +98,6 @@ impl Facts {
     }
 
     /// Takes addresses and orders from the known instances if none were supplied.
-    #[must_use]
     pub(super) fn with_derived(mut self) -> Self {
         if self.own_addresses.is_empty() {
             self.own_addresses = distinct(self.known_instances.iter());

@@ -81,7 +81,6 @@ impl Target {
     }
 
     /// The same target with facts that a run has discovered, where none were supplied.
-    #[must_use]
     pub(crate) fn with(&self, facts: Facts) -> Self {
         let discovered = Fact::ALL.into_iter().filter(|fact| facts.has(*fact)).collect();
         Self { facts: self.facts.clone().over(facts), discovered, ..self.clone() }
@@ -113,10 +112,11 @@ fn parsed(base_url: &str) -> Result<Url, TargetError> {
         return Err(found("an empty text"));
     }
     match Url::parse(base_url) {
-        Err(ParseError::RelativeUrlWithoutBase) => Err(found("no scheme; put https:// before the host")),
-        Err(error) => Err(TargetError::Url(error.to_string())),
+        Ok(url) if !url.cannot_be_a_base() => Ok(url),
         // `localhost:8080`: to the parser the host is a scheme.
-        Ok(url) if url.cannot_be_a_base() => Err(found("no scheme; put https:// before the host")),
-        Ok(url) => Ok(url),
+        Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => {
+            Err(found("no scheme; put https:// before the host"))
+        }
+        Err(error) => Err(TargetError::Url(error.to_string())),
     }
 }

@@ -117,10 +117,8 @@ impl RecordedExchange {
     /// Maximum size of a request's target, of each of its headers and of its body in reports, in bytes: the largest request of any
     /// check fits, so that the command to repeat it is complete.
     const REQUEST_LIMIT: usize = 512 * 1024;
-    /// Maximum length of a header of a response, in bytes.
-    const LINE_LIMIT: usize = 4 * 1024;
-    /// Maximum length of a request id of a response, in characters.
-    const ID_LIMIT: usize = 200;
+    const RESPONSE_HEADER_LIMIT: usize = 4 * 1024;
+    const ID_CHARACTERS: usize = 200;
 
     /// Redacts an exchange.
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
@@ -161,7 +159,7 @@ impl RecordedExchange {
         // Requests contain only secrets that the suite knows. Those of responses are not known in advance.
         let masked = |(name, value): &(String, Vec<u8>)| {
             let value = headers::masked(name, &String::from_utf8_lossy(value));
-            (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))
+            (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::RESPONSE_HEADER_LIMIT))
         };
         let request = &exchange.request;
         let (response, failure) = (exchange.result.as_ref().ok(), exchange.result.as_ref().err());
@@ -196,7 +194,7 @@ impl RecordedExchange {
             user_agent: redactor.redact(&exchange.user_agent),
             request_id: response
                 .and_then(Response::request_id)
-                .map(|id| redactor.excerpt(&id, Self::ID_LIMIT)),
+                .map(|id| redactor.excerpt(&id, Self::ID_CHARACTERS)),
         };
         (recorded, is_cut.unwrap_or_default())
     }
