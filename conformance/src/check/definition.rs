@@ -67,7 +67,7 @@ pub struct Case {
     pub(crate) subject: Option<usize>,
     /// The clause that it is about, where the case says so.
     pub(crate) clause: Option<Clause>,
-    run: RunCase,
+    pub(crate) run: RunCase,
 }
 
 /// A control request that is sent once for several cases.
@@ -259,10 +259,6 @@ impl Case {
     /// The control requests that it shares with other checks.
     pub fn controls_in_run(&self) -> impl Iterator<Item = &SharedControl> {
         self.controls.iter().filter(|control| control.is_in_run)
-    }
-
-    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> CaseFuture<'p> {
-        (self.run)(probe)
     }
 }
 

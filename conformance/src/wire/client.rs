@@ -100,7 +100,7 @@ impl Wire {
         meter: Arc<Meter>,
         redactor: Arc<Redactor>,
     ) -> Result<Self, WireError> {
-        let client = options.client(&base)?;
+        let client = options.client(&base, usize::MAX)?;
         let renewals_before = options.renewal.as_ref().map_or(0, TokenRenewal::count);
         Ok(Self {
             client,
@@ -324,7 +324,7 @@ impl Wire {
         user_agent: &str,
         reuses: bool,
     ) -> Result<Result<Response, WireFailure>, WireError> {
-        let new = async || self.options.client_keeping(&self.base, 0);
+        let new = async || self.options.client(&self.base, 0);
         let client = if reuses { &self.client } else { self.without_reuse.get_or_try_init(new).await? };
         let built = match self.build(request, user_agent, client) {
             Ok(built) => built,

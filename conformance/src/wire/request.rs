@@ -62,11 +62,7 @@ struct Pair {
 impl Request {
     /// A request to an operation, without parameters, headers and body.
     pub fn to(operation: &Operation) -> Self {
-        Self::new(&operation.method, &operation.path, Vec::new())
-    }
-
-    fn new(method: &str, path: &str, query: Vec<Pair>) -> Self {
-        Self { method: method.to_owned(), path: path.to_owned(), query, ..Self::default() }
+        Self { method: operation.method.clone(), path: operation.path.clone(), ..Self::default() }
     }
 
     /// A recorded request of another client, without headers and body. Pairs of its query are decoded where possible.
@@ -78,9 +74,9 @@ impl Request {
             Some(Pair { name: Some(decoded(name)?), value: decoded(value)? })
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        let pairs =
-            pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.to_owned() }));
-        Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
+        let query = pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.into() }));
+        let (method, path, query) = (method.to_owned(), path.to_owned(), query.collect());
+        Self { method, path, query, is_recorded: true, ..Self::default() }
     }
 
     /// Adds a query parameter whose value is replaced, as the redactor does.

@@ -113,7 +113,7 @@ impl Suite<'_> {
             }
             probe.begin(case);
             let (ended, busy) = tokio::select! {
-                ended = timed(AssertUnwindSafe(case.run(&probe)).catch_unwind()) => ended,
+                ended = timed(AssertUnwindSafe((case.run)(&probe)).catch_unwind()) => ended,
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
             };
             *lock(&self.busy) += busy;
