@@ -18,10 +18,8 @@ pub struct AcceptedResponse {
 
 impl Probe<'_> {
     /// Sends a request, waiting out 429 and 503. As each of these functions does, it sends the request again when the response is a
-    /// server error that may be momentary.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.
+    /// server error that may be momentary. Inconclusive when the service stays busy; it also ends the case when the budget is used up or no
+    /// connection can be made.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         let (exchange, class) = self.send_with(request, ThrottlingPolicy::WaitOut).await?;
         if let ResponseClass::Throttled(_) = class { Err(undecided(&class)) } else { Ok((exchange, class)) }
@@ -29,9 +27,6 @@ impl Probe<'_> {
 
     /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
     /// anything.
-    ///
-    /// # Errors
-    /// When the budget is used up or no connection can be made.
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
@@ -57,10 +52,8 @@ impl Probe<'_> {
     }
 
     /// Finds out whether only this request gets 503, by alternating it with a control request without waiting. Returns the first
-    /// response to the request that has `Retry-After`, or else the last one.
-    ///
-    /// # Errors
-    /// Inconclusive when the request is served after all, when it is throttled, or when a control request is not served.
+    /// response to the request that has `Retry-After`, or else the last one. Inconclusive when the request is served after all, when it is
+    /// throttled, or when a control request is not served.
     pub async fn confirm_unavailable(
         &self,
         request: impl Fn() -> Request,
@@ -95,10 +88,8 @@ impl Probe<'_> {
         last.ok_or_else(|| Stop::Error("a request was not sent; this is a bug of the suite".to_owned()))
     }
 
-    /// Sends a request that may be accepted or rejected, and returns whether it was accepted.
-    ///
-    /// # Errors
-    /// Inconclusive when it was neither, because the service is busy, short of gateways or broken.
+    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither, because the
+    /// service is busy, short of gateways or broken.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
@@ -110,10 +101,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Sends a control request.
-    ///
-    /// # Errors
-    /// Inconclusive when it is not accepted.
+    /// Sends a control request; inconclusive when it is not accepted.
     pub async fn control(&self, request: &Request) -> Result<AcceptedResponse, Stop> {
         let (exchange, class) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &class) else {
@@ -142,10 +130,8 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` describes the request.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy, is short of gateways, or times out.
+    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` describes the request. Inconclusive
+    /// when the service stays busy, is short of gateways, or times out.
     pub async fn accepts(
         &self,
         clause: Clause,
@@ -176,10 +162,8 @@ impl Probe<'_> {
         Ok(accepted(&exchange, &class))
     }
 
-    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy or is short of gateways.
+    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way. Inconclusive when the
+    /// service stays busy or is short of gateways.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().as_invalid()).await?;
         self.judge_rejection(clause, why, &exchange, &class).await
