@@ -172,6 +172,8 @@ impl RecordedExchange {
             redactor.redact_beginning(body, length, limit)
         });
         let (response_body, is_cut) = response_body.unzip();
+        let is_sent = !exchange.user_agent.is_empty();
+        let id = response.and_then(Response::request_id);
         let recorded = Self {
             index: exchange.index,
             method: request.method_name().to_owned(),
@@ -180,21 +182,13 @@ impl RecordedExchange {
             request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::REQUEST_LIMIT),
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::REQUEST_LIMIT)),
             status: response.map(|response| response.status),
-            response_headers: response
-                .map(|response| response.headers().iter().map(masked).collect())
-                .unwrap_or_default(),
+            response_headers: response.map_or(&[][..], Response::headers).iter().map(masked).collect(),
             response_body,
-            failure: failure
-                .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
+            failure: failure.map(|known| WireFailure { detail: redactor.redact(&known.detail), ..*known }),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
-            begun: match exchange.user_agent.is_empty() {
-                true => String::new(),
-                false => format!("{:.6}", exchange.begun),
-            },
+            begun: if is_sent { format!("{:.6}", exchange.begun) } else { String::new() },
             user_agent: redactor.redact(&exchange.user_agent),
-            request_id: response
-                .and_then(Response::request_id)
-                .map(|id| redactor.excerpt(&id, Self::ID_CHARACTERS)),
+            request_id: id.map(|id| redactor.excerpt(&id, Self::ID_CHARACTERS)),
         };
         (recorded, is_cut.unwrap_or_default())
     }
