@@ -143,11 +143,6 @@ impl Operation {
             ))),
         }
     }
-
-    /// Whether a path is that of the operation.
-    pub fn serves(&self, path: &str) -> bool {
-        self.path == path
-    }
 }
 
 impl Success {

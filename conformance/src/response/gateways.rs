@@ -99,7 +99,7 @@ pub(crate) fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Optio
 /// A target may treat any path that is not of another operation as an extraction.
 fn is_extraction(contract: &Contract, request: &Request) -> bool {
     let mut others = contract.operations().filter(|operation| operation.id != OperationId::Extract);
-    !others.any(|operation| operation.serves(request.path()))
+    !others.any(|operation| operation.path == request.path())
 }
 
 /// The number of gateways in a response, rather too high than too low.
