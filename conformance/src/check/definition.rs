@@ -56,16 +56,16 @@ pub struct Scope<'a> {
 #[derive(Clone)]
 #[must_use]
 pub struct Case {
-    label: Cow<'static, str>,
+    pub(crate) label: Cow<'static, str>,
     /// Its cost, without the control requests that it shares.
     pub cost: Cost,
     /// Facts without which it is skipped, beside those of its check.
     pub needs: Vec<Fact>,
     /// The control requests that it shares.
     pub controls: Vec<SharedControl>,
-    /// The index of the supplied thing that it is about.
+    /// The index of the supplied thing that it is about. Plans value the first case of each.
     pub(crate) subject: Option<usize>,
-    /// The clause that it is about, where the case says so.
+    /// The clause that it is about even if no record says which faults it notices, where the case says so.
     pub(crate) clause: Option<Clause>,
     pub(crate) run: RunCase,
 }
@@ -214,12 +214,6 @@ impl Case {
             clause: None,
             run: Arc::new(run),
         }
-    }
-
-    /// The case, which is about one of several things, by its index; and about this clause of its check even if no record says which
-    /// faults it notices. Plans value the first case of each.
-    pub(crate) fn about(self, subject: usize, clause: Option<Clause>) -> Self {
-        Self { subject: Some(subject), clause, ..self }
     }
 
     /// The only case of a check; it has no label.
