@@ -171,11 +171,6 @@ impl Check {
         (self.stated)(self, scope).into_iter().chain(further).collect()
     }
 
-    /// Whether it runs before all others.
-    pub(crate) const fn runs_first(&self) -> bool {
-        matches!(self.run, Run::FirstCases(_))
-    }
-
     /// Whether it judges the exchanges of other checks.
     pub const fn is_passive(&self) -> bool {
         matches!(self.run, Run::Passive(_))
