@@ -36,10 +36,8 @@ async fn nginx_that_wants_a_client_certificate_is_understood() {
     let (company, server, folder) =
         (Authority::new("Company"), RuledServer::start("-> groups"), Folder::new());
     let caller = company.issue("a-caller", 4096);
-    let (ca, client) = (
-        folder.write("ca.pem", company.pem()),
-        folder.write("both.pem", caller.certificate.clone() + &caller.key),
-    );
+    let ca = folder.write("ca.pem", company.pem());
+    let client = folder.write("both.pem", caller.certificate.clone() + &caller.key);
     let wanted = format!("ssl_verify_client on; ssl_client_certificate {ca};");
     let nginx = Nginx::start_with(&nginx, server.address, &wanted);
     let trusted = folder.write("nginx.pem", nginx.pair.certificate());
