@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -7,7 +6,7 @@ use futures::future::BoxFuture;
 use super::{ObservedExchange, PassiveFinding, Probe};
 use crate::contract::{Clause, Contract, Operation, OperationId};
 use crate::target::{Fact, Facts};
-use crate::wire::{BudgetError, WireError};
+use crate::wire::{BudgetError, WireError, debug_as};
 
 /// One rule of the contract under test: a list of cases, or a passive check.
 #[derive(Debug)]
@@ -57,13 +56,18 @@ pub struct Scope<'a> {
 #[derive(Clone)]
 #[must_use]
 pub struct Case {
-    label: Cow<'static, str>,
-    cost: Cost,
-    needs: Vec<Fact>,
-    controls: Vec<SharedControl>,
-    subject: Option<usize>,
-    clause: Option<Clause>,
-    run: RunCase,
+    pub(crate) label: Cow<'static, str>,
+    /// Its cost, without the control requests that it shares.
+    pub cost: Cost,
+    /// Facts without which it is skipped, beside those of its check.
+    pub needs: Vec<Fact>,
+    /// The control requests that it shares.
+    pub controls: Vec<SharedControl>,
+    /// The index of the supplied thing that it is about. Plans value the first case of each.
+    pub(crate) subject: Option<usize>,
+    /// The clause that it is about even if no record says which faults it notices, where the case says so.
+    pub(crate) clause: Option<Clause>,
+    pub(crate) run: RunCase,
 }
 
 /// A control request that is sent once for several cases.
@@ -167,11 +171,6 @@ impl Check {
         (self.stated)(self, scope).into_iter().chain(further).collect()
     }
 
-    /// Whether it runs before all others.
-    pub(crate) const fn runs_first(&self) -> bool {
-        matches!(self.run, Run::FirstCases(_))
-    }
-
     /// Whether it judges the exchanges of other checks.
     pub const fn is_passive(&self) -> bool {
         matches!(self.run, Run::Passive(_))
@@ -212,31 +211,9 @@ impl Case {
         }
     }
 
-    /// The case, which is about one of several things, by its index; and about this clause of its check even if no record says which
-    /// faults it notices. Plans value the first case of each.
-    pub(crate) fn about(self, subject: usize, clause: Option<Clause>) -> Self {
-        Self { subject: Some(subject), clause, ..self }
-    }
-
-    /// The clause that it is about, where the case says so.
-    pub(crate) const fn clause(&self) -> Option<Clause> {
-        self.clause
-    }
-
-    /// The index of the supplied thing that it is about.
-    pub(crate) const fn subject(&self) -> Option<usize> {
-        self.subject
-    }
-
     /// The only case of a check; it has no label.
     pub fn single(cost: Cost, run: impl for<'p> CaseFn<'p, ()>) -> Vec<Self> {
         vec![Self::new("", cost, run)]
-    }
-
-    /// The case under another label.
-    pub fn relabelled(mut self, label: impl FnOnce(&str) -> String) -> Self {
-        self.label = label(&self.label).into();
-        self
     }
 
     /// Facts without which this case is skipped, beside those of its check.
@@ -263,44 +240,18 @@ impl Case {
         &self.label
     }
 
-    /// Its cost, without the control requests that it shares.
-    pub const fn cost(&self) -> Cost {
-        self.cost
-    }
-
     /// Its cost including the control requests that it shares.
     pub fn cost_alone(&self) -> Cost {
         self.controls.iter().map(|control| control.cost).chain([self.cost]).sum()
-    }
-
-    /// The control requests that it shares.
-    pub fn controls(&self) -> &[SharedControl] {
-        &self.controls
     }
 
     /// The control requests that it shares with other checks.
     pub fn controls_in_run(&self) -> impl Iterator<Item = &SharedControl> {
         self.controls.iter().filter(|control| control.is_in_run)
     }
-
-    /// Facts without which it is skipped, beside those of its check.
-    pub fn needed(&self) -> &[Fact] {
-        &self.needs
-    }
-
-    pub(crate) fn run<'p>(&self, probe: &'p Probe<'p>) -> CaseFuture<'p> {
-        (self.run)(probe)
-    }
 }
 
-impl fmt::Debug for Case {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { label, cost, needs, controls, subject: _, clause: _, run: _ } = self;
-        let mut shown = f.debug_struct("Case");
-        shown.field("label", label).field("cost", cost).field("needs", needs).field("controls", controls);
-        shown.finish_non_exhaustive()
-    }
-}
+debug_as!(Case, |Self { label, .. }| "Case({label})");
 
 impl Cost {
     /// Requests without gateways.

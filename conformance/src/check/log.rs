@@ -39,7 +39,6 @@ struct Kept {
 }
 
 impl ExchangeLog {
-    /// Maximum size of a response body, in bytes.
     const BODY_LIMIT: usize = 256 * 1024;
     /// Maximum size of all exchanges in JSON, and maximum number of exchanges: an exploration that runs for hours must not fill the memory,
     /// and nobody opens an archive larger than that.

@@ -62,8 +62,8 @@ pub struct PassiveFinding {
 pub(crate) struct PassiveChecks {
     checks: Vec<Mutex<PassiveCheck>>,
     inferred: InferredClauses,
-    /// Maximum number of [places](Occurrence::seen_in) that are kept of a finding.
-    places: usize,
+    /// Maximum number of [places](Occurrence::seen_in) that are kept of a finding: traffic of others may show it a hundred thousand times.
+    pub(crate) places: usize,
 }
 
 /// A passive check, and what it has judged.
@@ -110,11 +110,6 @@ impl PassiveChecks {
         };
         let checks = checks.map(passive).map(Mutex::new).collect();
         Self { checks, inferred, places: usize::MAX }
-    }
-
-    /// Keeps only the first places of a finding: traffic of others may show it a hundred thousand times.
-    pub(crate) fn with_places(self, places: usize) -> Self {
-        Self { places, ..self }
     }
 
     /// Passes one exchange of a check's case to the passive checks. What is kept of it, and of those `before` it, is redacted.

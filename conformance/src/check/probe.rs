@@ -1,6 +1,5 @@
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -41,8 +40,7 @@ pub(crate) struct ProbeContext<'a> {
 #[derive(Debug)]
 pub struct Probe<'a> {
     check: &'static Check,
-    context: &'a ProbeContext<'a>,
-    stale: AtomicBool,
+    pub(super) context: &'a ProbeContext<'a>,
     notes: Mutex<Notes>,
 }
 
@@ -54,6 +52,8 @@ pub(super) struct Notes {
     /// Control requests that were accepted.
     pub(super) accepted: Vec<Exchange>,
     misuse: Option<String>,
+    /// Whether the data that the check depends on has changed.
+    stale: bool,
     case: CaseStart,
 }
 
@@ -95,13 +95,10 @@ pub(crate) struct ProbeRecord {
 
 impl<'a> Probe<'a> {
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
-        Self { check, context, stale: AtomicBool::new(false), notes: Mutex::default() }
+        Self { check, context, notes: Mutex::default() }
     }
 
     /// The state that the checks of the run share.
-    ///
-    /// # Errors
-    /// It has another type, which is a bug of the suite.
     pub(crate) fn state<T: 'static>(&self) -> Result<&'a T, Stop> {
         let state = self.context.state.downcast_ref();
         state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
@@ -109,7 +106,7 @@ impl<'a> Probe<'a> {
 
     /// Records that data on which the check depends has changed, so that the check runs again.
     pub(crate) fn mark_stale(&self) {
-        self.stale.store(true, Ordering::Relaxed);
+        self.notes().stale = true;
     }
 
     /// The contract.
@@ -124,7 +121,7 @@ impl<'a> Probe<'a> {
 
     /// Whether a fact was not supplied but discovered in this run.
     pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
-        self.context.target.has_discovered(fact)
+        self.context.target.discovered.contains(&fact)
     }
 
     /// The account's token.
@@ -180,10 +177,7 @@ impl<'a> Probe<'a> {
         Stop::Skip(reason.to_owned())
     }
 
-    /// The value of a fact. A check that declares the fact in its `needs` always has it.
-    ///
-    /// # Errors
-    /// Skip when it was not supplied.
+    /// The value of a fact. A check that declares the fact in its `needs` always has it; others are skipped without it.
     pub(crate) fn required<T>(
         &self,
         fact: Fact,
@@ -193,9 +187,6 @@ impl<'a> Probe<'a> {
     }
 
     /// The secret of a fact, or that one of its list.
-    ///
-    /// # Errors
-    /// Skip when it was not supplied.
     pub(crate) fn secret(&self, fact: Fact, index: usize) -> Result<&'a Secret, Stop> {
         self.required(fact, |facts| facts.secrets_of(fact).nth(index))
     }
@@ -210,19 +201,16 @@ impl<'a> Probe<'a> {
     pub(crate) fn begin(&self, case: &Case) {
         let mut notes = self.notes();
         let (findings, requests) = (notes.findings.len(), notes.recording.len());
-        let facts: BTreeSet<Fact> = self.check.needs.iter().chain(case.needed()).copied().collect();
+        let facts: BTreeSet<Fact> = self.check.needs.iter().chain(&case.needs).copied().collect();
         let facts = facts.into_iter().map(Fact::variable).collect();
         notes.case = CaseStart {
             label: case.label().to_owned(),
-            clause: case.clause(),
+            clause: case.clause,
             shared: case.controls_in_run().map(|control| control.label.to_string()).collect(),
-            control: None,
-            accepted: None,
             facts,
-            is_without_gateways: false,
-            has_momentary_error: false,
             findings,
             requests,
+            ..CaseStart::default()
         };
     }
 
@@ -270,8 +258,7 @@ impl<'a> Probe<'a> {
     /// What the check has recorded.
     pub(crate) fn conclude(self) -> ProbeRecord {
         const MAX_EVIDENCE: usize = 24;
-        let stale = self.stale.load(Ordering::Relaxed);
-        let Notes { recording, findings, observations, .. } =
+        let Notes { recording, findings, observations, stale, .. } =
             self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         // Only what reports show is redacted, because bodies are long and most of them are never shown.
         let redactor = self.context.redactor;
@@ -456,11 +443,6 @@ impl<'a> Probe<'a> {
             shown.extend(indexes.filter(|index| (first..=last).contains(index)));
         }
         shown.into_iter().collect()
-    }
-
-    /// A request as the exchanges of this run keep it.
-    pub(super) fn as_sent(&self, request: &Request) -> Request {
-        self.context.wire.with_extra_headers(request)
     }
 
     /// Notes that a control request was accepted, whichever check sent it: findings of the case show it.

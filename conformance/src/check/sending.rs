@@ -18,10 +18,8 @@ pub struct AcceptedResponse {
 
 impl Probe<'_> {
     /// Sends a request, waiting out 429 and 503. As each of these functions does, it sends the request again when the response is a
-    /// server error that may be momentary.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy; also when the budget is used up or no connection can be made.
+    /// server error that may be momentary. Inconclusive when the service stays busy; it also ends the case when the budget is used up or no
+    /// connection can be made.
     pub async fn send(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         let (exchange, class) = self.send_with(request, ThrottlingPolicy::WaitOut).await?;
         if let ResponseClass::Throttled(_) = class { Err(undecided(&class)) } else { Ok((exchange, class)) }
@@ -29,9 +27,6 @@ impl Probe<'_> {
 
     /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
     /// anything.
-    ///
-    /// # Errors
-    /// When the budget is used up or no connection can be made.
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
@@ -39,9 +34,6 @@ impl Probe<'_> {
     /// Sends requests of one kind until the response is neither 429 nor 503, at most a few times and without waiting as long as
     /// `Retry-After` says, and returns the last response. [`ResponseClass::Throttled`] does not prove a shortage; see
     /// [`Probe::confirm_unavailable`].
-    ///
-    /// # Errors
-    /// As for [`Probe::send_once`].
     pub async fn send_until_served(
         &self,
         request: impl Fn() -> Request,
@@ -60,10 +52,8 @@ impl Probe<'_> {
     }
 
     /// Finds out whether only this request gets 503, by alternating it with a control request without waiting. Returns the first
-    /// response to the request that has `Retry-After`, or else the last one.
-    ///
-    /// # Errors
-    /// Inconclusive when the request is served after all, when it is throttled, or when a control request is not served.
+    /// response to the request that has `Retry-After`, or else the last one. Inconclusive when the request is served after all, when it is
+    /// throttled, or when a control request is not served.
     pub async fn confirm_unavailable(
         &self,
         request: impl Fn() -> Request,
@@ -98,10 +88,8 @@ impl Probe<'_> {
         last.ok_or_else(|| Stop::Error("a request was not sent; this is a bug of the suite".to_owned()))
     }
 
-    /// Sends a request that may be accepted or rejected, and returns whether it was accepted.
-    ///
-    /// # Errors
-    /// Inconclusive when it was neither, because the service is busy, short of gateways or broken.
+    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither, because the
+    /// service is busy, short of gateways or broken.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
@@ -113,10 +101,7 @@ impl Probe<'_> {
         }
     }
 
-    /// Sends a control request.
-    ///
-    /// # Errors
-    /// Inconclusive when it is not accepted.
+    /// Sends a control request; inconclusive when it is not accepted.
     pub async fn control(&self, request: &Request) -> Result<AcceptedResponse, Stop> {
         let (exchange, class) = self.send(request).await?;
         let Some(accepted) = accepted(&exchange, &class) else {
@@ -135,11 +120,8 @@ impl Probe<'_> {
     }
 
     /// Like [`Probe::control`], but sends nothing when this check has already seen the request accepted.
-    ///
-    /// # Errors
-    /// As for [`Probe::control`].
     pub async fn control_once(&self, request: &Request) -> Result<(), Stop> {
-        let sent = self.as_sent(request);
+        let sent = self.context.wire.with_extra_headers(request);
         let known = self.notes().accepted.iter().find(|known| known.request == sent).cloned();
         match known {
             Some(known) => self.show_control(known),
@@ -148,10 +130,8 @@ impl Probe<'_> {
         Ok(())
     }
 
-    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` describes the request.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy, is short of gateways, or times out.
+    /// Sends a request that must be accepted by the clause, and reports a finding when it is not. `why` describes the request. Inconclusive
+    /// when the service stays busy, is short of gateways, or times out.
     pub async fn accepts(
         &self,
         clause: Clause,
@@ -163,9 +143,6 @@ impl Probe<'_> {
 
     /// Like [`Probe::accepts`], but reports a finding only when `control` succeeds, which sends a control request. It is only
     /// awaited when the request is not accepted, so that a conforming service gives one gateway instead of two.
-    ///
-    /// # Errors
-    /// As for [`Probe::accepts`], and those of the control.
     pub(crate) async fn accepts_or_control(
         &self,
         clause: Clause,
@@ -185,10 +162,8 @@ impl Probe<'_> {
         Ok(accepted(&exchange, &class))
     }
 
-    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
-    ///
-    /// # Errors
-    /// Inconclusive when the service stays busy or is short of gateways.
+    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way. Inconclusive when the
+    /// service stays busy or is short of gateways.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().as_invalid()).await?;
         self.judge_rejection(clause, why, &exchange, &class).await
@@ -196,9 +171,6 @@ impl Probe<'_> {
 
     /// Judges the response to a request that must be rejected. A 5xx with a business code is a warning: clients may retry 500 and
     /// 503, so a final rejection should not look like a temporary failure. Any other 5xx is a failure.
-    ///
-    /// # Errors
-    /// As for [`Probe::rejects`].
     pub(crate) async fn judge_rejection(
         &self,
         clause: Clause,
@@ -225,9 +197,6 @@ impl Probe<'_> {
     }
 
     /// Sends a request with an unspecified outcome, and records the outcome. A server error is a warning.
-    ///
-    /// # Errors
-    /// When nothing can be sent.
     pub async fn tolerates(
         &self,
         clause: Clause,

@@ -6,7 +6,8 @@ use super::{Clause, Unspecified};
 /// The clauses and the unspecified behaviour of the document.
 #[derive(Debug)]
 pub struct Catalogue {
-    clauses: Vec<ClauseEntry>,
+    /// Every clause, sorted by id.
+    pub clauses: Vec<ClauseEntry>,
     unspecified: Vec<UnspecifiedEntry>,
 }
 
@@ -63,11 +64,6 @@ impl Catalogue {
             return Err(file.wrong("expected the ids of `generated/clause.rs`, sorted, each of them once"));
         }
         Ok(Self { clauses, unspecified })
-    }
-
-    /// Every clause, sorted by id.
-    pub fn clauses(&self) -> &[ClauseEntry] {
-        &self.clauses
     }
 
     /// The clauses that responses over HTTP can show.

@@ -58,9 +58,8 @@ impl Extract {
         if name == part::NUM {
             return self.num_range.clone();
         }
-        let codes = self.lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok());
-        let codes: Vec<i64> = codes.collect();
-        codes.iter().min().copied().unwrap_or_default()..=codes.iter().max().copied().unwrap_or_default()
+        let codes = || self.lb.schema.values.iter().filter_map(|code| code.as_str()?.parse().ok());
+        codes().min().unwrap_or_default()..=codes().max().unwrap_or_default()
     }
 
     /// The text between two entries of the plain-text response to a request with this `lb` and `sb`.
@@ -75,16 +74,10 @@ impl Extract {
         schemes: &Node<'_>,
     ) -> Result<Self, ContractError> {
         let take = |name| operation.input(name, &node);
-        let (num, lb, sb, return_type, protocol) = (
-            take(part::NUM)?,
-            take(part::LB)?,
-            take(part::SB)?,
-            take(part::RETURN_TYPE)?,
-            take(part::PROTOCOL)?,
-        );
-        let separator =
-            |(code, text): (&String, &String)| Separator { code: code.clone(), text: text.clone() };
-        let separators: Vec<Separator> = lb.schema.separators.iter().map(separator).collect();
+        let (num, lb, sb) = (take(part::NUM)?, take(part::LB)?, take(part::SB)?);
+        let (return_type, protocol) = (take(part::RETURN_TYPE)?, take(part::PROTOCOL)?);
+        let separators = lb.schema.separators.clone().into_iter();
+        let separators: Vec<_> = separators.map(|(code, text)| Separator { code, text }).collect();
         let is_custom = |code: &String| separators.iter().all(|known| known.code != *code);
         let schemes = schemes.members()?;
         let header = schemes.iter().find(|(_, scheme)| scheme.value["in"] == "header");

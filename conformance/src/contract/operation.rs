@@ -127,11 +127,6 @@ impl Operation {
         let found = self.parameters.iter().chain(&self.body).find(|input| input.name == name).cloned();
         found.ok_or_else(|| node.wrong(&format!("expected an input `{name}`")))
     }
-
-    /// Whether a path is that of the operation.
-    pub fn serves(&self, path: &str) -> bool {
-        self.path == path
-    }
 }
 
 impl Success {

@@ -31,8 +31,6 @@ pub struct Schema {
     pub format: Option<String>,
     pub default: Option<Value>,
     pub example: Option<Value>,
-    #[serde(default)]
-    pub nullable: bool,
 }
 
 /// `x-clause`. A limit that the contract leaves open has no clause.

@@ -83,7 +83,7 @@ impl ResponseSchema {
         Ok(Self { root, validator, headers, fallback })
     }
 
-    pub(super) fn body_violations(&self, body: &Value) -> Vec<Violation> {
+    fn body_violations(&self, body: &Value) -> Vec<Violation> {
         // Nearly every response is valid, and `is_valid` takes a fraction of the time of collecting errors.
         if self.validator.is_valid(body) {
             return Vec::new();
@@ -112,11 +112,6 @@ impl ResponseSchema {
                 })
             })
             .collect()
-    }
-
-    /// Every required header that is missing or invalid; `values` returns all values of a header.
-    pub(super) fn header_violations(&self, values: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
-        self.headers.iter().filter_map(|header| header.violation(&values(&header.name))).collect()
     }
 
     /// The clause of the innermost schema around a constraint that cites one.
@@ -161,11 +156,11 @@ impl HeaderSchema {
 }
 
 impl super::Success {
-    /// Every violation of the document's schema by a successful JSON response.
-    pub fn violations(&self, body: &Value, header: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
-        let mut violations = self.schema.body_violations(body);
-        violations.extend(self.schema.header_violations(header));
-        violations
+    /// Every violation of the document's schema by a successful JSON response; `values` returns all values of a header.
+    pub fn violations(&self, body: &Value, values: impl Fn(&str) -> Vec<String>) -> Vec<Violation> {
+        let of_headers =
+            self.schema.headers.iter().filter_map(|header| header.violation(&values(&header.name)));
+        self.schema.body_violations(body).into_iter().chain(of_headers).collect()
     }
 }
 

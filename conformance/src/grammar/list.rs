@@ -35,8 +35,8 @@ pub(crate) fn date_times() -> Vec<Spelling> {
 
 /// The spellings of a list. The range is that of the values in the document.
 pub(super) fn list(name: &str, range: &RangeInclusive<i64>) -> Vec<Spelling> {
-    let mut lines = LISTS.lines().skip_while(|line| !is_heading(line, name));
-    lines.next();
+    let heading = format!("[{name}]");
+    let lines = LISTS.lines().skip_while(|line| *line != heading).skip(1);
     let rows = lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once(": \""));
     let spellings = rows.flat_map(|(reason, texts)| {
         let texts = format!("\"{texts}");
@@ -50,10 +50,6 @@ pub(super) fn list(name: &str, range: &RangeInclusive<i64>) -> Vec<Spelling> {
         })
     });
     spellings.collect()
-}
-
-fn is_heading(line: &str, name: &str) -> bool {
-    line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) == Some(name)
 }
 
 /// The texts that a text with placeholders stands for.
@@ -75,10 +71,7 @@ fn expanded(text: &str, range: &RangeInclusive<i64>) -> Vec<String> {
     }
     let [min, max] = [range.start(), range.end()].map(i64::to_string);
     let text = text.replace("{v4}", V4).replace("{v6}", V6).replace("{min}", &min).replace("{max}", &max);
-    match text.contains("{ip}") {
-        true => [V4, V6].map(|ip| text.replace("{ip}", ip)).into(),
-        false => vec![text],
-    }
+    if text.contains("{ip}") { [V4, V6].map(|ip| text.replace("{ip}", ip)).into() } else { vec![text] }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Context {
     /// The operation that a request is for: that of its path and method, or the first of its path.
     #[must_use]
     pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
-        let mut of_path = self.contract.operations().filter(|operation| operation.serves(&seen.path));
+        let mut of_path = self.contract.operations().filter(|operation| operation.path == seen.path);
         let first = of_path.next()?;
         if first.method == seen.method.as_str() {
             return Some(first.id);

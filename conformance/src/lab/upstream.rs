@@ -51,7 +51,7 @@ impl Upstream {
             headers.ok_or_else(|| WireError::Setup("a header has an invalid name or value".to_owned()))?;
         Ok(Self::new(Service {
             base: base.as_str().trim_end_matches('/').to_owned(),
-            http: options.client(base)?,
+            http: options.client(base, usize::MAX)?,
             headers,
             redactor: Redactor::new(options.secrets()).map_err(short)?,
         }))

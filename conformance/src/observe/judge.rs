@@ -24,7 +24,8 @@ const NEEDS_REQUESTS: &str = "it needs requests that only the suite sends; use `
 pub fn observe(contract: &Contract, traffic: &Traffic, inferred: InferredClauses) -> Report {
     let checks: Vec<&'static Check> =
         registry().into_iter().filter(|check| check.is_passive()).chain([&*ORDER]).collect();
-    let passive = PassiveChecks::new(&checks, inferred).with_places(PLACES + 1);
+    let mut passive = PassiveChecks::new(&checks, inferred);
+    passive.places = PLACES + 1;
     let (canaries, facts) = (Canaries::default(), Facts::default());
     let (mut seen, mut extractions, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
     for (at, recorded) in traffic.exchanges.iter().enumerate() {

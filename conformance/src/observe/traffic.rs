@@ -243,7 +243,7 @@ impl Call {
 fn served<'a>(operation: &Operation, path: &'a str) -> Option<&'a str> {
     let segments = operation.path.matches('/').count();
     let (start, _) = path.rmatch_indices('/').nth(segments.checked_sub(1)?)?;
-    path.get(start..).filter(|end| operation.serves(end))
+    path.get(start..).filter(|end| operation.path == *end)
 }
 
 /// A base URL in the form in which those of calls are compared: without user, query, fragment and slash at the end.

@@ -76,7 +76,7 @@ pub fn evidence(
 /// What a success of the operation is. The clauses say rejected of everything else.
 fn success(contract: &Contract, target: &str) -> Option<String> {
     let path = target.split('?').next().unwrap_or_default();
-    let operation = contract.operations().find(|operation| operation.serves(path))?;
+    let operation = contract.operations().find(|operation| operation.path == path)?;
     let (status, code) = (operation.success.status, operation.success.code);
     Some(format!(
         "By the contract, a request is accepted when the response has HTTP {status} and code {code}, and rejected otherwise."

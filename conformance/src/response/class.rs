@@ -84,7 +84,7 @@ impl ResponseClass {
         };
         let success = &contract.operation(id).success;
         let code = response.at("/code").filter(|code| !code.is_null());
-        let has_code = code.is_some_and(|code| equals(code, success.code));
+        let has_code = code.is_some_and(|code| code.as_i64() == Some(success.code));
         let in_status = response.status == success.status;
         if in_status && (has_code || (form == Form::Text && code.is_none())) {
             return Self::Accepted;
@@ -110,16 +110,33 @@ impl ResponseClass {
         }
     }
 
+    /// Name, decision and words.
+    fn parts(&self) -> (&'static str, Decision, &str) {
+        match self {
+            Self::Accepted => ("accepted", Decision::Accepted, "a success"),
+            Self::Rejected(what) => ("rejected", Decision::Rejected, what),
+            Self::Ambiguous(what) => ("ambiguous", Decision::Rejected, what),
+            Self::Shortage(what) => ("shortage", Decision::Undecided, what),
+            Self::Throttled(what) => ("throttled", Decision::Undecided, what),
+            Self::ServerError(what) => ("server error", Decision::Failed, what),
+            Self::Timeout(what) => ("timeout", Decision::Failed, what),
+            Self::TooLarge(what) => ("too large", Decision::Undecided, what),
+            Self::Unreachable(what) => ("unreachable", Decision::Undecided, what),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.parts().0
+    }
+
     /// What it means for the request.
     pub fn decision(&self) -> Decision {
-        match self {
-            Self::Accepted => Decision::Accepted,
-            Self::Rejected(_) | Self::Ambiguous(_) => Decision::Rejected,
-            Self::ServerError(_) | Self::Timeout(_) => Decision::Failed,
-            Self::Shortage(_) | Self::Throttled(_) | Self::TooLarge(_) | Self::Unreachable(_) => {
-                Decision::Undecided
-            }
-        }
+        self.parts().1
+    }
+
+    /// The response in words.
+    pub fn description(&self) -> &str {
+        self.parts().2
     }
 
     /// Status and code, without anything that differs from call to call.
@@ -129,44 +146,12 @@ impl ResponseClass {
         let word = if *self == Self::Accepted { "accepted" } else { "rejected" };
         format!("{word} with HTTP {}, {code}", response.status)
     }
-
-    pub(crate) const fn name(&self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Rejected(_) => "rejected",
-            Self::Ambiguous(_) => "ambiguous",
-            Self::Shortage(_) => "shortage",
-            Self::Throttled(_) => "throttled",
-            Self::ServerError(_) => "server error",
-            Self::Timeout(_) => "timeout",
-            Self::TooLarge(_) => "too large",
-            Self::Unreachable(_) => "unreachable",
-        }
-    }
-
-    /// The response in words.
-    pub fn description(&self) -> &str {
-        match self {
-            Self::Accepted => "a success",
-            Self::Rejected(what)
-            | Self::Ambiguous(what)
-            | Self::Shortage(what)
-            | Self::Throttled(what)
-            | Self::ServerError(what)
-            | Self::Timeout(what)
-            | Self::TooLarge(what)
-            | Self::Unreachable(what) => what,
-        }
-    }
 }
 
 /// Whether a 2xx contains data without a code, or with the code of a success in another spelling or of another operation. With
 /// any other code the data belongs to a rejection, for instance as a list of errors.
 fn means_success(response: &Response, code: Option<&Value>, successes: &[i64], is_entry: bool) -> bool {
-    let is_success = code.is_none_or(|code| {
-        let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
-        number.is_some_and(|number| successes.contains(&number))
-    });
+    let is_success = code.is_none_or(|code| number(code).is_some_and(|number| successes.contains(&number)));
     // Without a code, a list without entries may belong to a rejection.
     let mut lists = ["/data", "/data/items"].into_iter().filter_map(|at| response.at(at)?.as_array());
     is_success && (is_entry || lists.any(|list| !list.is_empty() || code.is_some_and(Value::is_string)))
@@ -182,9 +167,9 @@ fn holds(response: &Response, members: &[&str]) -> bool {
         || within.any(|value| is_item(value) || value.as_array().is_some_and(|list| list.iter().any(is_item)))
 }
 
-/// `0`, `0.0` and `-0` are the same number in JSON.
-fn equals(code: &Value, wanted: i64) -> bool {
-    code.as_i64() == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
+/// A code, even as a string.
+pub(super) fn number(code: &Value) -> Option<i64> {
+    code.as_i64().or_else(|| code.as_str()?.trim().parse().ok())
 }
 
 /// Status, code and message of a response that is not a success, redacted.

@@ -3,6 +3,7 @@
 
 use serde_json::Value;
 
+use super::class::number;
 use crate::contract::{Contract, Extract, OperationId};
 use crate::wire::{FailureKind, GatewayCost, GatewayCount, Request, Response, WireFailure};
 
@@ -16,7 +17,7 @@ pub(crate) fn cost(contract: &Contract, request: &Request) -> GatewayCost {
     let range = &extract.num_range;
     let num = request.only_query_value(&extract.num.name).and_then(|num| num.parse::<i64>().ok());
     match num.filter(|num| range.contains(num)).and_then(|num| u64::try_from(num).ok()) {
-        Some(num) if request.gives_nothing() => GatewayCost::UpTo(num),
+        Some(num) if request.gives_nothing => GatewayCost::UpTo(num),
         Some(num) => GatewayCost::Exactly(num),
         None => GatewayCost::UpTo(u64::try_from(*range.end()).unwrap_or(u64::MAX)),
     }
@@ -36,18 +37,14 @@ pub(crate) fn count(
         Ok(response) => response,
         Err(failure) if failure.kind.is_unhandled() => return GatewayCount::Counted(0),
         Err(WireFailure { kind: FailureKind::TooLarge, .. }) => return GatewayCount::Unbounded,
-        Err(_) => {
-            return match cost {
-                // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run
-                // would have no verdict.
-                GatewayCost::UpTo(_) => GatewayCount::Counted(1),
-                _ => GatewayCount::Unknown,
-            };
-        }
+        // If all reserved gateways counted, a service that breaks connections would use up the budget, and the run would have no
+        // verdict.
+        Err(_) if matches!(cost, GatewayCost::UpTo(_)) => return GatewayCount::Counted(1),
+        Err(_) => return GatewayCount::Unknown,
     };
     let is_repeated =
         |given: &[String]| !given.is_empty() && given == listed(&contract.extract, request, response);
-    if request.given().is_some_and(is_repeated) {
+    if request.given.as_deref().is_some_and(is_repeated) {
         return GatewayCount::Counted(0);
     }
     let count = u64::try_from(gateways_of(&contract.extract, request, response)).unwrap_or(u64::MAX);
@@ -102,7 +99,7 @@ pub(crate) fn separator<'a>(extract: &'a Extract, request: &'a Request) -> Optio
 /// A target may treat any path that is not of another operation as an extraction.
 fn is_extraction(contract: &Contract, request: &Request) -> bool {
     let mut others = contract.operations().filter(|operation| operation.id != OperationId::Extract);
-    !others.any(|operation| operation.serves(request.path()))
+    !others.any(|operation| operation.path == request.path())
 }
 
 /// The number of gateways in a response, rather too high than too low.
@@ -110,20 +107,16 @@ fn gateways_of(extract: &Extract, request: &Request, response: &Response) -> usi
     let success = (200..300).contains(&response.status);
     if let Some(body) = response.json().filter(|body| body.is_object() || body.is_array()) {
         let code = body.get("code").filter(|code| !code.is_null());
-        let accepted = success && code.is_none_or(|code| means(code, extract.operation.success.code));
+        let accepted =
+            success && code.is_none_or(|code| number(code) == Some(extract.operation.success.code));
         let data = body.get("data").unwrap_or(body);
         let listed = data.as_array().filter(|_| accepted).map_or(0, Vec::len);
         return listed.max(endpoints(data));
     }
-    let text = response.text();
-    let counted = gateways_in(extract, request, success, &text);
     // If the declared charset is wrong, the decoded text may have fewer entries.
     let undeclared = String::from_utf8_lossy(response.body());
-    if undeclared == text {
-        counted
-    } else {
-        counted.max(gateways_in(extract, request, success, &undeclared))
-    }
+    let counted = [&response.text(), &*undeclared].map(|text| gateways_in(extract, request, success, text));
+    counted[0].max(counted[1])
 }
 
 fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) -> usize {
@@ -137,12 +130,6 @@ fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) 
         return separators.map(entries).max().unwrap_or(0);
     }
     words(text).filter(|word| is_endpoint(word)).count()
-}
-
-/// Whether a code equals the expected one, even as a string or a float.
-fn means(code: &Value, wanted: i64) -> bool {
-    let number = code.as_i64().or_else(|| code.as_str()?.trim().parse().ok());
-    number == Some(wanted) || code.as_f64().is_some_and(|code| code == wanted as f64)
 }
 
 /// The number of gateways at any depth. The parser limits the depth.

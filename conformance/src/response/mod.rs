@@ -24,7 +24,7 @@ pub(crate) fn is_about_caller(response: &Response) -> bool {
 /// The operation of a request by method and path, or else by path alone, since checks also send methods that a path does not
 /// have. None for an unknown path.
 pub(crate) fn operation_of(contract: &Contract, request: &Request) -> Option<OperationId> {
-    let on_path = || contract.operations().filter(|operation| operation.serves(request.path()));
+    let on_path = || contract.operations().filter(|operation| operation.path == request.path());
     let by_method = on_path().find(|operation| operation.method == request.method_name());
     by_method.or_else(|| on_path().next()).map(|operation| operation.id)
 }

@@ -8,9 +8,7 @@ use crate::wire::{Exchange, GatewayCount, Request};
 /// Whether a run has seen gateways of the supplied plentiful region. Most extractions request it, so a wrong one would look like
 /// a service that is busy or rejects everything.
 #[derive(Debug, Default)]
-pub(crate) struct RegionSupply {
-    has_gateways: AtomicBool,
-}
+pub(crate) struct RegionSupply(AtomicBool);
 
 impl RegionSupply {
     /// Notes an exchange; returns whether it requested the region and got no gateway.
@@ -26,7 +24,7 @@ impl RegionSupply {
         }
         let has_some = *class == ResponseClass::Accepted && *count != GatewayCount::Counted(0);
         if has_some {
-            self.has_gateways.store(true, Ordering::Relaxed);
+            self.0.store(true, Ordering::Relaxed);
         }
         let Ok(response) = &exchange.result else { return false };
         // 429 is about the caller, and a server error without a code about the service.
@@ -36,8 +34,7 @@ impl RegionSupply {
 
     /// The beginning of a reason while the region may have no gateways.
     pub(crate) fn doubt(&self, facts: &Facts) -> Option<String> {
-        let region =
-            facts.plentiful_region.as_ref().filter(|_| !self.has_gateways.load(Ordering::Relaxed))?;
+        let region = facts.plentiful_region.as_ref().filter(|_| !self.0.load(Ordering::Relaxed))?;
         Some(format!(
             "the service has returned no gateway of the region `{region}` in this run; if it has none there, correct {}",
             Fact::PlentifulRegion.variable()
@@ -46,7 +43,7 @@ impl RegionSupply {
 
     /// Whether a finding may be due to the region, because an exchange requests it and it may have no gateways.
     pub(crate) fn is_in_doubt(&self, contract: &Contract, facts: &Facts, exchanges: &[&Exchange]) -> bool {
-        !self.has_gateways.load(Ordering::Relaxed)
+        !self.0.load(Ordering::Relaxed)
             && exchanges.iter().any(|exchange| requests_it(contract, facts, &exchange.request))
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn choose_more(
     has_result: &dyn Fn(&str, &str) -> bool,
 ) -> BTreeSet<(usize, usize)> {
     let failed = failed_controls(planned, has_result);
-    let has_own_controls = |case: &Case| case.controls_in_run().next().is_none() && case.cost().gateways > 0;
+    let has_own_controls = |case: &Case| case.controls_in_run().next().is_none() && case.cost.gateways > 0;
     let has_failed =
         |case: &Case| case.controls_in_run().any(|shared| failed.contains(shared.label.as_ref()));
     let chosen = |may: &dyn Fn(&Case) -> bool| {
@@ -222,8 +222,8 @@ impl<'a> Candidates<'a> {
                         at: (at, of_check),
                         check: planned.check,
                         case: &case.case,
-                        subject: (planned.check.id, case.case.subject()),
-                        clauses: cited.chain(shown).copied().chain(case.case.clause()).collect(),
+                        subject: (planned.check.id, case.case.subject),
+                        clauses: cited.chain(shown).copied().chain(case.case.clause).collect(),
                         notices,
                         with_controls: with_controls.into_iter().collect(),
                     });
@@ -310,7 +310,7 @@ impl Choice<'_> {
         let in_requests = |Cost { requests, gateways }: Cost| {
             u64::from(requests).saturating_add(u64::from(gateways).saturating_mul(self.gateway))
         };
-        let own = in_requests(candidate.case.cost());
+        let own = in_requests(candidate.case.cost);
         let shared = in_requests(self.sent.price(candidate.check, candidate.case)).saturating_sub(own);
         (new > 0, gain.saturating_mul(PARTS) / own.saturating_add(shared / self.sharers).max(1))
     }

@@ -69,7 +69,7 @@ impl Plan {
     pub(super) fn lacks(&self, fact: Fact, facts: &Facts) -> bool {
         let needs = |planned: &PlannedCheck| {
             planned.check.needs.contains(&fact)
-                || planned.cases.iter().any(|case| case.case.needed().contains(&fact))
+                || planned.cases.iter().any(|case| case.case.needs.contains(&fact))
         };
         !facts.has(fact) && self.planned.iter().any(needs)
     }

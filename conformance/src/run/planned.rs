@@ -33,8 +33,8 @@ pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
 impl SentControls {
     /// The additional cost of a case.
     pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
-        let new = case.controls().iter().filter(|control| !self.0.contains(&Self::key(check, control)));
-        new.map(|control| control.cost).chain([case.cost()]).sum()
+        let new = case.controls.iter().filter(|control| !self.0.contains(&Self::key(check, control)));
+        new.map(|control| control.cost).chain([case.cost]).sum()
     }
 
     /// Whether all controls that a case shares in the run are sent already.
@@ -47,7 +47,7 @@ impl SentControls {
     }
 
     pub(super) fn add(&mut self, check: &'static Check, case: &Case) {
-        self.0.extend(case.controls().iter().map(|control| Self::key(check, control)));
+        self.0.extend(case.controls.iter().map(|control| Self::key(check, control)));
     }
 
     fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
@@ -79,7 +79,7 @@ impl PlannedCheck {
         }
         let is_selected = |case: &Case| selection.includes(check, case.label());
         let planned = |case: Case| PlannedCase {
-            skipped: skipped.clone().or_else(|| missing(case.needed(), scope.facts)),
+            skipped: skipped.clone().or_else(|| missing(&case.needs, scope.facts)),
             case,
             is_left_out: false,
         };

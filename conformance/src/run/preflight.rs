@@ -29,7 +29,7 @@ impl Session<'_> {
     /// to `tell`. Its requests have no token and count nowhere. A response 502, 503 or 504 is one of a proxy in front of a service
     /// that does not run yet. Returns what is wrong in the end.
     pub(crate) async fn wait(&self, tell: impl Fn(&str, Duration)) -> Option<Obstacle> {
-        let limit = self.wire.options().wait;
+        let limit = self.wire.options.wait;
         let request = Request::to(self.contract.groups());
         let begun = Instant::now();
         while !limit.is_zero() {
@@ -54,7 +54,7 @@ impl Session<'_> {
     }
 
     fn proxy(&self) -> Option<String> {
-        self.wire.options().proxy_of(self.target.base())
+        self.wire.options.proxy_of(self.target.base())
     }
 
     /// Finds out whether the target responds, so that an unreachable one does not fail a hundred checks. Sends one request to each
@@ -173,7 +173,7 @@ impl Session<'_> {
         } else {
             return None;
         };
-        let source = match self.wire.options().renewal {
+        let source = match self.wire.options.renewal {
             Some(_) => "what the command of the token (`api-key`) prints",
             None => "SALLYPORT_API_KEY",
         };

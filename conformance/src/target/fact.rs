@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::fact_form::{Entry, FactItem};
+use super::fact_form::{Entry, secret_of};
 use super::{KnownInstance, RejectedToken, Secret};
 use crate::document::{ConfigError, Section};
 
@@ -59,13 +59,12 @@ macro_rules! facts {
 
             pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
                 let secrets: Vec<&Secret> = match fact {
-                    $(Fact::$fact => self.$field.iter().filter_map(FactItem::secret).collect(),)+
+                    $(Fact::$fact => self.$field.iter().filter_map(|item| secret_of(item)).collect(),)+
                 };
                 secrets.into_iter()
             }
 
             /// These facts, and those of `under` that are missing here.
-            #[must_use]
             pub fn over(self, under: Self) -> Self {
                 let has = Fact::ALL.map(|fact| self.has(fact));
                 Self { $($field: if has[Fact::$fact as usize] { self.$field } else { under.$field },)+ }
@@ -99,7 +98,6 @@ impl Facts {
     }
 
     /// Takes addresses and orders from the known instances if none were supplied.
-    #[must_use]
     pub(super) fn with_derived(mut self) -> Self {
         if self.own_addresses.is_empty() {
             self.own_addresses = distinct(self.known_instances.iter());
@@ -251,11 +249,8 @@ impl KnownGateway {
 
 impl fmt::Display for KnownGateway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{}:{}", self.host, self.port)
-        }
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How facts are read, and how the configuration writes them.
 
+use std::any::Any;
 use std::net::Ipv4Addr;
 
 use super::{GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret};
@@ -87,35 +88,9 @@ impl Entry<'_> {
     }
 }
 
-/// A single value of a fact, or an item of a list.
-pub(crate) trait FactItem {
-    fn secret(&self) -> Option<&Secret> {
-        None
-    }
-}
-
-impl FactItem for String {}
-
-impl FactItem for i64 {}
-
-impl FactItem for Ipv4Addr {}
-
-impl FactItem for KnownOrder {}
-
-impl FactItem for GatewayPool {}
-
-impl FactItem for KnownInstance {}
-
-impl FactItem for RejectedToken {
-    fn secret(&self) -> Option<&Secret> {
-        Some(&self.token)
-    }
-}
-
-impl FactItem for Secret {
-    fn secret(&self) -> Option<&Secret> {
-        Some(self)
-    }
+/// The secret of a single value of a fact, or of an item of a list.
+pub(super) fn secret_of(item: &dyn Any) -> Option<&Secret> {
+    item.downcast_ref().or_else(|| item.downcast_ref().map(|rejected: &RejectedToken| &rejected.token))
 }
 
 /// A TOML string. It is that of JSON, but for one control character.

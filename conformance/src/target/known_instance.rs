@@ -20,11 +20,8 @@ pub struct KnownInstance {
     pub fields: Map<String, Value>,
 }
 
-/// Maximum number of instances in a file.
 const MAX_INSTANCES: usize = 100_000;
-
-/// Maximum size of a file, in bytes.
-const MAX_LENGTH: u64 = 64 * 1024 * 1024;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl KnownInstance {
     /// Reads a file: JSON if the name ends in `.json`, else CSV with a header line.
@@ -35,7 +32,7 @@ impl KnownInstance {
         let what = |reason: &str| {
             format!("a file of instances that can be read, found {}: {reason}", path.display())
         };
-        let text = files::read_text(path, MAX_LENGTH).map_err(|error| what(&error.to_string()))?;
+        let text = files::read_text(path, MAX_BYTES).map_err(|error| what(&error.to_string()))?;
         let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
         let instances = if is_json { Self::from_json(&text) } else { Self::from_csv(&text) };
         let instances = instances.map_err(|reason| format!("{reason}, in {}", path.display()))?;
@@ -76,8 +73,6 @@ impl KnownInstance {
         reader.records().map(instance).collect()
     }
 
-    /// # Errors
-    /// Names the field that is missing or invalid.
     pub(crate) fn from_fields(mut fields: Map<String, Value>) -> Result<Self, String> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let spelling = fields.remove("ip").map(|ip| text(&ip)).ok_or("a field `ip`, found none")?;

@@ -33,8 +33,8 @@ pub struct Target {
     pub token: Secret,
     /// What the tester knows. Each fact enables checks.
     pub facts: Facts,
-    /// Facts that a run found out by itself.
-    discovered: Vec<Fact>,
+    /// Facts that a run found out by itself. They held at that moment, and nobody vouches for them.
+    pub(crate) discovered: Vec<Fact>,
 }
 
 /// Why a target can't be used.
@@ -81,15 +81,9 @@ impl Target {
     }
 
     /// The same target with facts that a run has discovered, where none were supplied.
-    #[must_use]
     pub(crate) fn with(&self, facts: Facts) -> Self {
         let discovered = Fact::ALL.into_iter().filter(|fact| facts.has(*fact)).collect();
         Self { facts: self.facts.clone().over(facts), discovered, ..self.clone() }
-    }
-
-    /// Whether a run found a fact out by itself. It held at that moment, and nobody vouches for it.
-    pub(crate) fn has_discovered(&self, fact: Fact) -> bool {
-        self.discovered.contains(&fact)
     }
 
     /// The base URL.
@@ -118,10 +112,11 @@ fn parsed(base_url: &str) -> Result<Url, TargetError> {
         return Err(found("an empty text"));
     }
     match Url::parse(base_url) {
-        Err(ParseError::RelativeUrlWithoutBase) => Err(found("no scheme; put https:// before the host")),
-        Err(error) => Err(TargetError::Url(error.to_string())),
+        Ok(url) if !url.cannot_be_a_base() => Ok(url),
         // `localhost:8080`: to the parser the host is a scheme.
-        Ok(url) if url.cannot_be_a_base() => Err(found("no scheme; put https:// before the host")),
-        Ok(url) => Ok(url),
+        Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => {
+            Err(found("no scheme; put https:// before the host"))
+        }
+        Err(error) => Err(TargetError::Url(error.to_string())),
     }
 }

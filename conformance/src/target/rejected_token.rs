@@ -9,7 +9,7 @@ pub struct RejectedToken {
     pub token: Secret,
     /// Why it is rejected.
     pub reason: RejectionReason,
-    /// A note for reports; may be empty.
+    /// For reports; may be empty.
     pub note: String,
 }
 

@@ -15,10 +15,7 @@ const MAX_LENGTH: u64 = 64 << 10;
 
 /// A program and its arguments, which prints the account's token. No shell is involved, and nothing that it prints is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenCommand {
-    program: String,
-    arguments: Vec<String>,
-}
+pub struct TokenCommand(Vec<String>);
 
 /// Why a command gave no token.
 #[derive(Debug, thiserror::Error)]
@@ -31,9 +28,8 @@ pub struct TokenCommandError {
 impl TokenCommand {
     /// None without a program.
     pub fn new(words: Vec<String>) -> Option<Self> {
-        let mut words = words.into_iter();
-        let program = words.next().filter(|program| !program.is_empty())?;
-        Some(Self { program, arguments: words.collect() })
+        let has_program = words.first().is_some_and(|program| !program.is_empty());
+        has_program.then_some(Self(words))
     }
 
     /// Runs it, and waits for the token.
@@ -46,9 +42,10 @@ impl TokenCommand {
 
     fn run_within(&self, time: Duration) -> Result<Secret, TokenCommandError> {
         let deadline = Instant::now() + time;
-        let failed = |reason: String| TokenCommandError { program: self.program.clone(), reason };
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let (program, arguments) = (&self.0[0], &self.0[1..]);
+        let failed = |reason: String| TokenCommandError { program: program.clone(), reason };
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
         let (sender, printed) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
@@ -70,16 +67,11 @@ impl TokenCommand {
             }
             _ => return Err(failed(format!("took more than {} s", time.as_secs()))),
         };
-        match text.trim() {
-            token
-                if !token.is_empty()
-                    && !token.contains(char::is_whitespace)
-                    && text.len() as u64 <= MAX_LENGTH =>
-            {
-                Ok(Secret::new("API_KEY", token))
-            }
-            _ => Err(failed("printed something else than one token".to_owned())),
+        let token = text.trim();
+        if token.is_empty() || token.contains(char::is_whitespace) || text.len() as u64 > MAX_LENGTH {
+            return Err(failed("printed something else than one token".to_owned()));
         }
+        Ok(Secret::new("API_KEY", token))
     }
 }
 

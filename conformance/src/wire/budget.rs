@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use super::pace::Pace;
-use super::{FailureKind, Throttling, WireFailure};
+use super::{FailureKind, WireFailure};
 use crate::lock::lock;
 use crate::quantity::quantity;
 
@@ -54,7 +54,8 @@ pub struct Usage {
 pub struct Meter {
     budget: Budget,
     begun: Mutex<Instant>,
-    pace: Pace,
+    /// The rate of the run, and what throttling did to it.
+    pub(crate) pace: Pace,
     state: Mutex<State>,
     /// Notified whenever a reservation ends.
     settled: Notify,
@@ -197,19 +198,14 @@ impl Meter {
             return Err(BudgetError::Gateways(limit));
         }
         let may_take = cost != GatewayCost::Nothing;
-        if may_take && (required > free || state.in_flight >= self.max_concurrent_extractions()) {
+        // Only concurrent requests that may take gateways can exceed the limit. One check sends two at once.
+        if may_take && (required > free || state.in_flight >= self.budget.concurrency.max(2)) {
             return Ok(None);
         }
         add_within(&mut state.used.requests, 1, max_requests).ok_or(BudgetError::Requests(max_requests))?;
         state.reserved = state.reserved.saturating_add(wanted);
         state.in_flight = state.in_flight.saturating_add(may_take.into());
         Ok(Some(Reservation { meter: self, cost, reserved: wanted, taken: wanted }))
-    }
-
-    /// Maximum number of concurrent requests that may take gateways, since only these can exceed the limit. At least two,
-    /// because one check sends two at once.
-    fn max_concurrent_extractions(&self) -> usize {
-        self.budget.concurrency.max(2)
     }
 
     /// Takes bytes of a request or a response out of the budget.
@@ -229,11 +225,6 @@ impl Meter {
         if turn > now {
             tokio::time::sleep_until(turn.into()).await;
         }
-    }
-
-    /// The rate of the run, and what throttling did to it.
-    pub(crate) fn pace(&self) -> &Pace {
-        &self.pace
     }
 
     /// Notes whether a connection could be made.
@@ -267,11 +258,6 @@ impl Meter {
     pub(crate) fn remaining_wait(&self) -> Option<Duration> {
         let wait = self.pace.retry_at()?.checked_duration_since(Instant::now())?;
         (wait < self.time_left()).then_some(wait)
-    }
-
-    /// What throttling did so far.
-    pub fn throttling(&self) -> Throttling {
-        self.pace.throttling()
     }
 
     /// Time left before the limit of wall time.
@@ -313,13 +299,6 @@ impl Drop for Reservation<'_> {
     }
 }
 
-impl BudgetError {
-    /// Whether no further request can be sent.
-    pub fn ends_the_run(self) -> bool {
-        !matches!(self, Self::Gateways(_))
-    }
-}
-
 fn in_seconds<S: serde::Serializer>(wall: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(wall.as_secs())
 }
@@ -341,20 +320,18 @@ mod tests {
 
     #[tokio::test]
     async fn each_limit_is_exact() {
+        let used_up = async |meter: &Meter, cost| meter.reserve(cost).await.expect_err("used up");
         let long = Duration::from_secs(60);
         let requests = meter(2, 0, long);
         for _ in 0..2 {
             drop(requests.reserve(GatewayCost::Nothing).await.expect("within the budget"));
         }
-        assert_eq!(
-            requests.reserve(GatewayCost::Nothing).await.expect_err("used up"),
-            BudgetError::Requests(2)
-        );
+        assert_eq!(used_up(&requests, GatewayCost::Nothing).await, BudgetError::Requests(2));
 
         let gateways = meter(9, 5, long);
         drop(gateways.reserve(GatewayCost::Exactly(5)).await.expect("within the budget"));
         for cost in [GatewayCost::Exactly(1), GatewayCost::UpTo(9)] {
-            assert_eq!(gateways.reserve(cost).await.expect_err("used up"), BudgetError::Gateways(5));
+            assert_eq!(used_up(&gateways, cost).await, BudgetError::Gateways(5));
         }
         drop(gateways.reserve(GatewayCost::Nothing).await.expect("a request that takes none"));
         assert_eq!(gateways.usage(), Usage { requests: 2, gateways: 5, bytes: 0 });
@@ -362,7 +339,7 @@ mod tests {
         assert_eq!(gateways.take_bytes(1), Err(BudgetError::Bytes(10)));
 
         let none = meter(9, 9, Duration::ZERO);
-        assert_eq!(none.reserve(GatewayCost::Nothing).await.expect_err("used up"), BudgetError::Wall(0));
+        assert_eq!(used_up(&none, GatewayCost::Nothing).await, BudgetError::Wall(0));
     }
 
     #[tokio::test]
@@ -385,7 +362,6 @@ mod tests {
         let meter = meter(9, 25, Duration::from_secs(60));
         let held =
             [meter.reserve(GatewayCost::Exactly(1)).await, meter.reserve(GatewayCost::Exactly(1)).await];
-        assert_eq!(held.len(), meter.max_concurrent_extractions());
         let third = meter.reserve(GatewayCost::Exactly(1));
         assert!(third.now_or_never().is_none(), "a third one waits");
         drop(meter.reserve(GatewayCost::Nothing).await.expect("a request that takes none does not wait"));
@@ -395,8 +371,7 @@ mod tests {
 
     #[tokio::test]
     async fn requests_are_evenly_spaced() {
-        let budget = Budget { rate: NonZeroU32::new(100), ..Budget::default() };
-        let meter = Meter::new(budget);
+        let meter = Meter::new(Budget { rate: NonZeroU32::new(100), ..Budget::default() });
         let begun = Instant::now();
         for _ in 0..6 {
             meter.wait_for_turn().await;

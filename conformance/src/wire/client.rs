@@ -53,12 +53,12 @@ pub struct Wire {
     /// Whether the target speaks HTTP/2.
     speaks_http2: AtomicBool,
     base: Url,
-    options: WireOptions,
+    pub(crate) options: WireOptions,
     meter: Arc<Meter>,
     /// Hides a token that was renewed.
     redactor: Arc<Redactor>,
-    /// Id of the run, by which a provider finds its requests.
-    run: String,
+    /// Id of the run, by which a provider finds its requests: six hexadecimal digits in each `User-Agent`.
+    pub(crate) run: String,
     /// Number of requests that were sent.
     sent: AtomicU64,
     /// How often the token was renewed before, by other runs of a watch.
@@ -69,8 +69,6 @@ pub struct Wire {
 
 /// Maximum size of the headers of a response, in bytes: many times what servers and proxies take.
 const HEADER_LIMIT: usize = 64 << 10;
-
-const UNAUTHORIZED: u16 = 401;
 
 /// Minimum wait, multiplied by the number of attempts, even if the target asks for less.
 const MIN_WAIT: Duration = Duration::from_millis(5);
@@ -102,7 +100,7 @@ impl Wire {
         meter: Arc<Meter>,
         redactor: Arc<Redactor>,
     ) -> Result<Self, WireError> {
-        let client = options.client(&base)?;
+        let client = options.client(&base, usize::MAX)?;
         let renewals_before = options.renewal.as_ref().map_or(0, TokenRenewal::count);
         Ok(Self {
             client,
@@ -118,16 +116,6 @@ impl Wire {
             renewals_before,
             exclusivity: RwLock::default(),
         })
-    }
-
-    /// What the wire is set up with.
-    pub(crate) fn options(&self) -> &WireOptions {
-        &self.options
-    }
-
-    /// Id of the run: six hexadecimal digits in each `User-Agent`.
-    pub(crate) fn run(&self) -> &str {
-        &self.run
     }
 
     /// Sends a request of a case that may take gateways within `cost`, and passes every attempt to `record`, which numbers it and counts
@@ -159,7 +147,7 @@ impl Wire {
         if status.is_some_and(|status| (200..300).contains(&status)) {
             renewal.note_accepted(&token);
         }
-        if status != Some(UNAUTHORIZED) || !renewal.renew(&token, &self.redactor).await {
+        if status != Some(401) || !renewal.renew(&token, &self.redactor).await {
             return Ok(exchange);
         }
         self.send_until_served(case, &request, cost, policy, &mut record).await
@@ -178,7 +166,7 @@ impl Wire {
         policy: ThrottlingPolicy,
         record: &mut (impl FnMut(&mut Exchange) -> GatewayCount + Send),
     ) -> Result<Exchange, WireError> {
-        let pace = self.meter.pace();
+        let pace = &self.meter.pace;
         let mut attempts: u32 = 0;
         let (mut repeats, mut resets): (u32, u32) = (0, 0);
         let mut reuses = !self.closes_kept_connections.load(Ordering::Relaxed);
@@ -199,10 +187,15 @@ impl Wire {
             let beside_others = if alone.is_none() { Some(self.exclusivity.read().await) } else { None };
             // Measured from here: waiting for other requests is neither the target's time nor time in which it throttled.
             let (begun, sent) = (Timestamp::now(), Instant::now());
-            let request = self.fitting(request);
+            let mut request = request.clone();
+            // HTTP/2 forbids white space around the value of a header (RFC 9113, section 8.2.1), which a receiver over HTTP/1.1 removes.
+            if self.speaks_http2.load(Ordering::Relaxed) {
+                request.trim_headers();
+            }
             let user_agent = request.own_user_agent().unwrap_or_else(|| self.user_agent(case));
             // Recordings keep the first token, so that a renewal makes no other request of it.
-            let renewed = self.options.renewal.as_ref().map(|renewal| renewal.applied(&request));
+            let renewal = self.options.renewal.as_ref();
+            let renewed = renewal.map(|renewal| request.with_token(&renewal.first, &renewal.current()));
             let result = self.exchange(renewed.as_ref().unwrap_or(&request), &user_agent, reuses).await?;
             drop((alone, beside_others));
             let mut exchange =
@@ -284,15 +277,6 @@ impl Wire {
         self.options.headers.iter().fold(request.clone(), add)
     }
 
-    /// The request as the target's version of HTTP allows it. HTTP/2 forbids white space around the value of a header (RFC 9113,
-    /// section 8.2.1), which a receiver over HTTP/1.1 removes.
-    fn fitting(&self, request: &Request) -> Request {
-        match self.speaks_http2.load(Ordering::Relaxed) {
-            true => request.clone().with_trimmed_headers(),
-            false => request.clone(),
-        }
-    }
-
     /// Waits before a request is sent again that failed in this way, after so many repeats since its first attempt, some of them because
     /// a connection was broken off. False if it is not sent again.
     async fn may_repeat(
@@ -340,13 +324,8 @@ impl Wire {
         user_agent: &str,
         reuses: bool,
     ) -> Result<Result<Response, WireFailure>, WireError> {
-        let client = match reuses {
-            true => &self.client,
-            false => {
-                let new = async || self.options.client_keeping(&self.base, 0);
-                self.without_reuse.get_or_try_init(new).await?
-            }
-        };
+        let new = async || self.options.client(&self.base, 0);
+        let client = if reuses { &self.client } else { self.without_reuse.get_or_try_init(new).await? };
         let built = match self.build(request, user_agent, client) {
             Ok(built) => built,
             Err(detail) => return Ok(Err(WireFailure { kind: FailureKind::Request, detail })),

@@ -117,10 +117,8 @@ impl RecordedExchange {
     /// Maximum size of a request's target, of each of its headers and of its body in reports, in bytes: the largest request of any
     /// check fits, so that the command to repeat it is complete.
     const REQUEST_LIMIT: usize = 512 * 1024;
-    /// Maximum length of a header of a response, in bytes.
-    const LINE_LIMIT: usize = 4 * 1024;
-    /// Maximum length of a request id of a response, in characters.
-    const ID_LIMIT: usize = 200;
+    const RESPONSE_HEADER_LIMIT: usize = 4 * 1024;
+    const ID_CHARACTERS: usize = 200;
 
     /// Redacts an exchange.
     pub fn new(exchange: &Exchange, redactor: &Redactor) -> Self {
@@ -161,20 +159,21 @@ impl RecordedExchange {
         // Requests contain only secrets that the suite knows. Those of responses are not known in advance.
         let masked = |(name, value): &(String, Vec<u8>)| {
             let value = headers::masked(name, &String::from_utf8_lossy(value));
-            (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::LINE_LIMIT))
+            (redactor.redact(name), redactor.redact_bytes(value.as_bytes(), Self::RESPONSE_HEADER_LIMIT))
         };
         let request = &exchange.request;
-        let response = exchange.result.as_ref().ok();
+        let (response, failure) = (exchange.result.as_ref().ok(), exchange.result.as_ref().err());
         let body = request.body_bytes();
         let response_body = response.map(|response| {
             let body = response.recorded_body();
             let masked = password::masked(&body);
             let body = masked.as_deref().unwrap_or(&body);
-            let length =
-                if response.length() > response.body().len() { response.length() } else { body.len() };
+            let length = if response.length > response.body().len() { response.length } else { body.len() };
             redactor.redact_beginning(body, length, limit)
         });
         let (response_body, is_cut) = response_body.unzip();
+        let is_sent = !exchange.user_agent.is_empty();
+        let id = response.and_then(Response::request_id);
         let recorded = Self {
             index: exchange.index,
             method: request.method_name().to_owned(),
@@ -183,24 +182,13 @@ impl RecordedExchange {
             request_body_cut: body.as_ref().is_some_and(|body| body.len() > Self::REQUEST_LIMIT),
             request_body: body.map(|body| redactor.redact_bytes(&body, Self::REQUEST_LIMIT)),
             status: response.map(|response| response.status),
-            response_headers: response
-                .map(|response| response.headers().iter().map(masked).collect())
-                .unwrap_or_default(),
+            response_headers: response.map_or(&[][..], Response::headers).iter().map(masked).collect(),
             response_body,
-            failure: exchange
-                .result
-                .as_ref()
-                .err()
-                .map(|failure| WireFailure { kind: failure.kind, detail: redactor.redact(&failure.detail) }),
+            failure: failure.map(|known| WireFailure { detail: redactor.redact(&known.detail), ..*known }),
             elapsed_ms: u64::try_from(exchange.elapsed.as_millis()).unwrap_or(u64::MAX),
-            begun: match exchange.user_agent.is_empty() {
-                true => String::new(),
-                false => format!("{:.6}", exchange.begun),
-            },
+            begun: if is_sent { format!("{:.6}", exchange.begun) } else { String::new() },
             user_agent: redactor.redact(&exchange.user_agent),
-            request_id: response
-                .and_then(Response::request_id)
-                .map(|id| redactor.excerpt(&id, Self::ID_LIMIT)),
+            request_id: id.map(|id| redactor.excerpt(&id, Self::ID_CHARACTERS)),
         };
         (recorded, is_cut.unwrap_or_default())
     }
@@ -225,6 +213,8 @@ mod tests {
             let result = Ok(Response::new(200, Vec::new(), Vec::new().into()));
             let exchange = Exchange::of_others(sent.clone(), result);
             let recorded = RecordedExchange::new(&exchange, &redactor);
+            let debug = format!("{exchange:?}");
+            assert!(!debug.contains("api_key") && !debug.contains("X-API-Key"), "{debug}");
             assert!(recorded.target.contains(&format!("api_key={shown}&")), "{}", recorded.target);
             let text = serde_json::to_string(&recorded).expect("JSON");
             let recorded: RecordedExchange = serde_json::from_str(&text).expect("what was written");

@@ -1,4 +1,4 @@
-use std::fmt;
+use super::debug_as;
 
 /// A certificate and its key, by which a service or a proxy in front of it recognises the caller.
 #[derive(Clone)]
@@ -40,9 +40,4 @@ impl ClientIdentity {
     }
 }
 
-impl fmt::Debug for ClientIdentity {
-    /// The key is a secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ClientIdentity")
-    }
-}
+debug_as!(ClientIdentity, |_| "ClientIdentity");

@@ -45,5 +45,5 @@ pub use response::Response;
 #[cfg(feature = "embedded")]
 pub(crate) use retry_after::retry_after;
 pub use secret::Secret;
-pub(crate) use secret::in_other_case;
+pub(crate) use secret::{debug_as, in_other_case};
 pub(crate) use transient::TransientFailure;

@@ -110,13 +110,9 @@ impl WireOptions {
         ["--proxy".to_owned(), shown].into_iter().chain(user).collect()
     }
 
-    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent.
-    pub(crate) fn client(&self, base: &Url) -> Result<reqwest::Client, WireError> {
-        self.client_keeping(base, usize::MAX)
-    }
-
-    /// The same, with so many connections that are kept for further requests.
-    pub(super) fn client_keeping(&self, base: &Url, idle: usize) -> Result<reqwest::Client, WireError> {
+    /// A client for a service at `base`: no redirects, no cookies, no referer, TLS verified, bodies as they are sent. It keeps so many
+    /// connections for further requests.
+    pub(crate) fn client(&self, base: &Url, idle: usize) -> Result<reqwest::Client, WireError> {
         let accepted = HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODING))]);
         let mut builder = reqwest::Client::builder()
             // Whatever other crates of a build enable in reqwest: rustls, and no coding.

@@ -34,9 +34,7 @@ struct State {
     latest: VecDeque<(Instant, bool)>,
     /// Served requests since the rate last changed.
     served: u32,
-    /// When a request was last served.
     served_at: Option<Instant>,
-    /// When the rate last fell.
     fell_at: Option<Instant>,
     /// When the next request may be sent; none for at once.
     next: Option<Instant>,
@@ -172,12 +170,11 @@ impl Pace {
         state.failed_waits = state.failed_waits.min(MAX_FAILED_WAITS - 1);
     }
 
-    /// When the longest `Retry-After` so far ends.
     pub(super) fn retry_at(&self) -> Option<Instant> {
         lock(&self.0).retry_at
     }
 
-    pub(super) fn throttling(&self) -> Throttling {
+    pub(crate) fn throttling(&self) -> Throttling {
         lock(&self.0).throttling
     }
 }

@@ -8,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-use super::Secret;
 use super::decoded::Decoded;
 use super::password::PASSWORD;
+use super::{Secret, debug_as};
 use crate::lock::lock;
 
 const SHORTEST: usize = Secret::SHORTEST;
@@ -72,12 +72,7 @@ struct Search {
 /// tester, and what replaces it. Of those that begin at one place, the first one in this order counts.
 type Hidden<'a> = (usize, Reverse<usize>, bool, bool, &'a str);
 
-impl std::fmt::Debug for Redactor {
-    /// The patterns are the secrets.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Redactor").finish_non_exhaustive()
-    }
-}
+debug_as!(Redactor, |_| "Redactor");
 
 impl Redactor {
     /// Bytes of a text that are searched for each byte that is shown, because a secret may be longer than its name.

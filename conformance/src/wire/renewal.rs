@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::{Redactor, Request, Secret};
+use super::{Redactor, Request, Secret, debug_as};
 use crate::lock::lock;
 
 /// Runs the command that gives the account's token, and may take a while.
@@ -13,7 +13,7 @@ type GiveToken = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 #[derive(Clone)]
 pub struct TokenRenewal {
     /// The one that checks put into requests.
-    first: Secret,
+    pub(super) first: Secret,
     give: GiveToken,
     state: Arc<Mutex<State>>,
     /// Held while the command runs, so that it runs once for all requests that are rejected meanwhile.
@@ -61,11 +61,6 @@ impl TokenRenewal {
         lock(&self.state).count
     }
 
-    /// The request with the current token in place of the account's first one, or what is nearly it.
-    pub(super) fn applied(&self, request: &Request) -> Request {
-        request.with_token(&self.first, &self.current())
-    }
-
     /// Whether a request has the account's token, and a service should accept it.
     pub(super) fn concerns(&self, request: &Request) -> bool {
         !request.is_invalid() && request.has_token(self.first.expose())
@@ -110,8 +105,4 @@ impl State {
     }
 }
 
-impl std::fmt::Debug for TokenRenewal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("TokenRenewal")
-    }
-}
+debug_as!(TokenRenewal, |_| "TokenRenewal");

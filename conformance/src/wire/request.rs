@@ -6,7 +6,7 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
-use super::Secret;
+use super::{Secret, debug_as};
 use crate::contract::Operation;
 
 /// Everything but what RFC 3986 calls unreserved.
@@ -22,10 +22,13 @@ pub struct Request {
     spelling: QuerySpelling,
     headers: Vec<(String, Vec<u8>)>,
     body: Body,
-    gives_nothing: bool,
+    /// Whether a conforming service returns no further gateways.
+    pub(crate) gives_nothing: bool,
     is_invalid: bool,
-    is_recorded: bool,
-    given: Option<Arc<[String]>>,
+    /// Whether others sent it, and this suite only read it.
+    pub(crate) is_recorded: bool,
+    /// The gateways of the earlier response that a conforming service repeats, sorted.
+    pub(crate) given: Option<Arc<[String]>>,
 }
 
 #[derive(Clone, Default, PartialEq)]
@@ -59,11 +62,7 @@ struct Pair {
 impl Request {
     /// A request to an operation, without parameters, headers and body.
     pub fn to(operation: &Operation) -> Self {
-        Self::new(&operation.method, &operation.path, Vec::new())
-    }
-
-    fn new(method: &str, path: &str, query: Vec<Pair>) -> Self {
-        Self { method: method.to_owned(), path: path.to_owned(), query, ..Self::default() }
+        Self { method: operation.method.clone(), path: operation.path.clone(), ..Self::default() }
     }
 
     /// A recorded request of another client, without headers and body. Pairs of its query are decoded where possible.
@@ -75,14 +74,9 @@ impl Request {
             Some(Pair { name: Some(decoded(name)?), value: decoded(value)? })
         };
         let pairs = query.split('&').filter(|text| !text.is_empty());
-        let pairs =
-            pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.to_owned() }));
-        Self { is_recorded: true, ..Self::new(method, path, pairs.collect()) }
-    }
-
-    /// Whether others sent it, and this suite only read it.
-    pub(crate) fn is_recorded(&self) -> bool {
-        self.is_recorded
+        let query = pairs.map(|text| pair(text).unwrap_or_else(|| Pair { name: None, value: text.into() }));
+        let (method, path, query) = (method.to_owned(), path.to_owned(), query.collect());
+        Self { method, path, query, is_recorded: true, ..Self::default() }
     }
 
     /// Adds a query parameter whose value is replaced, as the redactor does.
@@ -102,11 +96,10 @@ impl Request {
     }
 
     /// Removes white space around the values of headers.
-    pub(super) fn with_trimmed_headers(mut self) -> Self {
+    pub(super) fn trim_headers(&mut self) {
         for (_, value) in &mut self.headers {
             *value = value.trim_ascii().to_vec();
         }
-        self
     }
 
     /// Adds a query parameter, percent-encoded, beside any of the same name.
@@ -193,16 +186,6 @@ impl Request {
     pub fn giving_again(mut self, gateways: impl Into<Arc<[String]>>) -> Self {
         self.given = Some(gateways.into());
         self.giving_nothing()
-    }
-
-    /// The gateways of the earlier response that a conforming service repeats, sorted.
-    pub fn given(&self) -> Option<&[String]> {
-        self.given.as_deref()
-    }
-
-    /// Whether a conforming service returns no further gateways.
-    pub fn gives_nothing(&self) -> bool {
-        self.gives_nothing
     }
 
     /// Sets the method.
@@ -337,15 +320,7 @@ fn is_token(value: &[u8], token: &str) -> bool {
     value.strip_suffix(token.as_bytes()).is_some_and(|scheme| scheme.is_empty() || scheme.ends_with(b" "))
 }
 
-impl fmt::Debug for Request {
-    /// Query and headers may contain the token, so they are left out.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Request")
-            .field("method", &self.method)
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+debug_as!(Request, |Self { method, path, .. }| "Request({method} {path})");
 
 impl PartialEq for Request {
     fn eq(&self, other: &Self) -> bool {
@@ -353,22 +328,5 @@ impl PartialEq for Request {
             && self.target() == other.target()
             && self.headers == other.headers
             && self.body == other.body
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::contract::Contract;
-
-    #[test]
-    fn query_parameters_are_added_replaced_and_encoded() {
-        let contract = Contract::embedded().expect("contract");
-        let operation = contract.groups();
-        let request = Request::to(operation).add_query("a", "1 &").add_query("a", 2).raw_query("b=%ff");
-        assert_eq!(request.target(), format!("{}?a=1%20%26&a=2&b=%ff", operation.path));
-        assert_eq!(request.clone().query("a", 3).target(), format!("{}?b=%ff&a=3", operation.path));
-        assert_eq!(request.query_value("a"), Some("2"));
-        assert!(!format!("{request:?}").contains("ff"));
     }
 }

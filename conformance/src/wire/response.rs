@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +7,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use serde_json::Value;
 
 use super::retry_after::retry_after;
-use super::{Redactor, password};
+use super::{Redactor, debug_as, password};
 
 /// A response as received. It is not redacted: texts made from it must be redacted before they are kept.
 #[derive(Clone)]
@@ -18,8 +17,8 @@ pub struct Response {
     headers: Arc<[(String, Vec<u8>)]>,
     body: Bytes,
     /// Length of the received body in bytes.
-    length: usize,
-    json: Option<Arc<Value>>,
+    pub(super) length: usize,
+    pub(crate) json: Option<Arc<Value>>,
 }
 
 impl Response {
@@ -90,11 +89,6 @@ impl Response {
         &self.body
     }
 
-    /// Length of the received body in bytes.
-    pub(super) fn length(&self) -> usize {
-        self.length
-    }
-
     /// The body as text: in UTF-8 if it is valid, or else in the charset of `Content-Type`, with invalid bytes replaced.
     pub fn text(&self) -> String {
         let text = self.utf_8().map_or_else(|| self.decoded(), str::to_owned);
@@ -146,22 +140,14 @@ impl Response {
         id.or_else(|| self.header("X-Request-Id")).filter(|id| !id.is_empty())
     }
 
-    pub(crate) fn shared_json(&self) -> Option<&Arc<Value>> {
-        self.json.as_ref()
-    }
-
     /// The member of the JSON body at a pointer.
     pub fn at(&self, pointer: &str) -> Option<&Value> {
         self.json.as_ref()?.pointer(pointer)
     }
 }
 
-impl fmt::Debug for Response {
-    /// A response may echo the token.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
-    }
-}
+// It may echo the token.
+debug_as!(Response, |Self { status, .. }| "Response({status})");
 
 fn zeros_come_first(body: &[u8]) -> bool {
     let zeros = |first: usize| body.iter().skip(first).step_by(2).filter(|byte| **byte == 0).count();

@@ -14,14 +14,13 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
 use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{ProxiedRequest, Upstream};
-use sallyport_conformance::run::Glob;
 use sallyport_conformance::wire::WireOptions;
-use sallyport_conformance::{Contract, Options, Selection, SilentObserver, Suite, Verdict};
+use sallyport_conformance::{Options, Verdict};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::identity::Pair;
-use super::{assert_conforms, config};
+use super::{assert_conforms, canned, config};
 
 /// Whether a front refuses the stream of a request, by its path and the number of requests before it.
 type Refuses = fn(&str, u64) -> bool;
@@ -110,10 +109,8 @@ async fn a_refused_extraction_takes_no_gateways_and_is_no_finding() {
     let pair = Pair::new();
     let reference = behind(&pair, |path, _| path.ends_with("/extract")).await;
     let wire = WireOptions { authorities: pair.certificate().into_bytes(), ..WireOptions::default() };
-    let selection = Selection { only: vec![Glob::new("extract.num-range.*")], skip: Vec::new() };
-    let options = Options { wire, selection, ..Options::default() };
-    let suite = Suite::new(Contract::embedded().expect("contract"), reference.target(), options);
-    let report = suite.expect("a suite").run(&SilentObserver).await;
+    let options = Options { wire, ..canned::only("extract.num-range.*") };
+    let report = canned::judge(reference.target(), options).await;
     reference.close().await;
     assert_eq!(report.verdict, Verdict::Incomplete);
     assert!(report.usage.requests > 10, "{:?}", report.usage);

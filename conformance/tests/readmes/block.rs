@@ -1,9 +1,7 @@
 //! The console blocks of a page.
 
 /// A block, with its commands.
-#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    pub(crate) readme: String,
     /// From 1.
     pub(crate) line: usize,
     /// Commands without prompt and remark.
@@ -26,12 +24,7 @@ pub(crate) fn blocks(readme: &str, text: &str) -> Vec<Block> {
         }
         match (&mut open, line) {
             (None, "```console" | "```sh") => {
-                let block = Block {
-                    readme: readme.to_owned(),
-                    line: number + 1,
-                    commands: Vec::new(),
-                    not_run: not_run.take(),
-                };
+                let block = Block { line: number + 1, commands: Vec::new(), not_run: not_run.take() };
                 open = Some((block, line == "```console"));
             }
             (Some(_), "```") => found.extend(open.take().map(|(block, _)| block)),
@@ -52,16 +45,4 @@ pub(crate) fn blocks(readme: &str, text: &str) -> Vec<Block> {
 /// A remark begins with a number sign behind two spaces or more.
 fn without_remark(line: &str) -> &str {
     line.split_once("  #").map_or(line, |(command, _)| command).trim()
-}
-
-#[test]
-fn commands_stand_without_prompt_output_and_remark() {
-    let page = "# A\n\n```console\n$ a --b    # why\noutput\n$ c\n```\n<!-- not run: takes hours -->\n```sh\nd\n```\n```text\n$ e\n```\n";
-    let found = blocks("R", page);
-    let commands: Vec<_> =
-        found.iter().map(|block| (block.line, block.commands.join(";"), block.not_run.clone())).collect();
-    assert_eq!(
-        commands,
-        [(3, "a --b;c".to_owned(), None), (9, "d".to_owned(), Some("takes hours".to_owned()))]
-    );
 }

@@ -52,12 +52,8 @@ fn a_response_that_is_too_large_is_not_parsed() {
         assert_eq!(report.verdict, Verdict::Incomplete);
         let asked = report.checks.iter().filter(|check| check.requests > 0);
         for check in asked {
-            assert!(
-                matches!(check.outcome, Outcome::Inconclusive(_) | Outcome::Skipped(_)),
-                "{}: {:?}",
-                check.id,
-                check.outcome
-            );
+            let is_open = matches!(check.outcome, Outcome::Inconclusive(_) | Outcome::Skipped(_));
+            assert!(is_open, "{}: {:?}", check.id, check.outcome);
         }
         let reasons: Vec<_> = report.checks.iter().filter_map(|check| check.outcome.reason()).collect();
         assert!(reasons.iter().any(|reason| reason.contains("too large to judge")), "{reasons:?}");

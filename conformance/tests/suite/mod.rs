@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that can't go on has failed")]
 
-mod canned;
+pub(crate) mod canned;
 #[path = "../../../server/tests/store/cluster.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the server's own tests use the rest; a test may panic")]
 mod cluster;

@@ -15,7 +15,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     passive("extract.separator.watched", |observed| {
         // In the traffic of others, a known request id may come with another separator, which is unspecified.
         let is_known =
-            observed.request.is_recorded() && !request_ids(observed.contract, observed.request).is_empty();
+            observed.request.is_recorded && !request_ids(observed.contract, observed.request).is_empty();
         Served::observed(observed)?.separated().filter(|_| !is_known)
     }),
 ];

@@ -96,7 +96,7 @@ impl<'a> Served<'a> {
     pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
         let split = self.split()?;
         // Whether a plus sign in a query is a space is open, and a recorded request no longer shows it.
-        if self.request.is_recorded() && split.separator.contains(' ') {
+        if self.request.is_recorded && split.separator.contains(' ') {
             return None;
         }
         if is_envelope(self.response) || says_error(self.response) {

@@ -66,7 +66,7 @@ impl Instance {
         search: &'a Search,
         response: &'a Response,
     ) -> Option<impl ExactSizeIterator<Item = Option<Self>> + use<'a>> {
-        let body = response.shared_json()?;
+        let body = response.json.as_ref()?;
         let items = items(body)?;
         let shown =
             |index| SharedItem { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };

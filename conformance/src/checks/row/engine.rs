@@ -33,11 +33,8 @@ impl Row {
         let clause = row.clause.unwrap_or(clause);
         let case = Case::for_data(label, cost, (clause, Arc::clone(&row)), judge).needs(row.needs.clone());
         let case = row.share(case);
-        match row.subject {
-            // Without a record only a row that names its own clause judges it.
-            Some(subject) => case.about(subject, row.clause),
-            None => case,
-        }
+        // Without a record only a row that names its own clause judges it.
+        Case { subject: row.subject, clause: row.subject.and(row.clause), ..case }
     }
 
     /// The case with the control requests that it shares. An extraction that is accepted needs none.

@@ -15,7 +15,7 @@ use crate::contract::Clause;
 use crate::lock::lock;
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
-use crate::wire::TransientFailure;
+use crate::wire::{BudgetError, TransientFailure};
 
 /// Why a case was not started.
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
@@ -107,13 +107,13 @@ impl Suite<'_> {
                 results.push(CaseResult::skipped(case.label(), reason));
                 continue;
             }
-            if self.session.meter.pace().is_throttling_everything() {
+            if self.session.meter.pace.is_throttling_everything() {
                 results.push(CaseResult::inconclusive(case.label(), ALL_THROTTLED));
                 continue;
             }
             probe.begin(case);
             let (ended, busy) = tokio::select! {
-                ended = timed(AssertUnwindSafe(case.run(&probe)).catch_unwind()) => ended,
+                ended = timed(AssertUnwindSafe((case.run)(&probe)).catch_unwind()) => ended,
                 () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
             };
             *lock(&self.busy) += busy;
@@ -123,7 +123,8 @@ impl Suite<'_> {
             if let Err(Stop::Budget(exhausted)) = &ended {
                 is_out_of_budget = true;
                 ended_by = Some(format!("the check ended before it: {exhausted}"));
-                if exhausted.ends_the_run() {
+                // Requests that take no gateways can still be sent.
+                if !matches!(exhausted, BudgetError::Gateways(_)) {
                     self.stopper.stop(exhausted.to_string());
                 }
             }

@@ -7,7 +7,7 @@ use futures::{StreamExt as _, stream};
 
 use super::report::RunResults;
 use super::{SharedState, Suite, passive};
-use crate::check::{Check, ExchangeLog, Outcome};
+use crate::check::{Check, ExchangeLog, Outcome, Run};
 use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer};
 
@@ -38,7 +38,8 @@ impl Suite<'_> {
         }
 
         let active = running.iter().copied().filter(|planned| !planned.check.is_passive());
-        let (first, others): (Vec<_>, Vec<_>) = active.partition(|planned| planned.check.runs_first());
+        let (first, others): (Vec<_>, Vec<_>) =
+            active.partition(|planned| matches!(planned.check.run, Run::FirstCases(_)));
         let mut inconclusive = Vec::new();
         for group in [first, others] {
             let runs = group.into_iter().map(|planned| self.run_check(planned, &context, observer));

@@ -41,12 +41,12 @@ impl Suite<'_> {
         if let Some(wait) = self.session.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
             self.pause(wait).await;
         }
-        self.session.meter.pace().reset_throttling();
+        self.session.meter.pace.reset_throttling();
         let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
             let given_up = self.stopper.reason().is_some()
-                || self.session.meter.pace().is_throttling_everything()
+                || self.session.meter.pace.is_throttling_everything()
                 || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
@@ -76,7 +76,7 @@ impl Suite<'_> {
             let left = cases.iter().filter(|case| is_open(result, case)).count();
             fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
             let is_over =
-                self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
+                self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything();
             if left == 0 || fruitless == MAX_FRUITLESS || is_over || round == ROUNDS_OF_RERUN {
                 break;
             }
@@ -89,7 +89,7 @@ impl Suite<'_> {
     /// Spends what is left of the budget on cases that the plan left out: a plan reserves the most that each case may cost, and most cost
     /// less.
     pub(super) async fn run_more(&self, context: &ProbeContext<'_>, results: &mut Results<'_>) {
-        let ends = || self.stopper.reason().is_some() || self.session.meter.pace().is_throttling_everything();
+        let ends = || self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything();
         let mut plan = self.plan.clone();
         for _ in 0..ROUNDS {
             if ends() || !plan.is_limited() {
@@ -146,7 +146,7 @@ impl Suite<'_> {
         let result = match self.stopper.reason() {
             Some(_) => CheckResult::not_run(&RELATIONS, Outcome::Skipped(self.not_reached())),
             None => {
-                self.session.meter.pace().reset_throttling();
+                self.session.meter.pace.reset_throttling();
                 let case = exploration.case(&explored);
                 let mut result = self.attempt(&RELATIONS, &[&case], context).await.result;
                 self.finish(&mut result);

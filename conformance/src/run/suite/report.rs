@@ -58,7 +58,7 @@ impl Suite<'_> {
         let mut report = Report {
             implementation: self.options.implementation.as_deref().map(redact),
             curl_options: self.options.curl_options.iter().map(|word| redact(word)).collect(),
-            run: self.session.wire.run().to_owned(),
+            run: self.session.wire.run.clone(),
             begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             elapsed_ms: millis(begun.instant.elapsed()),
             busy_ms: millis(*lock(&self.busy)),
@@ -67,7 +67,7 @@ impl Suite<'_> {
             inferred: self.options.inferred,
             stopped: stopped.as_deref().map(redact),
             usage: self.session.meter.usage(),
-            throttling: self.session.meter.throttling(),
+            throttling: self.session.meter.pace.throttling(),
             token_renewals: self.session.wire.token_renewals(),
             discovered,
             run_again,
