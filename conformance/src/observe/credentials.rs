@@ -194,12 +194,6 @@ fn parts<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
     if secret.is_empty() { Vec::new() } else { vec![secret] }
 }
 
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("known", &self.known.len()).finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,7 +50,7 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     let before = arguments.run.as_deref().map(read_report).transpose()?;
     let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
     let Some(judgement) = Judgement::new(contract, &traffic) else {
-        let reasons = traffic.left_out().iter().map(|left_out| left_out.reason.as_str());
+        let reasons = traffic.left_out.iter().map(|left_out| left_out.reason.as_str());
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
     };
@@ -80,16 +80,13 @@ fn unknown_clause(id: &str) -> String {
 }
 
 fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
-    let read = |path: &Path| {
-        files::read_text(path, Archive::MAX_BYTES).map_err(|error| format!("{}: {error}", path.display()))
-    };
+    let read = |path: &Path| files::read_text(path, Archive::MAX_BYTES).map_err(files::named(path));
     if let (Some(curl), Some(response)) = (&arguments.curl, &arguments.response) {
         return Ok(Archive::from_command(&read(curl)?, &read(response)?)?);
     }
     let path = arguments.har.as_deref().unwrap_or(Path::new(""));
     let wrong = |message: &str| format!("{}: {message}", path.display());
-    let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES)
-        .map_err(|error| wrong(&error.to_string()))?;
+    let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES).map_err(|error| wrong(&error))?;
     let (entries, entry) = (archive.len(), arguments.entry);
     match (entry, entries) {
         (None, 2..) => Err(wrong(&format!("has {entries} entries; choose one with --entry")).into()),

@@ -78,9 +78,9 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
 /// What was read, and the clauses that it shows.
 fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     let exchanges = quantity(traffic.judged(), "exchange");
-    let entries = quantity(traffic.entries(), "entry");
+    let entries = quantity(traffic.entries, "entry");
     let mut text = format!("\n{:>16} {exchanges} of {entries}\n", "judged");
-    for LeftOut { reason, entries } in traffic.left_out() {
+    for LeftOut { reason, entries } in &traffic.left_out {
         text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
     for (label, is_judged) in [("seen", true), ("not seen", false)] {

@@ -21,7 +21,7 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
     match observed(arguments).await? {
         Ok(recording) => {
             if let Err(error) = recording.write(folder) {
-                not_written("the recording", &std::io::Error::other(error));
+                not_written("the recording", &error);
                 return Ok(Verdict::Conforms);
             }
             print(&format!(

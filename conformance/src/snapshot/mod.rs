@@ -5,7 +5,7 @@ mod behaviour;
 mod cases;
 mod recording;
 
-pub use recording::{Difference, Entry, Recording, RecordingError};
+pub use recording::{Difference, Entry, Recording};
 
 use behaviour::behaviour;
 use cases::{Case, cases};

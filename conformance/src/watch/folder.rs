@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::Extraction;
 use super::allowance::DAY;
 use crate::contract::Clause;
-use crate::files;
+use crate::files::{self, named};
 use crate::run::Report;
 
 /// The name of the state's file.
@@ -60,37 +60,27 @@ impl Changes {
     }
 }
 
-/// Why the folder of a watch can't be used.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum WatchError {
-    #[error("{path}: {error}")]
-    File { path: String, error: io::Error },
-    #[error("{0}: another program writes this folder; choose another one, or end that program")]
-    Locked(String),
-    #[error("{folder}: expected the runs of {expected}, found those of {found}; choose another folder")]
-    OtherTarget { folder: String, expected: String, found: String },
-}
-
 impl WatchFolder {
     /// Opens a folder, which is made if it is missing.
     ///
     /// # Errors
     /// When it can't be read or written, or another program has it open.
-    pub fn open(path: &Path) -> Result<Self, WatchError> {
-        std::fs::create_dir_all(path).map_err(wrong(path))?;
+    pub fn open(path: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(path).map_err(named(path))?;
         let lock_path = path.join("lock");
         let lock =
-            OpenOptions::new().create(true).append(true).open(&lock_path).map_err(wrong(&lock_path))?;
+            OpenOptions::new().create(true).append(true).open(&lock_path).map_err(named(&lock_path))?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => WatchError::Locked(path.display().to_string()),
-            TryLockError::Error(error) => wrong(&lock_path)(error),
+            TryLockError::WouldBlock => named(path)(io::Error::other(
+                "another program writes this folder; choose another one, or end that program",
+            )),
+            TryLockError::Error(error) => named(&lock_path)(error),
         })?;
         let state_path = path.join(STATE);
         let state = if state_path.exists() {
             let text = files::read_text(&state_path, files::MAX_BYTES).map_err(io::Error::other);
             let state = text.and_then(|text| Ok(serde_json::from_str(&text)?));
-            state.map_err(wrong(&state_path))?
+            state.map_err(named(&state_path))?
         } else {
             State::default()
         };
@@ -101,13 +91,13 @@ impl WatchFolder {
     ///
     /// # Errors
     /// When they are of another one.
-    pub fn expect_target(&self, target: &str) -> Result<(), WatchError> {
+    pub fn expect_target(&self, target: &str) -> io::Result<()> {
         let found = &self.state.target;
         if found.is_empty() || found == target {
             return Ok(());
         }
-        let (folder, expected) = (self.path.display().to_string(), target.to_owned());
-        Err(WatchError::OtherTarget { folder, expected, found: found.clone() })
+        let message = format!("expected the runs of {target}, found those of {found}; choose another folder");
+        Err(named(&self.path)(io::Error::other(message)))
     }
 
     /// Runs of the last 24 hours that were given gateways.
@@ -157,19 +147,19 @@ impl WatchFolder {
     ///
     /// # Errors
     /// When it can't be written; what was written before stays.
-    pub fn save(&self) -> Result<(), WatchError> {
+    pub fn save(&self) -> io::Result<()> {
         let path = self.path.join(STATE);
-        let text = serde_json::to_vec(&self.state).map_err(io::Error::from).map_err(wrong(&path))?;
-        files::replace(&path, |file| file.write_all(&text)).map_err(wrong(&path))
+        let text = serde_json::to_vec(&self.state).map_err(io::Error::from).map_err(named(&path))?;
+        files::replace(&path, |file| file.write_all(&text)).map_err(named(&path))
     }
 
     /// Keeps the report of a run, in JSON. Returns its path.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep_report(&self, begun: Timestamp, json: &str) -> Result<PathBuf, WatchError> {
+    pub fn keep_report(&self, begun: Timestamp, json: &str) -> io::Result<PathBuf> {
         let path = self.path.join(begun.strftime(REPORT).to_string());
-        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(wrong(&path))?;
+        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(named(&path))?;
         Ok(path)
     }
 
@@ -177,23 +167,17 @@ impl WatchFolder {
     ///
     /// # Errors
     /// When the folder can't be read, or a report can't be removed.
-    pub fn prune_reports(&self, most: usize) -> Result<(), WatchError> {
+    pub fn prune_reports(&self, most: usize) -> io::Result<()> {
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path).map_err(wrong(&self.path))? {
-            let name = entry.map_err(wrong(&self.path))?.file_name();
+        for entry in std::fs::read_dir(&self.path).map_err(named(&self.path))? {
+            let name = entry.map_err(named(&self.path))?.file_name();
             names.extend(name.into_string().ok().filter(|name| strtime::parse(REPORT, name).is_ok()));
         }
         names.sort();
         for name in &names[..names.len().saturating_sub(most)] {
             let old = self.path.join(name);
-            std::fs::remove_file(&old).map_err(wrong(&old))?;
+            std::fs::remove_file(&old).map_err(named(&old))?;
         }
         Ok(())
     }
-}
-
-/// The error of a file or folder.
-fn wrong(path: &Path) -> impl FnOnce(io::Error) -> WatchError + use<> {
-    let path = path.display().to_string();
-    move |error| WatchError::File { path, error }
 }

@@ -14,7 +14,7 @@ use sallyport_conformance::config::{integer, time};
 use sallyport_conformance::lab::{Proxy, ProxyOptions, Upstream};
 use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
-use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
+use sallyport_conformance::watch::{Allowance, Changes, WatchFolder};
 use sallyport_conformance::{Contract, Options, Report, Selection, SilentObserver, Suite, Target, Verdict};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -188,7 +188,7 @@ impl Watch<'_> {
     }
 
     /// Warns of what could not be kept. A full disk may be temporary; the next run tries again.
-    fn kept<T>(&self, written: Result<T, WatchError>, is_kept: &mut bool) -> Option<T> {
+    fn kept<T>(&self, written: std::io::Result<T>, is_kept: &mut bool) -> Option<T> {
         written.inspect_err(|error| warn(&error.to_string())).inspect_err(|_| *is_kept = false).ok()
     }
 
