@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub use template::template;
 
-pub use crate::document::{ConfigError, nearest};
+pub use crate::document::{ConfigError, advice};
 pub use crate::quantity::{integer, time};
 pub use crate::target::quoted;
 

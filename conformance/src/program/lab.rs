@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use sallyport_conformance::config::{Connection, integer, nearest};
+use sallyport_conformance::config::{Connection, advice, integer};
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
     self, Backend, Control, Entry, Journal, Lab, LocalOnly, Proxy, ProxyOptions, Row, Scenarios,
@@ -289,9 +289,5 @@ pub(super) fn unknown<'a>(
     known: impl Iterator<Item = &'a str>,
     otherwise: &str,
 ) -> UsageError {
-    let advice = match nearest(id, known) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => otherwise.to_owned(),
-    };
-    format!("unknown {kind} `{id}`; {advice}").into()
+    format!("unknown {kind} `{id}`; {}", advice(id, known, otherwise)).into()
 }

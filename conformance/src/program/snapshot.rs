@@ -26,7 +26,7 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
             }
             print(&format!(
                 "wrote {} to {}\n",
-                quantity(recording.entries().count(), "case"),
+                quantity(recording.entries.len(), "case"),
                 plain(&folder.to_string_lossy())
             ));
             Ok(Verdict::Conforms)

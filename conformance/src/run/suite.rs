@@ -147,11 +147,7 @@ impl<'a> Suite<'a> {
             return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
         }
         self.session.meter.begin();
-        let reached = tokio::select! {
-            reached = preflight => reached,
-            () = self.ended() => Ok(None),
-        };
-        match reached {
+        match self.until_ended(preflight).await.unwrap_or(Ok(None)) {
             Ok(Some(facts)) => {
                 let discovered = DiscoveredFact::all(&facts);
                 let target = self.session.target.with(facts);

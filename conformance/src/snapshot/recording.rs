@@ -8,14 +8,13 @@ use crate::files::{self, named};
 /// Cases with what was seen, one file each in the format of insta's snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
-    entries: BTreeMap<String, Entry>,
+    /// By `operation.case`, which is also the name of the file.
+    pub entries: BTreeMap<String, Entry>,
 }
 
 /// What was seen in one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `operation.case`; the name of its file.
-    pub case: String,
     /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
     /// What was seen.
@@ -37,16 +36,6 @@ pub struct Difference {
 const ENDING: &str = "snap";
 
 impl Recording {
-    /// Adds what was seen in a case.
-    pub fn add(&mut self, entry: Entry) {
-        self.entries.insert(entry.case.clone(), entry);
-    }
-
-    /// Every case, sorted by name.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
-    }
-
     /// Writes one file a case. Files of cases that are no more are removed; others are left alone.
     ///
     /// # Errors
@@ -61,12 +50,9 @@ impl Recording {
                 std::fs::remove_file(&path).map_err(named(&path))?;
             }
         }
-        for entry in self.entries.values() {
-            let path = folder.join(format!("{}.{ENDING}", entry.case));
-            let text = format!(
-                "---\nsource: conformance record\nexpression: {}\n---\n{}",
-                entry.subject, entry.text
-            );
+        for (case, Entry { subject, text }) in &self.entries {
+            let path = folder.join(format!("{case}.{ENDING}"));
+            let text = format!("---\nsource: conformance record\nexpression: {subject}\n---\n{text}");
             files::replace(&path, |file| file.write_all(text.as_bytes())).map_err(named(&path))?;
         }
         Ok(())
@@ -77,15 +63,13 @@ impl Recording {
     /// # Errors
     /// When it can't be read, or holds no recording.
     pub fn read(folder: &Path) -> io::Result<Self> {
-        let mut recording = Self::default();
-        for path in files(folder)? {
-            recording.add(read(&path)?);
-        }
-        if recording.entries.is_empty() {
+        let entries: BTreeMap<_, _> =
+            files(folder)?.iter().map(|path| read(path)).collect::<io::Result<_>>()?;
+        if entries.is_empty() {
             let message = "expected a folder with a recording, found none; `conformance record` creates one";
             return Err(named(folder)(io::Error::other(message)));
         }
-        Ok(recording)
+        Ok(Self { entries })
     }
 
     /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
@@ -119,14 +103,14 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn read(path: &Path) -> io::Result<Entry> {
+fn read(path: &Path) -> io::Result<(String, Entry)> {
     let text = files::read_text(path, files::MAX_BYTES).map_err(named(path))?;
     let expected = "expected a snapshot with `source`, `expression` and a text between lines of ---";
     let wrong = || named(path)(io::Error::other(expected));
     let rest = text.strip_prefix("---\nsource: conformance record\nexpression: ").ok_or_else(wrong)?;
     let (subject, text) = rest.split_once("\n---\n").ok_or_else(wrong)?;
     let case = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(wrong)?;
-    Ok(Entry { case: case.to_owned(), subject: subject.to_owned(), text: text.to_owned() })
+    Ok((case.to_owned(), Entry { subject: subject.to_owned(), text: text.to_owned() }))
 }
 
 fn diff(old: &str, new: &str) -> String {

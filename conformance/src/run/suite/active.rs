@@ -112,10 +112,9 @@ impl Suite<'_> {
                 continue;
             }
             probe.begin(case);
-            let (ended, busy) = tokio::select! {
-                ended = timed(AssertUnwindSafe(case.run(&probe)).catch_unwind()) => ended,
-                () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
-            };
+            let ran = self.until_ended(timed(AssertUnwindSafe(case.run(&probe)).catch_unwind())).await;
+            let skipped = || (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO);
+            let (ended, busy) = ran.unwrap_or_else(skipped);
             *lock(&self.busy) += busy;
             let ended = ended.unwrap_or_else(|_| {
                 Err(Stop::Error("the check panicked; this is a bug of the suite".to_owned()))
