@@ -62,7 +62,6 @@ pub(crate) struct Section<'a> {
     offset: usize,
 }
 
-/// A value with its position.
 #[derive(Clone)]
 pub(crate) struct Item<'a> {
     document: Document<'a>,
@@ -156,7 +155,6 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// An error at this value.
     pub(crate) fn wrong(&self, expected: &str) -> ConfigError {
         self.because(&format!("expected {expected}"))
     }
@@ -293,7 +291,6 @@ impl<'a> Item<'a> {
         self.value.get_ref().is_table()
     }
 
-    /// The elements of a list.
     pub(crate) fn items(&self, expected: &str) -> Result<Vec<Item<'a>>, ConfigError> {
         let array = self.value.get_ref().as_array().ok_or_else(|| self.wrong_type(expected))?;
         let item = |value| Item { document: self.document, value, key: self.key.clone() };

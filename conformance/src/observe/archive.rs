@@ -64,7 +64,6 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-/// A request with its response.
 #[derive(Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "startedDateTime")]
@@ -189,7 +188,6 @@ fn without_content(error: &serde_json::Error) -> String {
 }
 
 impl Entry {
-    /// When the request was sent, if the archive says so.
     pub(super) fn begun(&self) -> Option<Timestamp> {
         self.started.as_deref()?.parse().ok()
     }
@@ -201,7 +199,6 @@ impl Entry {
 }
 
 impl EntryResponse {
-    /// The HTTP status, if there was a response.
     pub(super) fn status(&self) -> Option<u16> {
         u16::try_from(self.status).ok().filter(|status| (100..=999).contains(status))
     }

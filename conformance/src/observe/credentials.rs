@@ -117,7 +117,6 @@ impl Credentials {
         Ok(())
     }
 
-    /// Hides all of them.
     pub(super) fn redactor(&self) -> Result<Redactor, ShortSecret> {
         Redactor::new(self.known.iter().map(|(value, name)| Secret::new(name, value.clone())))
     }

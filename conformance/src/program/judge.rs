@@ -44,7 +44,9 @@ pub(crate) struct JudgeArguments {
 pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let complaint = match &arguments.clause {
-        Some(id) => Some(Clause::from_id(id).ok_or_else(|| unknown_clause(id))?),
+        Some(id) => Some(Clause::from_id(id).ok_or_else(|| {
+            format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
+        })?),
         None => None,
     };
     let before = arguments.run.as_deref().map(read_report).transpose()?;
@@ -73,10 +75,6 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
             .await;
     }
     Ok(verdict)
-}
-
-fn unknown_clause(id: &str) -> String {
-    format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
 }
 
 fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
@@ -179,7 +177,6 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    /// Maximum number of requests of the search.
     const MAX_REQUESTS: usize = 24;
 
     /// Removes one part after another as long as the same shows. The last part that can't be removed makes a pair: with it the same

@@ -79,7 +79,6 @@ pub(crate) struct ProxyArguments {
     pub(crate) connection: Connection,
 }
 
-/// `conformance faults`.
 pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
     let clause = clause
         .map(|id| {
@@ -104,7 +103,6 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
     print_list(&faults, json, object, line)
 }
 
-/// `conformance variations`.
 pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
     let is_chosen = |variation: &&Row| glob.is_none_or(|glob| glob.matches(&variation.id));
     let variations: Vec<&Row> = lab::variations().iter().filter(is_chosen).collect();
@@ -254,12 +252,10 @@ async fn serve(
     Ok(Verdict::Conforms)
 }
 
-/// An object on a line of its own.
 fn json_line(value: &serde_json::Value) -> String {
     format!("{value}\n")
 }
 
-/// A line of the log.
 fn line(entry: &Entry) -> String {
     let Entry { number, method, operation, scenario, request_id, status, elapsed_ms, changes } = entry;
     let operation = operation.unwrap_or("(another path)");

@@ -25,7 +25,7 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES, value_parser = integer::<u64>(1..=u64::MAX))]
     pub(crate) max_bytes: u64,
     /// Also write reports, as `run` does, in any format but har.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = ReportRequest::one_of(&Format::ALL))]
     pub(crate) report: Vec<ReportRequest>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = inferred())]

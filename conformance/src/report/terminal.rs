@@ -135,11 +135,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         let more = lines.len().saturating_sub(shown);
         if more > 0 && is_shown {
-            text.push_str(&screen.labelled(
-                tone,
-                label,
-                &format!("and {more} more; see the report or --verbose"),
-            ));
+            let words = format!("and {more} more; see the report or --verbose");
+            text.push_str(&screen.labelled(tone, label, &words));
         }
     }
     text

@@ -112,7 +112,6 @@ pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }
 
-/// The [id](finding_id) of a finding.
 pub(super) fn id(check: &CheckResult, finding: &Finding) -> String {
     let number = check.findings.iter().take_while(|other| !std::ptr::eq(*other, finding)).count();
     finding_id(check.id, number, check.findings.len())

@@ -13,7 +13,6 @@ use crate::contract::Clause;
 use crate::files::{self, named};
 use crate::run::Report;
 
-/// The name of the state's file.
 const STATE: &str = "state.json";
 /// The name of a report, which sorts as the times of the runs do.
 const REPORT: &str = "report-%Y-%m-%dT%H-%M-%SZ.json";

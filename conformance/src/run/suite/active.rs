@@ -17,7 +17,6 @@ use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 use crate::wire::TransientFailure;
 
-/// Why a case was not started.
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
 
 /// One run of some cases of a check.
@@ -153,7 +152,6 @@ impl Suite<'_> {
     }
 }
 
-/// Makes failed cases inconclusive, for this reason.
 fn failures_inconclusive(mut result: CheckResult, reason: &str) -> CheckResult {
     for case in result.cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
         result.findings.retain(|finding| !finding.is_of(&case.label));

@@ -20,7 +20,7 @@ pub(super) struct RunResults {
 impl Suite<'_> {
     pub(super) fn report(
         &self,
-        begun: Begun,
+        (instant, begun): Begun,
         results: RunResults,
         discovered: Vec<DiscoveredFact>,
         obstacle: Option<Obstacle>,
@@ -59,8 +59,8 @@ impl Suite<'_> {
             implementation: self.options.implementation.as_deref().map(redact),
             curl_options: self.options.curl_options.iter().map(|word| redact(word)).collect(),
             run: self.session.wire.run().to_owned(),
-            begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            elapsed_ms: millis(begun.instant.elapsed()),
+            begun: begun.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(instant.elapsed()),
             busy_ms: millis(*lock(&self.busy)),
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
