@@ -62,7 +62,6 @@ const TOO_LARGE: &str = "the request or the response is too large to judge";
 /// What an archive has of one service.
 #[derive(Default)]
 struct Service {
-    called: usize,
     exchanges: Vec<TrafficExchange>,
     left_out: BTreeMap<&'static str, usize>,
     credentials: Credentials,
@@ -71,7 +70,6 @@ struct Service {
 
 impl Service {
     fn add(&mut self, contract: &Contract, number: usize, call: Call) {
-        self.called += 1;
         match self.exchange(contract, number, call) {
             Ok(exchange) => self.exchanges.push(exchange),
             Err(reason) => *self.left_out.entry(reason).or_default() += 1,
@@ -155,7 +153,8 @@ impl Traffic {
         }
         let (base, service) = services.pop_first().unwrap_or_default();
         let base = wanted.unwrap_or(base);
-        let Service { called, exchanges, left_out, credentials, callers: _ } = service;
+        let Service { exchanges, left_out, credentials, callers: _ } = service;
+        let called = exchanges.len() + left_out.values().sum::<usize>();
         let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
         let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
         let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);

@@ -127,7 +127,7 @@ impl Setup {
             Some(file) => Config::read(file, &noted)?,
             None => Config::default(),
         };
-        environment::warnings(std::env::vars_os(), &named.borrow()).iter().for_each(|text| warn(text));
+        environment::warnings(&named.borrow()).iter().for_each(|text| warn(text));
         let Config {
             base_url,
             profile,

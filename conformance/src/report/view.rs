@@ -100,7 +100,7 @@ pub(super) fn finding_view(
         consequences => consequences(report, check.id),
         finding => Value::from(Serde(finding)),
         exchanges => cited.map(exchange).collect::<Vec<_>>(),
-        evidence => evidence_command(check, finding),
+        evidence => evidence_command("report.json", check, finding),
         causes => causes.map(<[String]>::to_vec),
         is_error,
         level => if is_error || is_accepted { "error" } else { "warning" },

@@ -60,11 +60,11 @@ impl Changes {
 }
 
 impl WatchFolder {
-    /// Opens a folder, which is made if it is missing.
+    /// Opens a folder for the runs of a target. It is made if it is missing.
     ///
     /// # Errors
-    /// When it can't be read or written, or another program has it open.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    /// When it can't be read or written, another program has it open, or the runs before are of another target.
+    pub fn open(path: &Path, target: &str) -> io::Result<Self> {
         std::fs::create_dir_all(path).map_err(named(path))?;
         let lock_path = path.join("lock");
         let lock =
@@ -76,27 +76,20 @@ impl WatchFolder {
             TryLockError::Error(error) => named(&lock_path)(error),
         })?;
         let state_path = path.join(STATE);
-        let state = if state_path.exists() {
+        let state: State = if state_path.exists() {
             let text = files::read_text(&state_path, files::MAX_BYTES).map_err(io::Error::other);
             let state = text.and_then(|text| Ok(serde_json::from_str(&text)?));
             state.map_err(named(&state_path))?
         } else {
             State::default()
         };
-        Ok(Self { path: path.to_owned(), state, _lock: lock })
-    }
-
-    /// Ensures that the runs before are of the same target.
-    ///
-    /// # Errors
-    /// When they are of another one.
-    pub fn expect_target(&self, target: &str) -> io::Result<()> {
-        let found = &self.state.target;
-        if found.is_empty() || found == target {
-            return Ok(());
+        let found = &state.target;
+        if !found.is_empty() && found != target {
+            let message =
+                format!("expected the runs of {target}, found those of {found}; choose another folder");
+            return Err(named(path)(io::Error::other(message)));
         }
-        let message = format!("expected the runs of {target}, found those of {found}; choose another folder");
-        Err(named(&self.path)(io::Error::other(message)))
+        Ok(Self { path: path.to_owned(), state, _lock: lock })
     }
 
     /// Runs of the last 24 hours that were given gateways.

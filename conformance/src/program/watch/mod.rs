@@ -78,13 +78,12 @@ async fn watch(
     arguments: &WatchArguments,
     is_embedded: bool,
 ) -> Result<Verdict, UsageError> {
-    let folder = WatchFolder::open(&arguments.history)?;
     // The embedded server has a different port each time.
     let shown = match is_embedded {
         true => "the embedded server".to_owned(),
         false => target.redactor(&options.wire)?.redact(target.base().as_str()),
     };
-    folder.expect_target(&shown)?;
+    let folder = WatchFolder::open(&arguments.history, &shown)?;
     let pages = Pages::new(arguments.every, options.budget.wall);
     let address = arguments.listen;
     // A scraper and a browser need a few connections, and local readers that stall take none for long.
