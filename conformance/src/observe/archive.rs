@@ -4,7 +4,6 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use jiff::Timestamp;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
@@ -67,7 +66,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 #[derive(Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "startedDateTime")]
-    started: Option<String>,
+    pub(super) started: Option<String>,
     pub(super) request: EntryRequest,
     pub(super) response: Option<EntryResponse>,
 }
@@ -84,7 +83,7 @@ pub(super) struct EntryRequest {
 #[derive(Deserialize)]
 pub(super) struct RequestBody {
     pub(super) text: Option<String>,
-    comment: Option<String>,
+    pub(super) comment: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -184,17 +183,6 @@ fn without_content(error: &serde_json::Error) -> String {
             Some((_, expected)) => format!("a value of another kind, expected {expected}"),
             None => "an unexpected value".to_owned(),
         },
-    }
-}
-
-impl Entry {
-    pub(super) fn begun(&self) -> Option<Timestamp> {
-        self.started.as_deref()?.parse().ok()
-    }
-
-    /// Whether the archive has the beginning of the body only.
-    pub(super) fn is_request_cut(&self) -> bool {
-        self.request.body.as_ref().is_some_and(|body| body.comment.as_deref() == Some(HAR_CUT))
     }
 }
 

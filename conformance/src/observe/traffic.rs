@@ -83,18 +83,19 @@ impl Service {
         number: usize,
         Call { entry, operation, url, path, .. }: Call,
     ) -> Result<TrafficExchange, &'static str> {
-        let (begun, is_request_cut) = (entry.begun(), entry.is_request_cut());
+        let begun = entry.started.as_deref().and_then(|started| started.parse().ok());
         let mut response = entry.response.ok_or(NO_RESPONSE)?;
         let status = response.status().ok_or(NO_RESPONSE)?;
         if status == 304 {
             return Err(NOT_MODIFIED);
         }
-        if is_request_cut {
+        let sent = entry.request.body.as_ref();
+        if sent.is_some_and(|sent| sent.comment.as_deref() == Some(report::HAR_CUT)) {
             return Err(NO_BODY);
         }
         let headers = response.headers.take().unwrap_or_default();
         let body = response.into_body().ok_or(NO_BODY)?;
-        let sent = entry.request.body.as_ref().and_then(|body| body.text.as_deref());
+        let sent = sent.and_then(|sent| sent.text.as_deref());
         if !is_small_enough(&body) || sent.is_some_and(|sent| !is_small_enough(sent.as_bytes())) {
             return Err(TOO_LARGE);
         }

@@ -11,7 +11,8 @@ use crate::target::{Fact, Facts};
 #[derive(Debug, Clone)]
 pub struct Plan {
     planned: Vec<PlannedCheck>,
-    is_all: bool,
+    /// Whether it contains every check with all of its cases.
+    pub(super) is_all: bool,
 }
 
 impl Plan {
@@ -58,11 +59,6 @@ impl Plan {
     /// Whether the budget does not cover all of its cases.
     pub fn is_limited(&self) -> bool {
         self.planned.iter().flat_map(|planned| &planned.cases).any(|case| case.is_left_out)
-    }
-
-    /// Whether it contains every check with all of its cases.
-    pub(super) fn is_all(&self) -> bool {
-        self.is_all
     }
 
     /// Whether a selected case is skipped because a fact was not supplied.

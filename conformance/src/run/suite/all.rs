@@ -56,7 +56,7 @@ impl Suite<'_> {
         // A response to another request does not show that a finding of the report is fixed.
         let lost = not_sent.clone().filter(|_| !self.options.requests.is_empty());
         let not_applicable = not_sent.unwrap_or_else(|| {
-            let advice = if self.plan.is_all() { "" } else { "; a run with more checks may have one" };
+            let advice = if self.plan.is_all { "" } else { "; a run with more checks may have one" };
             format!("no response of this run was of the kind that it judges{advice}")
         });
         for check in shared.passive.into_checks() {

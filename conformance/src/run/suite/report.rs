@@ -46,7 +46,7 @@ impl Suite<'_> {
                 let stopped = self.stopper.reason().map(str::to_owned);
                 // A passive check may have passed on the first requests of a run whose limits allow no more.
                 let is_empty = coverage.judged == 0 && self.options.selection.only.is_empty();
-                let verdict = match self.options.gates.fails(totals) {
+                let verdict = match self.options.gates.fail_on_warning && totals.warned > 0 {
                     true => Verdict::Findings,
                     false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty() || is_empty),
                 };
