@@ -62,7 +62,6 @@ pub(crate) struct Section<'a> {
     offset: usize,
 }
 
-/// A value with its position.
 #[derive(Clone)]
 pub(crate) struct Item<'a> {
     document: Document<'a>,
@@ -147,10 +146,8 @@ impl<'a> Section<'a> {
         let known = self.known.borrow();
         let unknown = self.table.iter().find(|(name, _)| !known.iter().any(|key| key == name.get_ref()));
         let Some((name, _)) = unknown else { return Ok(()) };
-        let advice = match nearest(name.get_ref(), known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("expected one of {}", known.join(", ")),
-        };
+        let expected = format!("expected one of {}", known.join(", "));
+        let advice = advice(name.get_ref(), known.iter().map(String::as_str), &expected);
         let place = if self.key.is_empty() { String::new() } else { format!(" in [{}]", self.key) };
         let message = format!("unknown key `{}`{place}; {advice}", name.get_ref());
         Err(self.document.error(name.span().start, message))
@@ -158,7 +155,6 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// An error at this value.
     pub(crate) fn wrong(&self, expected: &str) -> ConfigError {
         self.because(&format!("expected {expected}"))
     }
@@ -295,7 +291,6 @@ impl<'a> Item<'a> {
         self.value.get_ref().is_table()
     }
 
-    /// The elements of a list.
     pub(crate) fn items(&self, expected: &str) -> Result<Vec<Item<'a>>, ConfigError> {
         let array = self.value.get_ref().as_array().ok_or_else(|| self.wrong_type(expected))?;
         let item = |value| Item { document: self.document, value, key: self.key.clone() };
@@ -339,14 +334,17 @@ fn article(kind: &str) -> String {
 }
 
 fn did_you_mean(found: &str, known: &[&str]) -> String {
-    let near = nearest(found, known.iter().copied());
-    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+    match advice(found, known.iter().copied(), "") {
+        near if near.is_empty() => near,
+        near => format!("; {near}"),
+    }
 }
 
-/// The most similar known name; none if no name is similar.
-pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// Names the most similar known name, or says something else if no name is similar.
+pub fn advice<'a>(found: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     const MIN_SIMILARITY: f64 = 0.75;
     let scored = known.into_iter().map(|name| (strsim::jaro_winkler(found, name), name));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 >= MIN_SIMILARITY).then_some(best.1)
+    let similar = scored.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    let best = similar.max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(|| otherwise.to_owned(), |(_, near)| format!("did you mean `{near}`?"))
 }

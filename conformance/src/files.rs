@@ -130,6 +130,12 @@ pub fn read_text_from(source: impl io::Read, max: u64) -> io::Result<String> {
     text(read_within(source, max)?)
 }
 
+/// Puts the path of a file or folder in front of an error.
+pub fn named(path: &Path) -> impl Fn(io::Error) -> io::Error + use<> {
+    let path = path.display().to_string();
+    move |error| io::Error::other(format!("{path}: {error}"))
+}
+
 fn text(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "expected text in UTF-8"))
 }

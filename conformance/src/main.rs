@@ -16,7 +16,7 @@ use program::arguments::{Arguments, Command};
 use program::{
     UsageError, baseline, describe, evidence, init, judge, lab, observe, output, replay, run, snapshot, watch,
 };
-use sallyport_conformance::{Verdict, report};
+use sallyport_conformance::{Verdict, files, report};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -70,8 +70,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
             Ok(Verdict::Conforms)
         }
         Command::Man { folder } => {
-            clap_mangen::generate_to(Arguments::command(), &folder)
-                .map_err(|error| format!("{}: {error}", folder.display()))?;
+            clap_mangen::generate_to(Arguments::command(), &folder).map_err(files::named(&folder))?;
             Ok(Verdict::Conforms)
         }
     }

@@ -2,16 +2,12 @@
 //!
 //! Arguments take precedence over environment variables, and those over the file.
 
-mod template;
-
 use std::convert::Infallible;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use template::template;
-
-pub use crate::document::{ConfigError, nearest};
+pub use crate::document::{ConfigError, advice};
 pub use crate::quantity::{integer, time};
 pub use crate::target::quoted;
 
@@ -22,7 +18,7 @@ use crate::contract::{Clause, Contract};
 use crate::document::{Document, Item, Section};
 use crate::files;
 use crate::run::{ExpectedFailure, Gates, Glob, Profile};
-use crate::target::{Facts, Secret, TokenCommand};
+use crate::target::{Fact, Facts, Secret, TokenCommand};
 use crate::wire::{Budget, ExtraHeader, proxy};
 
 /// The contents of a configuration.
@@ -84,7 +80,6 @@ pub struct Ceilings {
     pub concurrency: Option<usize>,
 }
 
-/// An argument in seconds.
 fn seconds(text: &str) -> Result<Duration, String> {
     integer::<u64>(1..=u32::MAX.into())(text).map(Duration::from_secs)
 }
@@ -320,6 +315,20 @@ fn expected(item: &Item<'_>) -> Result<Vec<ExpectedFailure>, ConfigError> {
     };
     let items = item.items("a list of tables: [[expected-failure]]")?;
     items.iter().map(|item| item.section(entry)).collect()
+}
+
+const TEMPLATE: &str = include_str!("template.toml");
+
+/// A configuration with a comment on every key, in which every key is commented out.
+pub fn template() -> String {
+    let fact = |fact: Fact| format!("# {}\n# {} = {}\n", fact.description(), fact.key(), fact.example());
+    let values = [
+        ("{profiles}", Profile::ALL.map(Profile::name).join(", ")),
+        ("{default-profile}", Profile::Production.name().to_owned()),
+        ("{gateways}", Profile::Full.budget().gateways.to_string()),
+        ("{facts}", Fact::ALL.into_iter().map(fact).collect()),
+    ];
+    values.into_iter().fold(TEMPLATE.to_owned(), |text, (name, value)| text.replace(name, &value))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 use super::*;
-use crate::target::Fact;
 
 fn parse(text: &str) -> Result<Config, String> {
     let variable = |name: &str| (name == "HELD").then(|| "hunter2".to_owned());

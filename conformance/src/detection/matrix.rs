@@ -8,9 +8,9 @@ use crate::contract::Clause;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matrix {
     cases: Vec<CaseName>,
-    faults: Vec<KnownFault>,
+    pub(super) faults: Vec<KnownFault>,
     /// The checks of these cases and faults, with the index of each case by its label.
-    checks: BTreeMap<Arc<str>, HashMap<Arc<str>, usize>>,
+    pub(super) checks: BTreeMap<Arc<str>, HashMap<Arc<str>, usize>>,
 }
 
 /// A case of a check, or a control request that the cases of a run share.
@@ -113,16 +113,6 @@ impl Matrix {
         self.faults.push(fault);
     }
 
-    /// Adds a fault with a new id, whose checks are known.
-    pub(super) fn push_fault(&mut self, fault: KnownFault) {
-        self.faults.push(fault);
-    }
-
-    /// Puts the faults in their order, whatever the order in which they were added.
-    pub(super) fn sort_faults(&mut self) {
-        self.faults.sort_by(|one, other| one.order().cmp(&other.order()));
-    }
-
     /// Adds a check, if it is new; returns its id.
     pub(super) fn add_check(&mut self, id: &str) -> Arc<str> {
         if let Some((known, _)) = self.checks.get_key_value(id) {
@@ -131,11 +121,6 @@ impl Matrix {
         let id = Arc::<str>::from(id);
         self.checks.insert(Arc::clone(&id), HashMap::new());
         id
-    }
-
-    /// Every check that it knows, sorted.
-    pub(super) fn checks(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.checks.keys()
     }
 
     /// Adds a fault of another recording, without the cases that are missing in this one.

@@ -71,7 +71,6 @@ impl<'a> Cases<'a> {
         }
     }
 
-    /// Whether a case was added.
     pub(crate) fn knows(&self, check: &str, label: &str) -> bool {
         self.of_case.contains_key(&(check, label))
     }

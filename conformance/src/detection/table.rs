@@ -54,13 +54,13 @@ impl Matrix {
                     let [id, breaks] = fault else { return Err(wrong("a fault has an id and a sentence")) };
                     let prefix = if id.starts_with('/') { clause.id() } else { INDEPENDENT };
                     let (id, breaks) = (format!("{prefix}{id}"), (*breaks).to_owned());
-                    matrix.push_fault(KnownFault { id, clause, breaks, noticed_by: noticed_by.clone() });
+                    matrix.faults.push(KnownFault { id, clause, breaks, noticed_by: noticed_by.clone() });
                 }
             } else if !line.is_empty() {
                 clause = Some(Clause::from_id(line).ok_or_else(|| wrong("unknown clause"))?);
             }
         }
-        matrix.sort_faults();
+        matrix.faults.sort_by(|one, other| one.order().cmp(&other.order()));
         Ok(matrix)
     }
 
@@ -71,7 +71,7 @@ impl Matrix {
         let mut ranks = vec![0; sorted.len()];
         let mut text = String::new();
         let mut cases = sorted.into_iter().enumerate().peekable();
-        for check in self.checks() {
+        for check in self.checks.keys() {
             let mut line = vec![check.to_string()];
             let mut last: Arc<str> = "".into();
             while let Some((rank, case)) = cases.next_if(|(_, case)| &self.cases()[*case].check == check) {
@@ -106,7 +106,7 @@ impl Matrix {
         let mut by_judge: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
         for Detector { judge, case } in &fault.noticed_by {
             let is_passive = self.cases()[*case].check != *judge;
-            let passive = is_passive.then(|| self.checks().position(|check| check == judge)).flatten();
+            let passive = is_passive.then(|| self.checks.keys().position(|check| check == judge)).flatten();
             by_judge.entry(passive).or_default().push(ranks[*case]);
         }
         let of_judge = |(passive, mut cases): (Option<usize>, Vec<usize>)| {

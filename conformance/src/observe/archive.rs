@@ -4,7 +4,6 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use jiff::Timestamp;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
@@ -17,20 +16,6 @@ use crate::report::HAR_CUT;
 pub struct Archive {
     text: String,
     entries: Vec<Range<usize>>,
-}
-
-/// Why a file is not an archive that can be judged. No text of the file is repeated: it holds tokens.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum ArchiveError {
-    #[error("{0}")]
-    Read(#[from] std::io::Error),
-    #[error("expected at most {0} bytes, found more; export fewer requests, or pass a larger --max-bytes")]
-    TooLong(u64),
-    #[error("expected at most {} entries, found more; export fewer requests", Archive::MAX_ENTRIES)]
-    TooMany,
-    #[error("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")]
-    Form { line: usize, column: usize, message: String },
 }
 
 #[derive(Deserialize)]
@@ -78,11 +63,10 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-/// A request with its response.
 #[derive(Deserialize)]
 pub(super) struct Entry {
     #[serde(rename = "startedDateTime")]
-    started: Option<String>,
+    pub(super) started: Option<String>,
     pub(super) request: EntryRequest,
     pub(super) response: Option<EntryResponse>,
 }
@@ -99,7 +83,7 @@ pub(super) struct EntryRequest {
 #[derive(Deserialize)]
 pub(super) struct RequestBody {
     pub(super) text: Option<String>,
-    comment: Option<String>,
+    pub(super) comment: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -132,12 +116,14 @@ impl Archive {
     /// Reads an archive of at most `limit` bytes.
     ///
     /// # Errors
-    /// When it can't be read, is longer, or is no archive; with the line and the column.
-    pub fn read(file: impl Read, limit: u64) -> Result<Self, ArchiveError> {
+    /// When it can't be read, is longer, or is no archive; with the line and the column. No text of the file is repeated: it holds
+    /// tokens.
+    pub fn read(file: impl Read, limit: u64) -> Result<Self, String> {
         let mut bytes = Vec::new();
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
         if bytes.len() as u64 > limit {
-            return Err(ArchiveError::TooLong(limit));
+            let advice = "export fewer requests, or pass a larger --max-bytes";
+            return Err(format!("expected at most {limit} bytes, found more; {advice}"));
         }
         // It grew by doubling, and is kept as long as the archive.
         bytes.shrink_to_fit();
@@ -146,14 +132,16 @@ impl Archive {
         Self::parse(text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    fn parse(text: String) -> Result<Self, ArchiveError> {
+    fn parse(text: String) -> Result<Self, String> {
         let document = text.trim_start_matches('\u{feff}');
-        let Document { log } = serde_json::from_str(document).map_err(|error| ArchiveError::Form {
-            line: error.line(),
-            column: error.column(),
-            message: without_content(&error),
+        let Document { log } = serde_json::from_str(document).map_err(|error| {
+            let (line, column, message) = (error.line(), error.column(), without_content(&error));
+            format!("line {line}, column {column}: {message}; expected an HTTP Archive (HAR 1.2)")
         })?;
-        let Entries(Some(entries)) = log.entries else { return Err(ArchiveError::TooMany) };
+        let Entries(Some(entries)) = log.entries else {
+            let most = Self::MAX_ENTRIES;
+            return Err(format!("expected at most {most} entries, found more; export fewer requests"));
+        };
         let place = |entry: &&RawValue| {
             let begin = entry.get().as_ptr().addr() - text.as_ptr().addr();
             begin..begin + entry.get().len()
@@ -182,13 +170,6 @@ impl Archive {
     }
 }
 
-impl std::fmt::Debug for Archive {
-    /// The entries hold tokens.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Archive").field("entries", &self.len()).finish()
-    }
-}
-
 /// The message of serde without the value that it found.
 fn without_content(error: &serde_json::Error) -> String {
     let text = error.to_string();
@@ -205,20 +186,7 @@ fn without_content(error: &serde_json::Error) -> String {
     }
 }
 
-impl Entry {
-    /// When the request was sent, if the archive says so.
-    pub(super) fn begun(&self) -> Option<Timestamp> {
-        self.started.as_deref()?.parse().ok()
-    }
-
-    /// Whether the archive has the beginning of the body only.
-    pub(super) fn is_request_cut(&self) -> bool {
-        self.request.body.as_ref().is_some_and(|body| body.comment.as_deref() == Some(HAR_CUT))
-    }
-}
-
 impl EntryResponse {
-    /// The HTTP status, if there was a response.
     pub(super) fn status(&self) -> Option<u16> {
         u16::try_from(self.status).ok().filter(|status| (100..=999).contains(status))
     }

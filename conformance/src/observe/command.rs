@@ -7,27 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::archive::{Archive, ArchiveError};
+use super::archive::Archive;
 
-/// Why a command or its output can't be read. No text of either is repeated: it holds tokens.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum CommandError {
-    #[error("the command ends within a quoted word")]
-    Quote,
-    #[error("expected a command that begins with `curl` and has one URL")]
-    NoUrl,
-    #[error("unknown option `{0}` of curl; remove it if the request does not depend on it")]
-    Option(String),
-    #[error("`{0}` takes the body from a file; pass the body itself, for example with --data-raw")]
-    File(String),
-    #[error(
-        "expected a response as `curl -i` prints it: `HTTP/1.1 200 OK`, headers, an empty line and the body"
-    )]
-    Response,
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-}
+const NO_URL: &str = "expected a command that begins with `curl` and has one URL";
+const NO_RESPONSE: &str =
+    "expected a response as `curl -i` prints it: `HTTP/1.1 200 OK`, headers, an empty line and the body";
 
 /// Options of curl that say nothing about the request, in one letter and in words.
 const SILENT: &str = "sSikvgfL";
@@ -41,19 +25,19 @@ impl Archive {
     /// An archive of one exchange: a curl command, and the response as `curl -i` prints it.
     ///
     /// # Errors
-    /// When either can't be read.
-    pub fn from_command(command: &str, response: &str) -> Result<Self, CommandError> {
+    /// When either can't be read. No text of them is repeated but the names of options: they hold tokens.
+    pub fn from_command(command: &str, response: &str) -> Result<Self, String> {
         let entry = json!({ "request": request(command)?, "response": self::response(response)? });
         let archive = json!({ "log": { "entries": [entry] } }).to_string();
-        Ok(Self::read(archive.as_bytes(), Self::MAX_BYTES)?)
+        Self::read(archive.as_bytes(), Self::MAX_BYTES)
     }
 }
 
-fn request(command: &str) -> Result<Value, CommandError> {
+fn request(command: &str) -> Result<Value, String> {
     // Commands of reports have the token in this variable.
     let command =
         command.replace("$SALLYPORT_API_KEY", "$API_KEY").replace("${SALLYPORT_API_KEY", "${API_KEY");
-    let mut words = words(&command)?;
+    let mut words = words(&command).ok_or("the command ends within a quoted word")?;
     // Those with a long body pass it so.
     let piped = match words.as_slice() {
         [printf, form, body, pipe, ..] if (&**printf, &**form, &**pipe) == ("printf", "%s", "|") => {
@@ -63,7 +47,7 @@ fn request(command: &str) -> Result<Value, CommandError> {
     };
     let mut words = words.drain(if piped.is_some() { 4 } else { 0 }..);
     if words.next().as_deref() != Some("curl") {
-        return Err(CommandError::NoUrl);
+        return Err(NO_URL.to_owned());
     }
     let (mut method, mut url, mut headers, mut body) = (None, None, Vec::new(), None::<String>);
     while let Some(word) = words.next() {
@@ -92,7 +76,9 @@ fn request(command: &str) -> Result<Value, CommandError> {
             "-d" | "--data" | "--data-raw" | "--data-binary" | "--data-ascii" | "--json" => {
                 let mut data = value();
                 if data.starts_with('@') && name != "--data-raw" {
-                    data = piped.clone().filter(|_| data == "@-").ok_or(CommandError::File(name.clone()))?;
+                    data = piped.clone().filter(|_| data == "@-").ok_or_else(|| {
+                        format!("`{name}` takes the body from a file; pass the body itself, for example with --data-raw")
+                    })?;
                 }
                 if name == "--json" {
                     headers.push("Content-Type: application/json".to_owned());
@@ -102,13 +88,15 @@ fn request(command: &str) -> Result<Value, CommandError> {
             "--url" => url = Some(value()),
             _ if is_one_of(SILENT_WITH_VALUE) => drop(value()),
             option if option.starts_with('-') => {
-                return Err(CommandError::Option(option.chars().take(40).collect()));
+                let option: String = option.chars().take(40).collect();
+                let advice = "remove it if the request does not depend on it";
+                return Err(format!("unknown option `{option}` of curl; {advice}"));
             }
             _ if url.is_none() => url = Some(name),
-            _ => return Err(CommandError::NoUrl),
+            _ => return Err(NO_URL.to_owned()),
         }
     }
-    let url = url.filter(|url| !url.is_empty()).ok_or(CommandError::NoUrl)?;
+    let url = url.filter(|url| !url.is_empty()).ok_or(NO_URL)?;
     let url = if url.contains("://") { url } else { format!("http://{url}") };
     let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
     let headers = headers.iter().filter_map(|line| match line.strip_suffix(';') {
@@ -124,7 +112,7 @@ fn request(command: &str) -> Result<Value, CommandError> {
     Ok(request)
 }
 
-fn response(text: &str) -> Result<Value, CommandError> {
+fn response(text: &str) -> Result<Value, String> {
     let text = text.replace("\r\n", "\n");
     let mut rest = text.as_str();
     loop {
@@ -132,7 +120,7 @@ fn response(text: &str) -> Result<Value, CommandError> {
         let mut lines = head.lines();
         let status = lines.next().filter(|line| line.starts_with("HTTP/"));
         let status = status.and_then(|line| line.split(' ').nth(1)?.parse::<u16>().ok());
-        let status = status.ok_or(CommandError::Response)?;
+        let status = status.ok_or(NO_RESPONSE)?;
         // Before it there may be a response of a proxy, and `100 Continue`.
         if body.starts_with("HTTP/") {
             rest = body;
@@ -148,8 +136,8 @@ fn header(line: &str) -> Option<Value> {
     Some(json!({ "name": name.trim(), "value": value.trim() }))
 }
 
-/// The words of a command as a shell reads it, with variables left as they are.
-fn words(command: &str) -> Result<Vec<String>, CommandError> {
+/// The words of a command as a shell reads it, with variables left as they are. None if it ends within a quoted one.
+fn words(command: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut is_word) = (Vec::new(), String::new(), false);
     let mut chars = command.trim().chars().peekable();
     while let Some(c) = chars.next() {
@@ -159,11 +147,11 @@ fn words(command: &str) -> Result<Vec<String>, CommandError> {
             '\'' | '"' | '$' if c != '$' || is_escaped => {
                 is_word = true;
                 loop {
-                    match chars.next().ok_or(CommandError::Quote)? {
+                    match chars.next()? {
                         '\'' if c != '"' => break,
                         '"' if c == '"' => break,
-                        '\\' if is_escaped => word.push(escaped(&mut chars).ok_or(CommandError::Quote)?),
-                        '\\' if c == '"' => word.push(chars.next().ok_or(CommandError::Quote)?),
+                        '\\' if is_escaped => word.push(escaped(&mut chars)?),
+                        '\\' if c == '"' => word.push(chars.next()?),
                         other => word.push(other),
                     }
                 }
@@ -189,7 +177,7 @@ fn words(command: &str) -> Result<Vec<String>, CommandError> {
     if is_word {
         words.push(word);
     }
-    Ok(words)
+    Some(words)
 }
 
 /// The character of an escape, whose backslash was read.
@@ -215,7 +203,7 @@ mod tests {
     fn commands_are_the_requests_of_the_table() {
         for row in include_str!("commands.txt").trim_end().split("\n\n") {
             let (command, expected) = row.split_once("\n=> ").expect("a command, and what it is");
-            let read = request(command).map_err(|error| error.to_string());
+            let read = request(command);
             let expected = serde_json::from_str(expected).map_err(|_| expected.to_owned());
             assert_eq!(read, expected, "{command}");
         }

@@ -117,7 +117,6 @@ impl Credentials {
         Ok(())
     }
 
-    /// Hides all of them.
     pub(super) fn redactor(&self) -> Result<Redactor, ShortSecret> {
         Redactor::new(self.known.iter().map(|(value, name)| Secret::new(name, value.clone())))
     }
@@ -192,12 +191,6 @@ fn parts<'a>(name: &str, value: &'a str) -> Vec<&'a str> {
         _ => value,
     };
     if secret.is_empty() { Vec::new() } else { vec![secret] }
-}
-
-impl std::fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Credentials").field("known", &self.known.len()).finish()
-    }
 }
 
 #[cfg(test)]

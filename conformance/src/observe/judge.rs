@@ -135,7 +135,6 @@ fn repeated(
     compared: &[([usize; 2], bool)],
     inferred: InferredClauses,
 ) -> CheckResult {
-    /// Maximum number of pairs that are shown.
     const MAX_SHOWN: usize = 20;
     if compared.is_empty() {
         return CheckResult::not_run(&REPEATED, Outcome::Skipped(NOT_SHOWN.to_owned()));

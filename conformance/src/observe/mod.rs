@@ -9,8 +9,7 @@ mod judge;
 mod relation;
 mod traffic;
 
-pub use archive::{Archive, ArchiveError};
-pub use command::CommandError;
+pub use archive::Archive;
 pub use exchange::Judgement;
 pub use judge::observe;
-pub use traffic::{LeftOut, Traffic, TrafficError};
+pub use traffic::{LeftOut, Traffic};

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use reqwest::Url;
 use serde_json::json;
+use url::{Position, Url};
 
 use super::archive::{Archive, Entry};
 use super::credentials::{Credentials, MaskedRequest};
@@ -11,15 +11,18 @@ use crate::check::ExchangeLog;
 use crate::contract::{Contract, Operation, OperationId};
 use crate::report;
 use crate::run::Session;
-use crate::wire::{Exchange, Redactor, Request, Response, ShortSecret, is_small_enough};
+use crate::wire::{Exchange, Redactor, Request, Response, is_small_enough};
 
 /// The exchanges of an archive that are calls of the contract's operations at one service, without their credentials.
 #[derive(Debug)]
 pub struct Traffic {
+    /// Empty when the archive has no call of an operation.
     pub(super) base: String,
-    entries: usize,
+    /// Number of entries of the archive.
+    pub entries: usize,
     pub(super) exchanges: Vec<TrafficExchange>,
-    left_out: Vec<LeftOut>,
+    /// The entries that are not judged, by reason.
+    pub left_out: Vec<LeftOut>,
     pub(super) redactor: Redactor,
 }
 
@@ -48,18 +51,7 @@ pub(super) struct TrafficExchange {
     body: Bytes,
 }
 
-/// Why the traffic can't be judged.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum TrafficError {
-    #[error("--base-url: expected a URL such as https://api.example.com, found another text")]
-    Base,
-    #[error("expected the traffic of one service, found calls to {}; choose one with --base-url", .0.join(", "))]
-    Several(Vec<String>),
-    #[error(transparent)]
-    Secret(#[from] ShortSecret),
-}
-
+const NO_URL: &str = "--base-url: expected a URL such as https://api.example.com, found another text";
 const NOT_CALLED: &str = "no call of an operation of the contract at this service";
 const NO_RESPONSE: &str = "the archive has no response";
 const NO_BODY: &str =
@@ -70,7 +62,6 @@ const TOO_LARGE: &str = "the request or the response is too large to judge";
 /// What an archive has of one service.
 #[derive(Default)]
 struct Service {
-    called: usize,
     exchanges: Vec<TrafficExchange>,
     left_out: BTreeMap<&'static str, usize>,
     credentials: Credentials,
@@ -79,7 +70,6 @@ struct Service {
 
 impl Service {
     fn add(&mut self, contract: &Contract, number: usize, call: Call) {
-        self.called += 1;
         match self.exchange(contract, number, call) {
             Ok(exchange) => self.exchanges.push(exchange),
             Err(reason) => *self.left_out.entry(reason).or_default() += 1,
@@ -93,18 +83,19 @@ impl Service {
         number: usize,
         Call { entry, operation, url, path, .. }: Call,
     ) -> Result<TrafficExchange, &'static str> {
-        let (begun, is_request_cut) = (entry.begun(), entry.is_request_cut());
+        let begun = entry.started.as_deref().and_then(|started| started.parse().ok());
         let mut response = entry.response.ok_or(NO_RESPONSE)?;
         let status = response.status().ok_or(NO_RESPONSE)?;
         if status == 304 {
             return Err(NOT_MODIFIED);
         }
-        if is_request_cut {
+        let sent = entry.request.body.as_ref();
+        if sent.is_some_and(|sent| sent.comment.as_deref() == Some(report::HAR_CUT)) {
             return Err(NO_BODY);
         }
         let headers = response.headers.take().unwrap_or_default();
         let body = response.into_body().ok_or(NO_BODY)?;
-        let sent = entry.request.body.as_ref().and_then(|body| body.text.as_deref());
+        let sent = sent.and_then(|sent| sent.text.as_deref());
         if !is_small_enough(&body) || sent.is_some_and(|sent| !is_small_enough(sent.as_bytes())) {
             return Err(TOO_LARGE);
         }
@@ -134,13 +125,9 @@ impl Traffic {
     ///
     /// # Errors
     /// When `base` is no URL, or when it is missing and the archive has calls to several services.
-    pub fn from_archive(
-        contract: &Contract,
-        archive: Archive,
-        base: Option<&str>,
-    ) -> Result<Self, TrafficError> {
+    pub fn from_archive(contract: &Contract, archive: Archive, base: Option<&str>) -> Result<Self, String> {
         let wanted = base.map(|base| Url::parse(base).map(|url| origin(&url))).transpose();
-        let wanted = wanted.map_err(|_| TrafficError::Base)?;
+        let wanted = wanted.map_err(|_| NO_URL)?;
         let mut services: BTreeMap<String, Service> = BTreeMap::new();
         let (mut unreadable, mut first) = (0, None);
         for number in 0..archive.len() {
@@ -161,17 +148,20 @@ impl Traffic {
         }
         if services.len() > 1 {
             const SHOWN: usize = 5;
-            return Err(TrafficError::Several(services.into_keys().take(SHOWN).collect()));
+            let found = services.into_keys().take(SHOWN).collect::<Vec<_>>().join(", ");
+            let advice = "choose one with --base-url";
+            return Err(format!("expected the traffic of one service, found calls to {found}; {advice}"));
         }
         let (base, service) = services.pop_first().unwrap_or_default();
         let base = wanted.unwrap_or(base);
-        let Service { called, exchanges, left_out, credentials, callers: _ } = service;
+        let Service { exchanges, left_out, credentials, callers: _ } = service;
+        let called = exchanges.len() + left_out.values().sum::<usize>();
         let reasons = left_out.into_iter().map(|(reason, entries)| (reason.to_owned(), entries));
         let odd = first.map(|first| (format!("not an entry of HAR 1.2, first {first}"), unreadable));
         let others = (NOT_CALLED.to_owned(), archive.len() - called - unreadable);
         let left_out = reasons.chain(odd).chain([others]).filter(|(_, entries)| *entries > 0);
         let left_out = left_out.map(|(reason, entries)| LeftOut { reason, entries }).collect();
-        let redactor = credentials.redactor()?;
+        let redactor = credentials.redactor().map_err(|error| error.to_string())?;
         Ok(Self { base, entries: archive.len(), exchanges, left_out, redactor })
     }
 
@@ -187,28 +177,10 @@ impl Traffic {
         Self::from_archive(session.contract, archive, Some(base)).ok()
     }
 
-    /// Base URL of the service; empty when the archive has no call of an operation.
-    #[must_use]
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
-    /// Number of entries of the archive.
-    #[must_use]
-    pub fn entries(&self) -> usize {
-        self.entries
-    }
-
     /// Number of exchanges that can be judged.
     #[must_use]
     pub fn judged(&self) -> usize {
         self.exchanges.len()
-    }
-
-    /// The entries that are not judged, by reason.
-    #[must_use]
-    pub fn left_out(&self) -> &[LeftOut] {
-        &self.left_out
     }
 }
 
@@ -252,6 +224,5 @@ fn origin(url: &Url) -> String {
 }
 
 fn origin_only(url: &Url) -> String {
-    let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{}{port}", url.scheme(), url.host_str().unwrap_or_default())
+    format!("{}://{}", url.scheme(), &url[Position::BeforeHost..Position::AfterPort])
 }

@@ -10,6 +10,7 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 use sallyport_conformance::Selection;
 use sallyport_conformance::check::InferredClauses;
 use sallyport_conformance::config::integer;
+use sallyport_conformance::report::Format;
 use sallyport_conformance::run::{Gates, Glob};
 
 pub(crate) use self::client::ClientArguments;
@@ -230,7 +231,7 @@ pub(crate) struct RunArguments {
     /// Also write reports: html, json, junit, sarif, md, comment, prometheus or har, for example
     /// html=report.html,json=report.json; json=- writes to standard output. `comment` is md in the length of a pull request
     /// comment. `github` prints annotations and writes the job summary of GitHub Actions.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = ReportRequest::one_of(&Format::ALL))]
     pub(crate) report: Vec<ReportRequest>,
     /// Run the cheapest set of cases that notices this share, in percent, of the known faults (violations on which the suite was tried), for example 95.
     #[arg(long, value_name = "PERCENT", value_parser = integer::<u8>(1..=100))]

@@ -1,10 +1,10 @@
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use sallyport_conformance::check::Severity;
 use sallyport_conformance::config::quoted;
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::run::{SavedCheck, SavedReport};
+use sallyport_conformance::run::SavedCheck;
 use sallyport_conformance::{Outcome, Verdict};
 
 use super::UsageError;
@@ -28,27 +28,20 @@ pub(crate) fn baseline(
             today.checked_add(jiff::Span::new().days(DAYS))?
         }
     };
-    let mut text = String::new();
-    for clause in broken(&report) {
-        let _ = write!(
-            text,
-            "[[expected-failure]]\nclause = \"{clause}\"\nreason = {}\nuntil = {until}\n\n",
-            quoted(reason)
-        );
-    }
-    if text.is_empty() {
-        text.push_str("# The report has no violated clause.\n");
-    }
-    print(&text);
-    Ok(Verdict::Conforms)
-}
-
-/// Clauses that findings of failed checks cite, those that were expected included, sorted by id.
-fn broken(report: &SavedReport) -> std::collections::BTreeSet<Clause> {
     let is_failed =
         |check: &SavedCheck| matches!(check.outcome, Outcome::Failed | Outcome::ExpectedFailure(_));
-    let failures = report
-        .findings()
-        .filter(|(_, check, finding)| is_failed(check) && finding.severity == Severity::Fail);
-    failures.map(|(.., finding)| finding.clause).collect()
+    let findings = report.findings();
+    let failures =
+        findings.filter(|(_, check, finding)| is_failed(check) && finding.severity == Severity::Fail);
+    let broken: BTreeSet<Clause> = failures.map(|(.., finding)| finding.clause).collect();
+    if broken.is_empty() {
+        print("# The report has no violated clause.\n");
+    }
+    let reason = quoted(reason);
+    for clause in broken {
+        print(&format!(
+            "[[expected-failure]]\nclause = \"{clause}\"\nreason = {reason}\nuntil = {until}\n\n"
+        ));
+    }
+    Ok(Verdict::Conforms)
 }

@@ -12,7 +12,6 @@ use super::reports::Reports;
 use super::setup;
 use super::signals::Signals;
 
-/// Tests a client, or lists the cases.
 pub(crate) async fn client(arguments: ClientArguments) -> Result<Verdict, UsageError> {
     if arguments.list {
         return list(&arguments.only).await;

@@ -1,7 +1,6 @@
 //! The environment variables that the program reads, and what is odd about them.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 
 use sallyport_conformance::target::Fact;
 
@@ -23,14 +22,11 @@ pub(super) fn variable(name: &str) -> Option<String> {
 }
 
 /// What is odd about the variables: misspelt names, and white space around values. `named` are those that the configuration names.
-pub(super) fn warnings(
-    variables: impl Iterator<Item = (OsString, OsString)>,
-    named: &BTreeSet<String>,
-) -> Vec<String> {
+pub(super) fn warnings(named: &BTreeSet<String>) -> Vec<String> {
     let facts = Fact::ALL.map(Fact::variable);
     let own: Vec<&str> = facts.into_iter().chain([TOKEN, BASE_URL]).collect();
     let mut warnings = Vec::new();
-    for (name, value) in variables {
+    for (name, value) in std::env::vars_os() {
         let Ok(name) = name.into_string() else { continue };
         if !name.starts_with(PREFIX) && !named.contains(&name) {
             continue;

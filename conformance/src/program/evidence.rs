@@ -20,12 +20,11 @@ pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, 
     let report = read_report(path)?;
     let (id, check, finding) =
         report.findings().find(|(known, ..)| known == id).ok_or_else(|| wrong(unknown(&report, id)))?;
-    let file = files::read(path, MAX_REPORT_BYTES).map_err(|error| wrong(error.to_string()))?;
+    let file = files::read(path, MAX_REPORT_BYTES).map_err(files::named(path))?;
     let sha256: String = Sha256::digest(file).iter().map(|byte| format!("{byte:02x}")).collect();
     let contract = Contract::embedded()?;
     let text = report::evidence(contract, &report, (&id, check, finding), format, &sha256)?;
-    files::replace(output, |file| file.write_all(text.as_bytes()))
-        .map_err(|error| format!("{}: {error}", output.display()))?;
+    files::replace(output, |file| file.write_all(text.as_bytes())).map_err(files::named(output))?;
     print(&format!("{:>16} {}\n", "evidence", plain(&output.display().to_string())));
     Ok(Verdict::Conforms)
 }

@@ -19,7 +19,7 @@ pub(crate) fn init(file: &Path, force: bool) -> Result<Verdict, UsageError> {
         // Another process may have created it since the check above.
         File::create_new(file).and_then(|mut open| open.write_all(text.as_bytes()))
     };
-    written.map_err(|error| format!("{}: {error}", file.display()))?;
+    written.map_err(files::named(file))?;
     print(&format!(
         "wrote {0}; write base-url into it, set SALLYPORT_API_KEY and see what would run: conformance plan --config {0}\n",
         file.display()

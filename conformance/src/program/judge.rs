@@ -44,13 +44,15 @@ pub(crate) struct JudgeArguments {
 pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
     let complaint = match &arguments.clause {
-        Some(id) => Some(Clause::from_id(id).ok_or_else(|| unknown_clause(id))?),
+        Some(id) => Some(Clause::from_id(id).ok_or_else(|| {
+            format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
+        })?),
         None => None,
     };
     let before = arguments.run.as_deref().map(read_report).transpose()?;
     let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
     let Some(judgement) = Judgement::new(contract, &traffic) else {
-        let reasons = traffic.left_out().iter().map(|left_out| left_out.reason.as_str());
+        let reasons = traffic.left_out.iter().map(|left_out| left_out.reason.as_str());
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
     };
@@ -75,21 +77,14 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     Ok(verdict)
 }
 
-fn unknown_clause(id: &str) -> String {
-    format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
-}
-
 fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
-    let read = |path: &Path| {
-        files::read_text(path, Archive::MAX_BYTES).map_err(|error| format!("{}: {error}", path.display()))
-    };
+    let read = |path: &Path| files::read_text(path, Archive::MAX_BYTES).map_err(files::named(path));
     if let (Some(curl), Some(response)) = (&arguments.curl, &arguments.response) {
         return Ok(Archive::from_command(&read(curl)?, &read(response)?)?);
     }
     let path = arguments.har.as_deref().unwrap_or(Path::new(""));
     let wrong = |message: &str| format!("{}: {message}", path.display());
-    let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES)
-        .map_err(|error| wrong(&error.to_string()))?;
+    let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES).map_err(|error| wrong(&error))?;
     let (entries, entry) = (archive.len(), arguments.entry);
     match (entry, entries) {
         (None, 2..) => Err(wrong(&format!("has {entries} entries; choose one with --entry")).into()),
@@ -182,7 +177,6 @@ struct Reduction<'a> {
 }
 
 impl Reduction<'_> {
-    /// Maximum number of requests of the search.
     const MAX_REQUESTS: usize = 24;
 
     /// Removes one part after another as long as the same shows. The last part that can't be removed makes a pair: with it the same

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
-use sallyport_conformance::config::{Connection, integer, nearest};
+use sallyport_conformance::config::{Connection, advice, integer};
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::lab::{
     self, Backend, Control, Entry, Journal, Lab, LocalOnly, Proxy, ProxyOptions, Row, Scenarios,
@@ -79,7 +79,6 @@ pub(crate) struct ProxyArguments {
     pub(crate) connection: Connection,
 }
 
-/// `conformance faults`.
 pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
     let clause = clause
         .map(|id| {
@@ -104,7 +103,6 @@ pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> R
     print_list(&faults, json, object, line)
 }
 
-/// `conformance variations`.
 pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, UsageError> {
     let is_chosen = |variation: &&Row| glob.is_none_or(|glob| glob.matches(&variation.id));
     let variations: Vec<&Row> = lab::variations().iter().filter(is_chosen).collect();
@@ -254,12 +252,10 @@ async fn serve(
     Ok(Verdict::Conforms)
 }
 
-/// An object on a line of its own.
 fn json_line(value: &serde_json::Value) -> String {
     format!("{value}\n")
 }
 
-/// A line of the log.
 fn line(entry: &Entry) -> String {
     let Entry { number, method, operation, scenario, request_id, status, elapsed_ms, changes } = entry;
     let operation = operation.unwrap_or("(another path)");
@@ -289,9 +285,5 @@ pub(super) fn unknown<'a>(
     known: impl Iterator<Item = &'a str>,
     otherwise: &str,
 ) -> UsageError {
-    let advice = match nearest(id, known) {
-        Some(nearest) => format!("did you mean `{nearest}`?"),
-        None => otherwise.to_owned(),
-    };
-    format!("unknown {kind} `{id}`; {advice}").into()
+    format!("unknown {kind} `{id}`; {}", advice(id, known, otherwise)).into()
 }

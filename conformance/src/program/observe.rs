@@ -25,7 +25,7 @@ pub(crate) struct ObserveArguments {
     #[arg(long, value_name = "N", default_value_t = Archive::MAX_BYTES, value_parser = integer::<u64>(1..=u64::MAX))]
     pub(crate) max_bytes: u64,
     /// Also write reports, as `run` does, in any format but har.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',')]
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = ReportRequest::one_of(&Format::ALL))]
     pub(crate) report: Vec<ReportRequest>,
     /// Report findings on clauses that are inferred, not stated, as warnings (warn) or failures (fail) [default: fail].
     #[arg(long, value_name = "LEVEL", value_parser = inferred())]
@@ -78,9 +78,9 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
 /// What was read, and the clauses that it shows.
 fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     let exchanges = quantity(traffic.judged(), "exchange");
-    let entries = quantity(traffic.entries(), "entry");
+    let entries = quantity(traffic.entries, "entry");
     let mut text = format!("\n{:>16} {exchanges} of {entries}\n", "judged");
-    for LeftOut { reason, entries } in traffic.left_out() {
+    for LeftOut { reason, entries } in &traffic.left_out {
         text.push_str(&format!("{:>16} {entries}: {}\n", "left out", plain(reason)));
     }
     for (label, is_judged) in [("seen", true), ("not seen", false)] {

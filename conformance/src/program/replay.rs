@@ -226,9 +226,8 @@ pub(super) const MAX_REPORT_BYTES: u64 = 256 << 20;
 
 /// A report that was written before.
 pub(super) fn read_report(path: &Path) -> Result<SavedReport, UsageError> {
-    let wrong = |message: &str| UsageError::from(format!("{}: {message}", path.display()));
-    let text = files::read_text(path, MAX_REPORT_BYTES).map_err(|error| wrong(&error.to_string()))?;
-    SavedReport::parse(&text).map_err(|error| wrong(&error))
+    let text = files::read_text(path, MAX_REPORT_BYTES).map_err(files::named(path))?;
+    SavedReport::parse(&text).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
 /// Whether a report is of a target. It names the target without secrets.

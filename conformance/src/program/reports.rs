@@ -14,7 +14,6 @@ use super::output::{Output, not_written};
 /// The variable by which GitHub's runner names the file of the job summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// A report to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportRequest {
     pub(crate) format: Format,
@@ -31,8 +30,12 @@ pub(crate) enum Destination {
 }
 
 impl ReportRequest {
-    /// Reads a request for a report in one of these formats.
-    pub(crate) fn one_of(formats: &[Format], text: &str) -> Result<Self, String> {
+    /// A parser of requests for a report in one of these formats.
+    pub(crate) fn one_of(formats: &'static [Format]) -> impl Fn(&str) -> Result<Self, String> + Clone {
+        move |text| Self::parse(formats, text)
+    }
+
+    fn parse(formats: &[Format], text: &str) -> Result<Self, String> {
         let (name, path) = text.split_once('=').unwrap_or((text, ""));
         let format = Format::named(name).filter(|format| formats.contains(format));
         let destination = match (format, path) {
@@ -83,14 +86,6 @@ impl std::fmt::Display for ReportRequest {
             Destination::Stdout => write!(f, "{}=-", self.format.name()),
             Destination::Workflow => f.write_str(self.format.name()),
         }
-    }
-}
-
-impl std::str::FromStr for ReportRequest {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::one_of(&Format::ALL, text)
     }
 }
 
@@ -176,7 +171,6 @@ fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Finds out whether a report can be written to a path.
 fn check(path: &Path) -> io::Result<()> {
     if is_special(path) {
         // Opening a pipe waits for its reader, who would take what comes before the report for its end.
@@ -189,7 +183,6 @@ fn check(path: &Path) -> io::Result<()> {
     files::check(path)
 }
 
-/// Writes to a pipe or a device.
 fn write_through(path: &Path, render: impl Fn(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
     let mut writer = io::BufWriter::new(File::options().write(true).open(path)?);
     render(&mut writer)?;

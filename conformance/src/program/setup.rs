@@ -127,7 +127,7 @@ impl Setup {
             Some(file) => Config::read(file, &noted)?,
             None => Config::default(),
         };
-        environment::warnings(std::env::vars_os(), &named.borrow()).iter().for_each(|text| warn(text));
+        environment::warnings(&named.borrow()).iter().for_each(|text| warn(text));
         let Config {
             base_url,
             profile,
@@ -240,7 +240,7 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
         );
         token.expose().to_owned()
     } else if let Some(file) = &arguments.api_key_file {
-        files::read_text(file, MAX_TOKEN_BYTES).map_err(|error| format!("{}: {error}", file.display()))?
+        files::read_text(file, MAX_TOKEN_BYTES).map_err(files::named(file))?
     } else if arguments.api_key_stdin {
         let read = files::read_text_from(std::io::stdin(), MAX_TOKEN_BYTES);
         read.map_err(|error| format!("standard input: {error}"))?
@@ -257,9 +257,7 @@ fn given_token(arguments: &TargetArguments) -> Result<Option<String>, UsageError
 
 fn wire(arguments: &TargetArguments, connection: Connection) -> Result<WireOptions, UsageError> {
     let defaults = WireOptions::default();
-    let read = |file: &Path| {
-        files::read(file, files::MAX_BYTES).map_err(|error| format!("{}: {error}", file.display()))
-    };
+    let read = |file: &Path| files::read(file, files::MAX_BYTES).map_err(files::named(file));
     let (ca_file, key) = (connection.ca_file.as_deref(), connection.client_key.as_deref());
     let authorities = ca_file.map(read).transpose()?;
     // An empty one would be taken for none.

@@ -21,12 +21,12 @@ pub(crate) async fn record(folder: &Path, arguments: &TargetArguments) -> Result
     match observed(arguments).await? {
         Ok(recording) => {
             if let Err(error) = recording.write(folder) {
-                not_written("the recording", &std::io::Error::other(error));
+                not_written("the recording", &error);
                 return Ok(Verdict::Conforms);
             }
             print(&format!(
                 "wrote {} to {}\n",
-                quantity(recording.entries().count(), "case"),
+                quantity(recording.entries.len(), "case"),
                 plain(&folder.to_string_lossy())
             ));
             Ok(Verdict::Conforms)
@@ -64,7 +64,10 @@ pub(crate) async fn compare(
             let _ =
                 writeln!(text, "\n{}: {}", plain(&difference.subject), clause.or(open).unwrap_or_default());
         }
-        let _ = write!(text, "  {}\n{}", plain(&difference.case), indented(&difference.text));
+        let _ = writeln!(text, "  {}", plain(&difference.case));
+        for line in difference.text.split('\n').filter(|line| !line.is_empty()) {
+            let _ = writeln!(text, "    {}", plain(line));
+        }
     }
     let differ = if differences.len() == 1 { "differs" } else { "differ" };
     let _ = writeln!(text, "\n{} {differ}", quantity(differences.len(), "case"));
@@ -96,8 +99,4 @@ async fn observed(arguments: &TargetArguments) -> Result<Result<Recording, Verdi
             }))
         }
     }
-}
-
-fn indented(text: &str) -> String {
-    text.split('\n').filter(|line| !line.is_empty()).map(|line| format!("    {}\n", plain(line))).collect()
 }

@@ -85,25 +85,7 @@ impl Format {
     }
 }
 
-/// The report as SARIF. In its messages, text of others must not become links: readers take `[text](target)` for one.
 fn sarif(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
     let text = render(template!("templates/sarif.json"), view(report)).map_err(io::Error::other)?;
-    let mut log = serde_json::from_str(&text)?;
-    without_links(&mut log);
-    write_pretty(&log, writer)
-}
-
-fn without_links(value: &mut Value) {
-    match value {
-        Value::Array(items) => items.iter_mut().for_each(without_links),
-        Value::Object(members) => {
-            for (name, member) in members {
-                match member {
-                    Value::String(text) if name == "text" => *text = text.replace("](", "]\\("),
-                    member => without_links(member),
-                }
-            }
-        }
-        _ => {}
-    }
+    write_pretty(&serde_json::from_str::<Value>(&text)?, writer)
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use percent_encoding::percent_decode_str;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
@@ -121,11 +120,6 @@ fn header<'a>(headers: &'a [(String, String)], wanted: &str) -> Option<&'a str> 
 
 /// The pairs of a query, decoded. The redactor has seen them as they were sent, in every spelling.
 pub(super) fn query(target: &str) -> Vec<(String, String)> {
-    let decoded = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned();
     let (_, query) = target.split_once('?').unwrap_or_default();
-    let pairs = query.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (decoded(name), decoded(value))
-    });
-    pairs.collect()
+    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
 }

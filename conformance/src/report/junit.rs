@@ -54,7 +54,6 @@ impl Test {
     }
 }
 
-/// A document of these suites, each with these properties.
 pub(crate) fn document(
     name: &str,
     elapsed_ms: u64,

@@ -84,7 +84,6 @@ pub(super) fn code(text: &str) -> String {
     format!("`{}`", plain(text).replace('`', "'"))
 }
 
-/// A block of code.
 pub(super) fn fenced(language: &str, text: &str) -> String {
     let fence = fence(text);
     format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())

@@ -7,32 +7,26 @@ use std::fmt::Write as _;
 /// escapes such as `\u{1b}`. All untrusted text reaches a screen through this function.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
-    replaced(text, is_control, push_escape)
+    replaced(text, is_control, |shown, c| shown.extend(c.escape_unicode()))
 }
 
 /// The same, but keeps line breaks and tabs.
 #[must_use]
 pub fn plain_lines(text: &str) -> Cow<'_, str> {
-    replaced(text, |c| is_control(c) && !matches!(c, '\n' | '\t'), push_escape)
+    let acts = |c| is_control(c) && !matches!(c, '\n' | '\t');
+    replaced(text, acts, |shown, c| shown.extend(c.escape_unicode()))
 }
 
 /// JSON with the same characters as JSON escapes. They can only occur in its strings.
 pub(super) fn plain_json(json: &str) -> Cow<'_, str> {
-    replaced(json, is_control_of_json, |shown, c| {
+    // Line breaks stand between the parts of a document: those in strings are escapes already.
+    let acts = |c| is_control(c) && (!c.is_ascii() || c == '\u{7f}');
+    replaced(json, acts, |shown, c| {
         for unit in c.encode_utf16(&mut [0; 2]) {
             // Writing to a string does not fail.
             let _ = write!(shown, "\\u{unit:04x}");
         }
     })
-}
-
-/// As [`is_control`], without the line breaks between the parts of a document: those in strings are escapes already.
-fn is_control_of_json(c: char) -> bool {
-    is_control(c) && (!c.is_ascii() || c == '\u{7f}')
-}
-
-fn push_escape(shown: &mut String, c: char) {
-    shown.extend(c.escape_unicode());
 }
 
 fn replaced(text: &str, acts: fn(char) -> bool, push: fn(&mut String, char)) -> Cow<'_, str> {

@@ -41,14 +41,10 @@ impl<W: Write + Send> Progress<W> {
     /// Ignores errors: a closed pipe does not end the run.
     fn write(&self, state: &State, text: &str) {
         const BACK_AND_CLEAR: &str = "\r\u{1b}[K";
-        let mut whole = String::new();
-        if self.live {
-            whole.push_str(BACK_AND_CLEAR);
-        }
-        whole.push_str(text);
-        if self.live {
-            whole.push_str(&self.status(state));
-        }
+        let whole = match self.live {
+            true => format!("{BACK_AND_CLEAR}{text}{}", self.status(state)),
+            false => text.to_owned(),
+        };
         let mut writer = lock(&self.writer);
         let _ = writer.write_all(whole.as_bytes()).and_then(|()| writer.flush());
     }

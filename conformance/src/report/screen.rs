@@ -74,7 +74,6 @@ impl Screen {
         self.labelled(Tone::Faint, label, text)
     }
 
-    /// A line, cut to the width.
     pub(super) fn clipped(&self, text: &str) -> String {
         let text = plain(text);
         match self.width {
@@ -93,21 +92,13 @@ impl Screen {
         let room =
             self.width.map(|width| width.saturating_sub(Self::LABELS + 1)).filter(|room| *room >= MIN_WIDTH);
         let Some(room) = room else { return vec![text.to_owned()] };
-        let mut lines = vec![String::new()];
-        let mut taken = 0;
+        let mut lines: Vec<String> = Vec::new();
+        let length = |text: &str| text.chars().count();
         for word in text.split(' ') {
-            let length = word.chars().count();
-            if taken > 0 && taken + 1 + length > room {
-                lines.push(String::new());
-                taken = 0;
-            }
-            if let Some(line) = lines.last_mut() {
-                if taken > 0 {
-                    line.push(' ');
-                    taken += 1;
-                }
-                line.push_str(word);
-                taken += length;
+            match lines.last_mut() {
+                Some(line) if line.is_empty() => line.push_str(word),
+                Some(line) if length(line) + 1 + length(word) <= room => *line += &format!(" {word}"),
+                _ => lines.push(word.to_owned()),
             }
         }
         lines

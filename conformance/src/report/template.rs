@@ -68,6 +68,8 @@ pub(crate) fn render((name, text): Template, view: Value) -> Result<String, Erro
     environment.add_filter("property", |text: &str| property(text));
     environment.add_filter("command_text", |text: &str| command_text(text));
     environment.add_filter("json", |value: Value| serde_json::to_string(&value).unwrap_or_default());
+    // In messages of SARIF, text of others must not become links: readers take `[text](target)` for one.
+    environment.add_filter("message", |text: &str| Value::from(text.replace("](", "]\\(")));
     environment.add_filter("beginning", |text: &str| beginning(text));
     environment.add_filter("block", |text: &str, language: &str| fenced(language, text));
     environment.add_filter("quantity", |count: u64, noun: &str| quantity(count, noun));

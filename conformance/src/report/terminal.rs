@@ -5,11 +5,11 @@ use minijinja::{Value, context};
 use super::cause::{Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
 use super::template::{render_lines, template};
-use super::view::finding_view;
+use super::view::{finding_view, outcome_like};
 use super::words::lines;
 use super::{Detail, Screen, plain};
 use crate::check::Evidence;
-use crate::run::{CheckResult, Report, Verdict};
+use crate::run::{CheckResult, Report};
 
 /// One check on one line, with the reason when it has no result, and in a verbose report with its exchanges.
 #[must_use]
@@ -109,7 +109,11 @@ fn laid_out(items: &[Value], screen: &Screen) -> String {
 pub fn summary(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
     let mut text = String::from("\n");
-    let verdict = screen.paint(verdict_tone(report), &report.conclusion);
+    let verdict_tone = match outcome_like(report) {
+        "skipped" => Tone::Strong,
+        outcome => tone(outcome),
+    };
+    let verdict = screen.paint(verdict_tone, &report.conclusion);
     let tested = report.implementation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let _ = writeln!(text, "{:>16} {} {verdict}", "verdict", plain(&format!("{}{tested}", report.target)));
     for lines in lines(report, is_verbose).chunk_by(|(one, _), (other, _)| one == other) {
@@ -131,11 +135,8 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
         }
         let more = lines.len().saturating_sub(shown);
         if more > 0 && is_shown {
-            text.push_str(&screen.labelled(
-                tone,
-                label,
-                &format!("and {more} more; see the report or --verbose"),
-            ));
+            let words = format!("and {more} more; see the report or --verbose");
+            text.push_str(&screen.labelled(tone, label, &words));
         }
     }
     text
@@ -143,15 +144,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
 
 /// Maximum number of lines of one kind, before the rest is counted.
 const MAX_REASONS: usize = 8;
-
-fn verdict_tone(report: &Report) -> Tone {
-    match report.verdict {
-        Verdict::Conforms if report.coverage.is_complete() => Tone::Good,
-        Verdict::Conforms => Tone::Strong,
-        Verdict::Accepted | Verdict::Incomplete => Tone::Doubtful,
-        _ => Tone::Bad,
-    }
-}
 
 /// The tone of what begins with the name of an outcome.
 fn tone(text: &str) -> Tone {

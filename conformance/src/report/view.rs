@@ -38,7 +38,7 @@ pub(super) fn view(report: &Report) -> Value {
     let groups = |groups: Vec<Unresolved<'_>>| groups.into_iter().map(unresolved_view).collect::<Vec<_>>();
     context! {
         report => Value::from(Serde(report)),
-        tone => tone(report),
+        tone => outcome_like(report),
         prevents_testing => report.verdict.prevents_testing(),
         outcomes => counted(report.totals),
         facts => run_lines(&lines).map(|(label, text)| context! { label, text }).collect::<Vec<_>>(),
@@ -100,7 +100,7 @@ pub(super) fn finding_view(
         consequences => consequences(report, check.id),
         finding => Value::from(Serde(finding)),
         exchanges => cited.map(exchange).collect::<Vec<_>>(),
-        evidence => evidence_command(check, finding),
+        evidence => evidence_command("report.json", check, finding),
         causes => causes.map(<[String]>::to_vec),
         is_error,
         level => if is_error || is_accepted { "error" } else { "warning" },
@@ -182,7 +182,8 @@ fn class(outcome: &str) -> String {
     outcome.replace(' ', "-")
 }
 
-fn tone(report: &Report) -> &'static str {
+/// The outcome that has the colour of the verdict.
+pub(super) fn outcome_like(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => "passed",
         Verdict::Conforms => "skipped",

@@ -112,23 +112,21 @@ pub(super) fn changes(report: &Report, shown: &[FindingChange]) -> Vec<String> {
     since.differences().chain(shown.iter().flat_map(|change| since.of(*change)).map(line)).collect()
 }
 
-/// The [id](finding_id) of a finding.
 pub(super) fn id(check: &CheckResult, finding: &Finding) -> String {
     let number = check.findings.iter().take_while(|other| !std::ptr::eq(*other, finding)).count();
     finding_id(check.id, number, check.findings.len())
 }
 
-/// The command that writes a finding as one file.
-pub(super) fn evidence_command(check: &CheckResult, finding: &Finding) -> String {
-    format!("conformance evidence report.json '{}' -o evidence.html", id(check, finding))
+/// The command that writes a finding of the JSON report at `path` as one file.
+pub(super) fn evidence_command(path: &str, check: &CheckResult, finding: &Finding) -> String {
+    format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding))
 }
 
 /// The command that writes the first finding that a screen shows as one file, from the JSON report at `path`.
 #[must_use]
 pub fn first_evidence(report: &Report, path: &str) -> Option<String> {
     let (check, finding) = groups(report, true).first()?.example;
-    let path = curl::word(path);
-    Some(format!("conformance evidence {path} '{}' -o evidence.html", id(check, finding)))
+    Some(evidence_command(&curl::word(path), check, finding))
 }
 
 /// Why the run would have missed known faults: the most frequent reasons.

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Totals, Unresolved};
+use super::{CheckResult, Coverage, Expectation, ExpectationState, Glob, Unresolved};
 use crate::contract::{Clause, Contract};
 use crate::detection::Detection;
 use crate::quantity::integer;
@@ -86,10 +86,6 @@ impl Gates {
             ));
         }
         unmet
-    }
-
-    pub(super) const fn fails(&self, totals: Totals) -> bool {
-        self.fail_on_warning && totals.warned > 0
     }
 }
 

@@ -7,69 +7,46 @@ use crate::wire::RecordedExchange;
 
 /// A report that was written as JSON, as far as it is read again. It is of others: none of it decides where anything is sent.
 #[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "those of `Report` say it")]
 pub struct SavedReport {
-    /// Version of its shape.
-    pub schema_version: u32,
-    /// Name and version of the suite.
     pub suite: String,
-    /// The base URL.
     pub target: String,
-    /// Name and version of the tested implementation.
     pub implementation: Option<String>,
     /// Options of curl for the way to the target. Others could make a command write files or read its options from one.
     #[serde(default, deserialize_with = "way")]
     pub curl_options: Vec<String>,
-    /// Version of the contract.
     pub contract: String,
-    /// SHA-256 of the contract's document.
     pub contract_sha256: String,
-    /// Id of the run, which its requests carry in `User-Agent`.
     #[serde(default)]
     pub run: String,
-    /// Start of the run, RFC 3339.
     pub begun: String,
-    /// The profile of the run.
-    pub profile: String,
-    /// The exploration, if there was one.
     pub explored: Option<ExplorationResult>,
-    /// Each check.
     pub checks: Vec<SavedCheck>,
-    /// Each clause that a check cites.
     pub clauses: Vec<SavedClause>,
 }
 
 /// The result of one check.
 #[derive(Debug, Clone, Deserialize)]
+#[expect(missing_docs, reason = "those of `Report` say it")]
 pub struct SavedCheck {
-    /// The check.
     pub id: String,
-    /// What a conforming service does.
     pub title: String,
-    /// What goes wrong for users when it does not.
     pub why: String,
-    /// The ids of the clauses that it cites.
     pub clauses: Vec<String>,
-    /// Its outcome.
     pub outcome: Outcome,
-    /// The result of each case.
     #[serde(default)]
     pub cases: Vec<CaseResult>,
-    /// Its findings.
     pub findings: Vec<Finding>,
-    /// The exchanges to which findings refer.
     pub exchanges: Vec<RecordedExchange>,
 }
 
 /// A clause with its place in the contract.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "those of `Report` say it")]
 pub struct SavedClause {
-    /// The clause.
     pub id: String,
-    /// Section of the prose contract.
     pub section: String,
-    /// Line in `openapi/openapi.yaml`, from 1.
     pub line: u64,
-    /// Number of checks that judged it.
     pub checked: usize,
 }
 

@@ -63,11 +63,9 @@ impl Glob {
     }
 }
 
-impl std::str::FromStr for Glob {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self::new(text))
+impl From<&str> for Glob {
+    fn from(text: &str) -> Self {
+        Self::new(text)
     }
 }
 

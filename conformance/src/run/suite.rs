@@ -65,11 +65,7 @@ impl SharedState {
 }
 
 /// When a run began.
-#[derive(Debug, Clone, Copy)]
-struct Begun {
-    instant: Instant,
-    timestamp: jiff::Timestamp,
-}
+type Begun = (Instant, jiff::Timestamp);
 
 /// With fewer gateways none is spent on looking for an empty region, which takes one or two.
 const MIN_GATEWAYS_FOR_EMPTY_REGION: u64 = 10;
@@ -128,7 +124,7 @@ impl<'a> Suite<'a> {
 
     /// Runs the checks. The report holds no secret.
     pub async fn run(self, observer: &dyn Observer) -> Report {
-        let begun = Begun { instant: Instant::now(), timestamp: jiff::Timestamp::now() };
+        let begun = (Instant::now(), jiff::Timestamp::now());
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
@@ -147,11 +143,7 @@ impl<'a> Suite<'a> {
             return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
         }
         self.session.meter.begin();
-        let reached = tokio::select! {
-            reached = preflight => reached,
-            () = self.ended() => Ok(None),
-        };
-        match reached {
+        match self.until_ended(preflight).await.unwrap_or(Ok(None)) {
             Ok(Some(facts)) => {
                 let discovered = DiscoveredFact::all(&facts);
                 let target = self.session.target.with(facts);
@@ -167,7 +159,6 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// What is left of the budget.
     fn allowance(&self) -> Allowance<'_> {
         Allowance { budget: &self.options.budget, used: self.session.meter.usage() }
     }

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 use crate::checks::relation::{Query, kinds};
@@ -29,14 +27,11 @@ pub(super) fn cases(contract: &Contract, target: &Target) -> Vec<Case> {
         of_plain(operation, target.token.expose(), &mut cases);
     }
     of_search(contract, target, &mut cases);
-    cases.all
+    cases.0
 }
 
 #[derive(Debug, Default)]
-struct Cases {
-    all: Vec<Case>,
-    names: BTreeSet<String>,
-}
+struct Cases(Vec<Case>);
 
 impl Cases {
     fn add(&mut self, operation: &str, name: &str, subject: &'static str, request: Request, gateways: u64) {
@@ -45,11 +40,11 @@ impl Cases {
         let base = format!("{operation}.{}", name.trim_matches('-'));
         let mut name = base.clone();
         let mut number = 1;
-        while !self.names.insert(name.clone()) {
+        while self.0.iter().any(|case| case.name == name) {
             number += 1;
             name = format!("{base}-{number}");
         }
-        self.all.push(Case { name, subject, request, gateways });
+        self.0.push(Case { name, subject, request, gateways });
     }
 
     /// Those of `cases.txt`, as changes of a valid request that takes so many gateways.

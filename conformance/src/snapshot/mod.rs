@@ -5,7 +5,7 @@ mod behaviour;
 mod cases;
 mod recording;
 
-pub use recording::{Difference, Entry, Recording, RecordingError};
+pub use recording::{Difference, Entry, Recording};
 
 use behaviour::behaviour;
 use cases::{Case, cases};
@@ -62,7 +62,8 @@ async fn record_cases(session: &Session<'_>, budget: &Budget) -> Result<Recordin
             Err(error) => return Err(error),
         };
         let text = behaviour(&first, &second, &session.redactor);
-        recorded.recording.add(Entry { case: case.name, subject: case.subject.to_owned(), text });
+        let entry = Entry { subject: case.subject.to_owned(), text };
+        recorded.recording.entries.insert(case.name, entry);
     }
     Ok(recorded)
 }

@@ -3,19 +3,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::files;
+use crate::files::{self, named};
 
 /// Cases with what was seen, one file each in the format of insta's snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
-    entries: BTreeMap<String, Entry>,
+    /// By `operation.case`, which is also the name of the file.
+    pub entries: BTreeMap<String, Entry>,
 }
 
 /// What was seen in one case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `operation.case`; the name of its file.
-    pub case: String,
     /// The clause or the unspecified behaviour that it shows.
     pub subject: String,
     /// What was seen.
@@ -33,57 +32,28 @@ pub struct Difference {
     pub text: String,
 }
 
-/// A recording can't be read or written.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum RecordingError {
-    #[error("{path}: {source}", path = path.display())]
-    Disk { path: PathBuf, source: io::Error },
-    #[error("{path}: expected a snapshot with `source`, `expression` and a text between lines of ---", path = .0.display())]
-    Format(PathBuf),
-    #[error("{path}: expected a folder with a recording, found none; `conformance record` creates one", path = .0.display())]
-    Empty(PathBuf),
-}
-
 /// How the file of a case ends.
 const ENDING: &str = "snap";
 
 impl Recording {
-    /// Adds what was seen in a case.
-    pub fn add(&mut self, entry: Entry) {
-        self.entries.insert(entry.case.clone(), entry);
-    }
-
-    /// Every case, sorted by name.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.values()
-    }
-
     /// Writes one file a case. Files of cases that are no more are removed; others are left alone.
     ///
     /// # Errors
     /// When the folder or a file can't be written.
-    pub fn write(&self, folder: &Path) -> Result<(), RecordingError> {
-        let disk = |path: &Path| {
-            let path = path.to_owned();
-            move |source| RecordingError::Disk { path, source }
-        };
-        std::fs::create_dir_all(folder).map_err(disk(folder))?;
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder).map_err(named(folder))?;
         for path in files(folder)? {
             let known = path.file_stem().and_then(|stem| stem.to_str());
             let stale = known.is_some_and(|case| !self.entries.contains_key(case));
             // Only what is a recording is removed.
             if stale && read(&path).is_ok() {
-                std::fs::remove_file(&path).map_err(disk(&path))?;
+                std::fs::remove_file(&path).map_err(named(&path))?;
             }
         }
-        for entry in self.entries.values() {
-            let path = folder.join(format!("{}.{ENDING}", entry.case));
-            let text = format!(
-                "---\nsource: conformance record\nexpression: {}\n---\n{}",
-                entry.subject, entry.text
-            );
-            files::replace(&path, |file| file.write_all(text.as_bytes())).map_err(disk(&path))?;
+        for (case, Entry { subject, text }) in &self.entries {
+            let path = folder.join(format!("{case}.{ENDING}"));
+            let text = format!("---\nsource: conformance record\nexpression: {subject}\n---\n{text}");
+            files::replace(&path, |file| file.write_all(text.as_bytes())).map_err(named(&path))?;
         }
         Ok(())
     }
@@ -92,15 +62,14 @@ impl Recording {
     ///
     /// # Errors
     /// When it can't be read, or holds no recording.
-    pub fn read(folder: &Path) -> Result<Self, RecordingError> {
-        let mut recording = Self::default();
-        for path in files(folder)? {
-            recording.add(read(&path)?);
+    pub fn read(folder: &Path) -> io::Result<Self> {
+        let entries: BTreeMap<_, _> =
+            files(folder)?.iter().map(|path| read(path)).collect::<io::Result<_>>()?;
+        if entries.is_empty() {
+            let message = "expected a folder with a recording, found none; `conformance record` creates one";
+            return Err(named(folder)(io::Error::other(message)));
         }
-        if recording.entries.is_empty() {
-            return Err(RecordingError::Empty(folder.to_owned()));
-        }
-        Ok(recording)
+        Ok(Self { entries })
     }
 
     /// Cases in which `after` differs, sorted by the clause or unspecified behaviour that they show.
@@ -122,11 +91,10 @@ impl Recording {
     }
 }
 
-fn files(folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
-    let disk = |source| RecordingError::Disk { path: folder.to_owned(), source };
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(disk)? {
-        let path = entry.map_err(disk)?.path();
+    for entry in std::fs::read_dir(folder).map_err(named(folder))? {
+        let path = entry.map_err(named(folder))?.path();
         if path.extension().is_some_and(|ending| ending == ENDING) {
             files.push(path);
         }
@@ -135,14 +103,14 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, RecordingError> {
     Ok(files)
 }
 
-fn read(path: &Path) -> Result<Entry, RecordingError> {
-    let text = files::read_text(path, files::MAX_BYTES)
-        .map_err(|source| RecordingError::Disk { path: path.to_owned(), source })?;
-    let wrong = || RecordingError::Format(path.to_owned());
+fn read(path: &Path) -> io::Result<(String, Entry)> {
+    let text = files::read_text(path, files::MAX_BYTES).map_err(named(path))?;
+    let expected = "expected a snapshot with `source`, `expression` and a text between lines of ---";
+    let wrong = || named(path)(io::Error::other(expected));
     let rest = text.strip_prefix("---\nsource: conformance record\nexpression: ").ok_or_else(wrong)?;
     let (subject, text) = rest.split_once("\n---\n").ok_or_else(wrong)?;
     let case = path.file_stem().and_then(|stem| stem.to_str()).ok_or_else(wrong)?;
-    Ok(Entry { case: case.to_owned(), subject: subject.to_owned(), text: text.to_owned() })
+    Ok((case.to_owned(), Entry { subject: subject.to_owned(), text: text.to_owned() }))
 }
 
 fn diff(old: &str, new: &str) -> String {

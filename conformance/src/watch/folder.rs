@@ -10,10 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::Extraction;
 use super::allowance::DAY;
 use crate::contract::Clause;
-use crate::files;
+use crate::files::{self, named};
 use crate::run::Report;
 
-/// The name of the state's file.
 const STATE: &str = "state.json";
 /// The name of a report, which sorts as the times of the runs do.
 const REPORT: &str = "report-%Y-%m-%dT%H-%M-%SZ.json";
@@ -60,54 +59,37 @@ impl Changes {
     }
 }
 
-/// Why the folder of a watch can't be used.
-#[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum WatchError {
-    #[error("{path}: {error}")]
-    File { path: String, error: io::Error },
-    #[error("{0}: another program writes this folder; choose another one, or end that program")]
-    Locked(String),
-    #[error("{folder}: expected the runs of {expected}, found those of {found}; choose another folder")]
-    OtherTarget { folder: String, expected: String, found: String },
-}
-
 impl WatchFolder {
-    /// Opens a folder, which is made if it is missing.
+    /// Opens a folder for the runs of a target. It is made if it is missing.
     ///
     /// # Errors
-    /// When it can't be read or written, or another program has it open.
-    pub fn open(path: &Path) -> Result<Self, WatchError> {
-        std::fs::create_dir_all(path).map_err(wrong(path))?;
+    /// When it can't be read or written, another program has it open, or the runs before are of another target.
+    pub fn open(path: &Path, target: &str) -> io::Result<Self> {
+        std::fs::create_dir_all(path).map_err(named(path))?;
         let lock_path = path.join("lock");
         let lock =
-            OpenOptions::new().create(true).append(true).open(&lock_path).map_err(wrong(&lock_path))?;
+            OpenOptions::new().create(true).append(true).open(&lock_path).map_err(named(&lock_path))?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => WatchError::Locked(path.display().to_string()),
-            TryLockError::Error(error) => wrong(&lock_path)(error),
+            TryLockError::WouldBlock => named(path)(io::Error::other(
+                "another program writes this folder; choose another one, or end that program",
+            )),
+            TryLockError::Error(error) => named(&lock_path)(error),
         })?;
         let state_path = path.join(STATE);
-        let state = if state_path.exists() {
+        let state: State = if state_path.exists() {
             let text = files::read_text(&state_path, files::MAX_BYTES).map_err(io::Error::other);
             let state = text.and_then(|text| Ok(serde_json::from_str(&text)?));
-            state.map_err(wrong(&state_path))?
+            state.map_err(named(&state_path))?
         } else {
             State::default()
         };
-        Ok(Self { path: path.to_owned(), state, _lock: lock })
-    }
-
-    /// Ensures that the runs before are of the same target.
-    ///
-    /// # Errors
-    /// When they are of another one.
-    pub fn expect_target(&self, target: &str) -> Result<(), WatchError> {
-        let found = &self.state.target;
-        if found.is_empty() || found == target {
-            return Ok(());
+        let found = &state.target;
+        if !found.is_empty() && found != target {
+            let message =
+                format!("expected the runs of {target}, found those of {found}; choose another folder");
+            return Err(named(path)(io::Error::other(message)));
         }
-        let (folder, expected) = (self.path.display().to_string(), target.to_owned());
-        Err(WatchError::OtherTarget { folder, expected, found: found.clone() })
+        Ok(Self { path: path.to_owned(), state, _lock: lock })
     }
 
     /// Runs of the last 24 hours that were given gateways.
@@ -157,19 +139,19 @@ impl WatchFolder {
     ///
     /// # Errors
     /// When it can't be written; what was written before stays.
-    pub fn save(&self) -> Result<(), WatchError> {
+    pub fn save(&self) -> io::Result<()> {
         let path = self.path.join(STATE);
-        let text = serde_json::to_vec(&self.state).map_err(io::Error::from).map_err(wrong(&path))?;
-        files::replace(&path, |file| file.write_all(&text)).map_err(wrong(&path))
+        let text = serde_json::to_vec(&self.state).map_err(io::Error::from).map_err(named(&path))?;
+        files::replace(&path, |file| file.write_all(&text)).map_err(named(&path))
     }
 
     /// Keeps the report of a run, in JSON. Returns its path.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn keep_report(&self, begun: Timestamp, json: &str) -> Result<PathBuf, WatchError> {
+    pub fn keep_report(&self, begun: Timestamp, json: &str) -> io::Result<PathBuf> {
         let path = self.path.join(begun.strftime(REPORT).to_string());
-        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(wrong(&path))?;
+        files::replace(&path, |file| file.write_all(json.as_bytes())).map_err(named(&path))?;
         Ok(path)
     }
 
@@ -177,23 +159,17 @@ impl WatchFolder {
     ///
     /// # Errors
     /// When the folder can't be read, or a report can't be removed.
-    pub fn prune_reports(&self, most: usize) -> Result<(), WatchError> {
+    pub fn prune_reports(&self, most: usize) -> io::Result<()> {
         let mut names = Vec::new();
-        for entry in std::fs::read_dir(&self.path).map_err(wrong(&self.path))? {
-            let name = entry.map_err(wrong(&self.path))?.file_name();
+        for entry in std::fs::read_dir(&self.path).map_err(named(&self.path))? {
+            let name = entry.map_err(named(&self.path))?.file_name();
             names.extend(name.into_string().ok().filter(|name| strtime::parse(REPORT, name).is_ok()));
         }
         names.sort();
         for name in &names[..names.len().saturating_sub(most)] {
             let old = self.path.join(name);
-            std::fs::remove_file(&old).map_err(wrong(&old))?;
+            std::fs::remove_file(&old).map_err(named(&old))?;
         }
         Ok(())
     }
-}
-
-/// The error of a file or folder.
-fn wrong(path: &Path) -> impl FnOnce(io::Error) -> WatchError + use<> {
-    let path = path.display().to_string();
-    move |error| WatchError::File { path, error }
 }

@@ -5,4 +5,4 @@ mod allowance;
 mod folder;
 
 pub use allowance::{Allowance, Extraction};
-pub use folder::{Changes, WatchError, WatchFolder};
+pub use folder::{Changes, WatchFolder};

@@ -229,7 +229,7 @@ fn observed(report: &Report) -> Result<Vec<String>, Failed> {
     let traffic = Traffic::from_archive(contract, archive, None)?;
     let observed = observe(contract, &traffic, InferredClauses::Fail);
     if observed.totals.passed == 0 {
-        return Ok(vec![format!("`observe` judged nothing: {:?}", traffic.left_out())]);
+        return Ok(vec![format!("`observe` judged nothing: {:?}", traffic.left_out)]);
     }
     let findings = observed.checks.iter().flat_map(|check| &check.findings);
     let failures = findings.filter(|found| found.severity == Severity::Fail);

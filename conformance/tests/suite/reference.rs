@@ -71,9 +71,10 @@ async fn its_responses_are_stable() {
     let states_limit = |line: &&str| line.starts_with("body /message") || line.starts_with("body /data/page");
     let seen: BTreeSet<_> = recorded
         .recording
-        .entries()
-        .map(|entry| {
-            let operation = entry.case.split('.').take(1);
+        .entries
+        .iter()
+        .map(|(case, entry)| {
+            let operation = case.split('.').take(1);
             operation
                 .chain(entry.text.lines().filter(|line| !states_limit(line)))
                 .collect::<Vec<_>>()

@@ -20,7 +20,7 @@ pub(crate) struct ClientArguments {
     #[arg(long, value_name = "GLOB")]
     pub(crate) only: Vec<Glob>,
     /// Also write reports: json or junit, for example junit=client.xml; json=- writes to standard output.
-    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = client_report)]
+    #[arg(long, value_name = "FORMAT=FILE", value_delimiter = ',', value_parser = ReportRequest::one_of(&Format::OF_CLIENTS))]
     pub(crate) report: Vec<ReportRequest>,
     /// Run at most N cases at the same time, 1 to 255.
     #[arg(long, value_name = "N", default_value = "8", value_parser = integer::<NonZeroU8>(1..=u8::MAX.into()))]
@@ -37,9 +37,4 @@ pub(crate) struct ClientArguments {
     /// The program and its arguments; `--` before it is optional.
     #[arg(trailing_var_arg = true, required_unless_present = "list", value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
-}
-
-/// A report of a client, in one of the formats that it can be written in.
-fn client_report(text: &str) -> Result<ReportRequest, String> {
-    ReportRequest::one_of(&Format::OF_CLIENTS, text)
 }

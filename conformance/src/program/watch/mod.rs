@@ -14,7 +14,7 @@ use sallyport_conformance::config::{integer, time};
 use sallyport_conformance::lab::{Proxy, ProxyOptions, Upstream};
 use sallyport_conformance::report::{Format, plain, quantity};
 use sallyport_conformance::run::Stopper;
-use sallyport_conformance::watch::{Allowance, Changes, WatchError, WatchFolder};
+use sallyport_conformance::watch::{Allowance, Changes, WatchFolder};
 use sallyport_conformance::{Contract, Options, Report, Selection, SilentObserver, Suite, Target, Verdict};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -78,13 +78,12 @@ async fn watch(
     arguments: &WatchArguments,
     is_embedded: bool,
 ) -> Result<Verdict, UsageError> {
-    let folder = WatchFolder::open(&arguments.history)?;
     // The embedded server has a different port each time.
     let shown = match is_embedded {
         true => "the embedded server".to_owned(),
         false => target.redactor(&options.wire)?.redact(target.base().as_str()),
     };
-    folder.expect_target(&shown)?;
+    let folder = WatchFolder::open(&arguments.history, &shown)?;
     let pages = Pages::new(arguments.every, options.budget.wall);
     let address = arguments.listen;
     // A scraper and a browser need a few connections, and local readers that stall take none for long.
@@ -188,7 +187,7 @@ impl Watch<'_> {
     }
 
     /// Warns of what could not be kept. A full disk may be temporary; the next run tries again.
-    fn kept<T>(&self, written: Result<T, WatchError>, is_kept: &mut bool) -> Option<T> {
+    fn kept<T>(&self, written: std::io::Result<T>, is_kept: &mut bool) -> Option<T> {
         written.inspect_err(|error| warn(&error.to_string())).inspect_err(|_| *is_kept = false).ok()
     }
 

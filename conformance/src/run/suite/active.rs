@@ -17,7 +17,6 @@ use crate::run::expected::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 use crate::wire::{BudgetError, TransientFailure};
 
-/// Why a case was not started.
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
 
 /// One run of some cases of a check.
@@ -112,10 +111,9 @@ impl Suite<'_> {
                 continue;
             }
             probe.begin(case);
-            let (ended, busy) = tokio::select! {
-                ended = timed(AssertUnwindSafe((case.run)(&probe)).catch_unwind()) => ended,
-                () = self.ended() => (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO),
-            };
+            let ran = self.until_ended(timed(AssertUnwindSafe((case.run)(&probe)).catch_unwind())).await;
+            let skipped = || (Ok(Err(Stop::Skip(self.not_reached()))), Duration::ZERO);
+            let (ended, busy) = ran.unwrap_or_else(skipped);
             *lock(&self.busy) += busy;
             let ended = ended.unwrap_or_else(|_| {
                 Err(Stop::Error("the check panicked; this is a bug of the suite".to_owned()))
@@ -155,7 +153,6 @@ impl Suite<'_> {
     }
 }
 
-/// Makes failed cases inconclusive, for this reason.
 fn failures_inconclusive(mut result: CheckResult, reason: &str) -> CheckResult {
     for case in result.cases.iter_mut().filter(|case| case.outcome == Outcome::Failed) {
         result.findings.retain(|finding| !finding.is_of(&case.label));

@@ -49,20 +49,15 @@ impl Suite<'_> {
         self.run_more(&context, &mut results).await;
         let explored = self.explore(&context, &mut results).await;
 
-        let not_sent = tokio::select! {
-            not_sent = passive::send_given(&context, &checks, &self.options.requests) => not_sent,
-            () = self.ended() => Some(self.not_reached()),
-        };
+        let sent = self.until_ended(passive::send_given(&context, &checks, &self.options.requests)).await;
+        let not_sent = sent.unwrap_or_else(|| Some(self.not_reached()));
         if self.options.retries > 0 {
-            tokio::select! {
-                () = passive::repeat_single_failures(&context) => {}
-                () = self.ended() => {}
-            }
+            self.until_ended(passive::repeat_single_failures(&context)).await;
         }
         // A response to another request does not show that a finding of the report is fixed.
         let lost = not_sent.clone().filter(|_| !self.options.requests.is_empty());
         let not_applicable = not_sent.unwrap_or_else(|| {
-            let advice = if self.plan.is_all() { "" } else { "; a run with more checks may have one" };
+            let advice = if self.plan.is_all { "" } else { "; a run with more checks may have one" };
             format!("no response of this run was of the kind that it judges{advice}")
         });
         for check in shared.passive.into_checks() {
@@ -80,14 +75,21 @@ impl Suite<'_> {
         RunResults { checks, run_again, explored, log }
     }
 
-    /// Waits until the run is ended, or its time is used up.
-    pub(super) async fn ended(&self) {
+    /// Does some work. None if the run is ended before, or its time is used up.
+    pub(super) async fn until_ended<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
-            () = self.stopper.stopped() => {}
+            done = work => Some(done),
+            () = self.stopper.stopped() => None,
             () = tokio::time::sleep(self.session.meter.time_left()) => {
                 self.stopper.stop("the time limit is reached");
+                None
             }
         }
+    }
+
+    /// Whether nothing further is to be sent.
+    pub(super) fn is_over(&self) -> bool {
+        self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything()
     }
 
     /// Runs checks until they are done or the run is stopped. Those that are running then keep their findings. Returns the

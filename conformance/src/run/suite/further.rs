@@ -39,15 +39,13 @@ impl Suite<'_> {
     ) -> Rerun {
         let mut run_again = Rerun::default();
         if let Some(wait) = self.session.meter.remaining_wait().filter(|_| !inconclusive.is_empty()) {
-            self.pause(wait).await;
+            self.until_ended(tokio::time::sleep(wait)).await;
         }
         self.session.meter.pace.reset_throttling();
         let mut in_a_row = 0;
         for mut result in inconclusive {
             let planned = self.plan.planned().iter().find(|planned| planned.check.id == result.id);
-            let given_up = self.stopper.reason().is_some()
-                || self.session.meter.pace.is_throttling_everything()
-                || in_a_row >= MAX_INCONCLUSIVE;
+            let given_up = self.is_over() || in_a_row >= MAX_INCONCLUSIVE;
             if let Some(planned) = planned.filter(|_| !given_up) {
                 run_again.checks += 1;
                 self.run_again(&mut result, planned, context).await;
@@ -60,13 +58,6 @@ impl Suite<'_> {
         run_again
     }
 
-    async fn pause(&self, wait: Duration) {
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = self.ended() => {}
-        }
-    }
-
     /// A service that lends gateways, or serves so many requests in a time, decides a part of the cases each time.
     async fn run_again(&self, result: &mut CheckResult, planned: &PlannedCheck, context: &ProbeContext<'_>) {
         let mut fruitless = 0;
@@ -75,13 +66,11 @@ impl Suite<'_> {
             merge(result, self.run_cases(planned.check, &cases, context).await);
             let left = cases.iter().filter(|case| is_open(result, case)).count();
             fruitless = if left == cases.len() { fruitless + 1 } else { 0 };
-            let is_over =
-                self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything();
-            if left == 0 || fruitless == MAX_FRUITLESS || is_over || round == ROUNDS_OF_RERUN {
+            if left == 0 || fruitless == MAX_FRUITLESS || self.is_over() || round == ROUNDS_OF_RERUN {
                 break;
             }
             let wait = self.session.meter.remaining_wait().unwrap_or(PAUSE);
-            self.pause(wait.min(self.options.wire.longest_wait)).await;
+            self.until_ended(tokio::time::sleep(wait.min(self.options.wire.longest_wait))).await;
         }
         self.finish(result);
     }
@@ -89,14 +78,13 @@ impl Suite<'_> {
     /// Spends what is left of the budget on cases that the plan left out: a plan reserves the most that each case may cost, and most cost
     /// less.
     pub(super) async fn run_more(&self, context: &ProbeContext<'_>, results: &mut Results<'_>) {
-        let ends = || self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything();
         let mut plan = self.plan.clone();
         for _ in 0..ROUNDS {
-            if ends() || !plan.is_limited() {
+            if self.is_over() || !plan.is_limited() {
                 break;
             }
             for planned in plan.take_more(&results.checks, self.matrix, self.allowance()) {
-                if ends() {
+                if self.is_over() {
                     break;
                 }
                 let id = planned.check.id;

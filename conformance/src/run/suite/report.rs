@@ -20,7 +20,7 @@ pub(super) struct RunResults {
 impl Suite<'_> {
     pub(super) fn report(
         &self,
-        begun: Begun,
+        (instant, begun): Begun,
         results: RunResults,
         discovered: Vec<DiscoveredFact>,
         obstacle: Option<Obstacle>,
@@ -46,7 +46,7 @@ impl Suite<'_> {
                 let stopped = self.stopper.reason().map(str::to_owned);
                 // A passive check may have passed on the first requests of a run whose limits allow no more.
                 let is_empty = coverage.judged == 0 && self.options.selection.only.is_empty();
-                let verdict = match self.options.gates.fails(totals) {
+                let verdict = match self.options.gates.fail_on_warning && totals.warned > 0 {
                     true => Verdict::Findings,
                     false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty() || is_empty),
                 };
@@ -59,8 +59,8 @@ impl Suite<'_> {
             implementation: self.options.implementation.as_deref().map(redact),
             curl_options: self.options.curl_options.iter().map(|word| redact(word)).collect(),
             run: self.session.wire.run.clone(),
-            begun: begun.timestamp.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            elapsed_ms: millis(begun.instant.elapsed()),
+            begun: begun.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(instant.elapsed()),
             busy_ms: millis(*lock(&self.busy)),
             profile: self.options.profile.name(),
             budget: self.options.budget.clone(),
