@@ -38,8 +38,6 @@ pub(in crate::checks) enum Edit {
     /// The region by its alias.
     ByCountry,
     Header(&'static str, String),
-    /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
-    Raw(&'static str, String),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
     /// One more item of `ips` behind this part of them, a fraction.
@@ -87,11 +85,6 @@ pub(in crate::checks) struct Ids([OnceLock<String>; 16]);
 
 pub(in crate::checks) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
     Edit::Set(part, value.into())
-}
-
-/// A member of the body of a search.
-pub(in crate::checks) fn field(part: &'static str, value: impl Into<Json>) -> Edit {
-    Edit::Set(part, Value::Json(value.into()))
 }
 
 /// A change that no other edit says.
@@ -185,7 +178,6 @@ impl Edit {
             Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
             Self::ByCountry => by_country(&contract.extract, request),
             Self::Header(name, value) => request.header(name, value),
-            Self::Raw(part, text) => raw_field(&request, part, text),
             Self::With(change) => change(probe, request)?,
         })
     }
@@ -310,11 +302,3 @@ impl Value {
 }
 
 pub(super) const JSON: &str = "application/json";
-
-fn raw_field(request: &Request, name: &str, value: &str) -> Request {
-    let bytes = request.clone().without_field(name).body_bytes().unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let members = text.strip_suffix('}').unwrap_or(&text);
-    let separator = if members.ends_with('{') { "" } else { "," };
-    request.clone().body(JSON, format!("{members}{separator}{}:{value}}}", Json::from(name)))
-}

@@ -11,7 +11,7 @@ use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated,
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
 use crate::checks::extraction::{Extraction, rejects};
-use crate::contract::{Clause, OperationId, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 impl Row {
@@ -120,8 +120,6 @@ impl Row {
 }
 
 impl Base {
-    pub(in crate::checks) const SEARCH: Self = Self::Static(OperationId::Search);
-
     fn label(&self) -> String {
         match self {
             Self::Static(operation) => operation.to_string(),

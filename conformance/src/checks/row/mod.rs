@@ -12,7 +12,7 @@ use crate::contract::{Clause, OperationId, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
 
-pub(super) use edit::{Credential, Edit, field, token_parameter, with};
+pub(super) use edit::{Credential, Edit, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
 pub(super) use text::{edits, fact, read};
@@ -173,40 +173,8 @@ impl Row {
         self.of(base)
     }
 
-    /// The row under this label alone, and with nothing of its form in its words.
-    pub(super) fn labelled(self, label: impl Into<String>) -> Self {
-        Self { label: label.into(), has_whole_label: true, ..self }
-    }
-
     pub(super) fn citing(self, clause: Clause) -> Self {
         Self { clause: Some(clause), ..self }
-    }
-
-    /// The row as a change of another valid request, whose control is shared under this name.
-    pub(super) fn changing(self, name: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
-        Self { valid: Valid { name: name.into(), edits: edits.into(), ..Valid::default() }, ..self }
-    }
-
-    /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
-    pub(super) fn doubtful(mut self) -> Self {
-        self.valid.is_doubtful = true;
-        self
-    }
-
-    /// The row with these requests alone, each with its description.
-    pub(super) fn sending(mut self, requests: impl IntoIterator<Item = (String, Vec<Edit>)>) -> Self {
-        self.requests = requests.into_iter().collect();
-        self
-    }
-
-    /// The first request in a case of its own, which a small budget covers, and the others in another.
-    pub(super) fn with_first_alone(mut self) -> Vec<Self> {
-        if self.requests.len() < 2 {
-            return vec![self];
-        }
-        let requests = self.requests.split_off(1);
-        let further = Self { requests, label: format!("{}, further", self.label), ..self.clone() };
-        vec![self, further]
     }
 
     fn form(&self) -> Extraction {

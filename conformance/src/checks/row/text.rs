@@ -210,7 +210,7 @@ impl Reader<'_> {
     }
 
     /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
-    /// replace the body. None for a part that the document lacks, unless a plus before its name says so.
+    /// replace the body; `alone` is the plain search in place of the valid one. None for a part that the document lacks, unless a plus before its name says so.
     fn edit(&self, text: &'static str) -> Option<Edit> {
         let is_known = |part: &str| {
             let parameters = self.operation.parameters.iter().map(|one| &one.name);
@@ -242,6 +242,7 @@ impl Reader<'_> {
             return Some(edit);
         }
         Some(match (text, text.split_once('=')) {
+            ("alone", _) => with(|probe, _| Ok(probe.any_search())),
             ("country for regions", _) => Edit::ByCountry,
             (_, Some((part, text))) => match part.strip_prefix('?') {
                 Some(part) => Edit::Add(named(part)?, value(text, part, self.contract)?),
