@@ -40,7 +40,7 @@ pub(in crate::checks) async fn find_transport(
 /// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
 /// each form.
 pub(in crate::checks) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
-    let known = &State::from_probe(probe)?.link[usize::from(form.is_text())];
+    let known = &probe.state::<State>()?.link[usize::from(form.is_text())];
     let find_out = async { Ok::<_, Stop>(find_transport(probe, form).await?.ok()) };
     let label = control_label(form);
     let found = known.get_or_try_init(|| probe.as_control(&label, find_out)).await?;

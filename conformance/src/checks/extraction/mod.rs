@@ -401,7 +401,7 @@ impl Extraction {
         label: &str,
         request: Request,
     ) -> Result<(), Stop> {
-        let mut accepted = State::from_probe(probe)?.controls.0.lock().await;
+        let mut accepted = probe.state::<State>()?.controls.0.lock().await;
         let label = self.control_label(label);
         if let Some(known) = accepted.get(&label) {
             probe.show_control(known.clone());

@@ -43,7 +43,7 @@ pub(in crate::checks) async fn send_until_served(
 /// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
 pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
-    let known = &State::from_probe(probe)?.is_short;
+    let known = &probe.state::<State>()?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Extraction::PLAIN.request(probe)).await?;
         Ok::<_, Stop>(is_told(&plain))
@@ -89,7 +89,7 @@ pub(super) async fn explains(probe: &Probe<'_>, regions: &[&str], exchange: &Exc
 /// Whether a valid extraction from a region gets a shortage, too, and not because the service is busy: a plain one just after it is
 /// served. Found out once in a run.
 async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
-    let mut known = State::from_probe(probe)?.short_regions.lock().await;
+    let mut known = probe.state::<State>()?.short_regions.lock().await;
     if let Some(is_short) = known.get(region) {
         return Ok(*is_short);
     }

@@ -35,7 +35,7 @@ pub(crate) struct Surveys {
 /// # Errors
 /// Skip when none of the searched addresses has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
-    let surveys = &State::from_probe(probe)?.surveys;
+    let surveys = &probe.state::<State>()?.surveys;
     let generation = surveys.current();
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
     let survey = surveys.generation(generation).get_or_try_init(read).await?;
@@ -174,7 +174,7 @@ impl Survey {
             return Ok(Some(again.exchanges));
         }
         if let Some(generation) = self.generation {
-            State::from_probe(probe)?.surveys.drop_generation(generation);
+            probe.state::<State>()?.surveys.drop_generation(generation);
             probe.mark_stale();
         }
         Ok(None)

@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 
 use super::text::body;
 use crate::check::{Probe, Stop};
-use crate::checks::extraction::{Place, Transport, by_country};
+use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
 use crate::checks::search::addresses::{OWN, items, unused};
 use crate::checks::token::{WrongToken, is_valid};
-use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
+use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS};
 use crate::contract::{Contract, Input, OperationId};
 use crate::response::operation_of;
 use crate::target::{Fact, Facts, RejectionReason, Secret};
@@ -34,10 +34,6 @@ pub(in crate::checks) enum Edit {
     NoToken,
     /// A request id. Those of one number are the same in a case, and new ones in each case.
     Id(Place, usize),
-    NoHeaderId,
-    /// The region by its alias.
-    ByCountry,
-    Header(&'static str, String),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
     /// One more item of `ips` behind this part of them, a fraction.
@@ -115,10 +111,15 @@ pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &R
 }
 
 impl Edit {
-    /// The request with a difference that depends on contract and facts alone.
-    pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
+    /// The request with the difference. An error is the request as it was, where the difference depends on more than contract and facts.
+    pub(super) fn change(
+        &self,
+        contract: &Contract,
+        facts: &Facts,
+        request: Request,
+    ) -> Result<Request, Request> {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
-        match self {
+        Ok(match self {
             Self::Set(part, value) if is_search => match value.json(contract, facts, part) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
@@ -139,22 +140,19 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            _ => request,
-        }
-    }
-
-    /// Whether the difference depends on more than that.
-    pub(super) fn needs_probe(&self) -> bool {
-        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
+            _ => return Err(request),
+        })
     }
 
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
         let contract = probe.contract();
+        let request = match self.change(contract, probe.facts(), request) {
+            Ok(changed) => return Ok(changed),
+            Err(request) => request,
+        };
         let key = token_parameter(contract, &request);
         Ok(match self {
-            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => {
-                self.change(contract, probe.facts(), request)
-            }
+            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => request,
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -175,9 +173,6 @@ impl Edit {
                 request.without_header(&contract.extract.api_key_header)
             }
             Self::Id(place, number) => place.carry(request, ids.id(probe, *number)),
-            Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
-            Self::ByCountry => by_country(&contract.extract, request),
-            Self::Header(name, value) => request.header(name, value),
             Self::With(change) => change(probe, request)?,
         })
     }

@@ -9,10 +9,10 @@ use super::edit::{Credential, Edit, JSON, Value, range, set, with};
 use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, in_turns, reject};
 use crate::check::{Cost, Probe, Stop};
 use crate::checks::extract::access::claim;
-use crate::checks::extraction::{Extraction, Place, Transport};
+use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
-use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
+use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
@@ -229,7 +229,7 @@ impl Reader<'_> {
         }
         if let Some(header) = text.strip_prefix("header ") {
             let (name, value) = header.split_once('=')?;
-            return Some(Edit::Header(name, value.to_owned()));
+            return Some(with(move |_, request| Ok(request.header(name, value))));
         }
         if let Some(body) = text.strip_prefix("body") {
             let (media, text) = body.split_once(':')?;
@@ -243,7 +243,9 @@ impl Reader<'_> {
         }
         Some(match (text, text.split_once('=')) {
             ("alone", _) => with(|probe, _| Ok(probe.any_search())),
-            ("country for regions", _) => Edit::ByCountry,
+            ("country for regions", _) => {
+                with(|probe, request| Ok(by_country(&probe.contract().extract, request)))
+            }
             (_, Some((part, text))) => match part.strip_prefix('?') {
                 Some(part) => Edit::Add(named(part)?, value(text, part, self.contract)?),
                 None => Edit::Set(named(part)?, value(text, part, self.contract)?),
@@ -281,7 +283,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("no", "token") => Edit::NoToken,
         ("method", name) => with(move |_, request| Ok(request.method(name).giving_nothing())),
-        ("no", "id in header") => Edit::NoHeaderId,
+        ("no", "id in header") => with(|_, request| Ok(request.without_header(REQUEST_ID_HEADER))),
         ("id", "of other letters") => with(|probe, request| {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
         }),
@@ -329,12 +331,10 @@ pub(crate) fn changed(
     differences: &'static str,
 ) -> Option<Request> {
     let reader = Reader { operation: contract.operation(operation), contract };
-    let edits = differences.split_terminator(" | ").map(|part| reader.edit(part));
-    let edits = edits.collect::<Option<Vec<_>>>()?;
-    if edits.iter().any(Edit::needs_probe) {
-        return None;
-    }
-    Some(edits.iter().fold(request, |request, edit| edit.change(contract, &Facts::default(), request)))
+    let mut parts = differences.split_terminator(" | ");
+    parts.try_fold(request, |request, part| {
+        reader.edit(part)?.change(contract, &Facts::default(), request).ok()
+    })
 }
 
 /// The fact with this key in the configuration.

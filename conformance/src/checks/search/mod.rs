@@ -1,18 +1,14 @@
 //! Checks of the static instance search, by topic. The topics share the words that are imported here.
 
 pub(super) mod account;
-mod activated;
 pub(super) mod addresses;
-mod batch;
 mod consistent;
 pub(super) mod discovery;
 mod envelope;
-mod filters;
-mod intersection;
 mod known;
 mod likeness;
-mod paging;
 mod read_only;
+mod results;
 mod rules;
 pub(super) mod searches;
 mod surveyed;
@@ -49,15 +45,11 @@ use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
-    activated::PROGRAMS,
-    batch::PROGRAMS,
     consistent::PROGRAMS,
     envelope::PROGRAMS,
-    filters::PROGRAMS,
-    intersection::PROGRAMS,
     known::PROGRAMS,
-    paging::PROGRAMS,
     read_only::PROGRAMS,
+    results::PROGRAMS,
     watched::PROGRAMS,
     &[active("search.token.single", |_| vec![other_spellings(SearchToken, OperationId::Search)])],
 ];

@@ -56,7 +56,7 @@ impl FirstSearches {
 }
 
 async fn first_searches(probe: &Probe<'_>) -> Result<(), Stop> {
-    let known = &RunState::from_probe(probe)?.first_searches;
+    let known = &probe.state::<RunState>()?.first_searches;
     let FirstSearches { changed, evidence } = known.get_or_try_init(|| FirstSearches::read(probe)).await?;
     if *changed >= FirstSearches::ENOUGH {
         let expected = "the same instances when a search is repeated";

@@ -252,17 +252,15 @@ impl Searches {
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().flatten().any(|number| *number > last),
-            Relation::Still => count < 2 && !self.has_no_filter(),
+            Relation::Still => {
+                count < 2 && !matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
+            }
             _ => false,
         };
         if is_short {
             return Err(account.lacks("the searched addresses have too few such instances", "more addresses"));
         }
         Ok(numbers.into_iter().map(|page| Query { page, ..query.clone() }).collect())
-    }
-
-    fn has_no_filter(&self) -> bool {
-        matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
     }
 
     fn of_all_pages(&self, account: Account<'_>, element: &[(&str, Known)]) -> Result<Query, Stop> {
