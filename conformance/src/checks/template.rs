@@ -119,7 +119,8 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
     };
     let default_protocol = extract.protocol.default_text();
     let separators = extract.separators.iter().map(|of| json!({ "code": of.code, "text": of.text }));
-    let (region, differing) = differing(extract, facts);
+    /// Where no region with gateways is known: a pair that differs is rejected for any country.
+    const ANY_COUNTRY: &str = "USA";
     value(json!({
         "num": range(NUM),
         "lb": range(LB),
@@ -139,8 +140,9 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "rejected_tokens": rejected_tokens(facts),
         "egress_ip": facts.egress_ip,
         "entitled_protocols": facts.entitled_protocols,
-        "region": region,
-        "differing": differing,
+        "region": facts.plentiful_region.as_deref().unwrap_or(ANY_COUNTRY),
+        "scarce_region": facts.scarce_region,
+        "empty_region": facts.empty_region,
         "other_regions": other_regions(extract, facts),
         "more_than_scarce": more_than_scarce(extract, facts),
     }))
@@ -177,37 +179,6 @@ fn codes(extract: &Extract, names: Vec<String>) -> Vec<Spelling> {
         }
     }
     values
-}
-
-/// A region, and others with their labels and the names of the forms in which they are sent beside it. Codes have the same length, and the
-/// default value has another one.
-fn differing(extract: &Extract, facts: &Facts) -> (String, Vec<[String; 3]>) {
-    /// Where no region with gateways is known: a pair that differs is rejected for any country.
-    const ANY_COUNTRY: &str = "USA";
-    let region = facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
-    let known = [
-        ("scarce", facts.scarce_region.clone()),
-        ("empty", facts.empty_region.clone()),
-        ("default", Some(extract.regions.default_text())),
-    ];
-    let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
-    let mut others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
-    if others.is_empty() {
-        others.push(("any", ANY_COUNTRY.to_owned()));
-    }
-    let count = others.len();
-    let shorter = region.chars().take(region.chars().count().saturating_sub(1)).collect();
-    others.extend([("cut", shorter), ("longer", format!("{region}X"))]);
-    let in_forms = |(at, (label, other)): (usize, (&str, String))| {
-        let forms = match at {
-            0 => "every form",
-            _ if at < count => "forms of the query",
-            _ => "JSON and text",
-        };
-        [label.to_owned(), other, forms.to_owned()]
-    };
-    let others = others.into_iter().enumerate().map(in_forms).filter(|[_, other, _]| !other.is_empty());
-    (region, others.collect())
 }
 
 /// Regions with known gateways beside the default one and those of other facts: a service may forget about the protocol in one of them.

@@ -8,6 +8,7 @@ use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
 use super::*;
 use crate::check::Form;
 use crate::checks::extraction::says_error;
+use crate::contract::Clause;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -179,6 +180,28 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
         PassiveFinding::fail(ExtractErrorEnvelope, format!("{key} {form}"), expected, &actual)
     };
     Some(faults.into_iter().map(finding).collect())
+}
+
+/// Judges the response to a POST without a valid token, which is an error whatever the payload should be. Only responses with a JSON
+/// object are judged.
+pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(request).await?;
+    if matches!(class, ResponseClass::Throttled(_)) {
+        return Err(probe.inconclusive(THROTTLED));
+    }
+    let body = exchange.result.as_ref().ok().and_then(|response| response.json()).and_then(Value::as_object);
+    let Some(body) = body else {
+        return Err(probe.skip(&format!("the response to POST is not JSON: {}", class.description())));
+    };
+    let has_code = body.get("code").is_some_and(|code| code.is_number() || code.is_string());
+    let has_message = body.get("message").is_some_and(Value::is_string);
+    for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
+        if !is_there {
+            let expected = format!("{what} in the JSON body of an error of POST extraction");
+            probe.finding(clause, &expected, class.description(), &[&exchange]);
+        }
+    }
+    Ok(())
 }
 
 /// No call comes from the unspecified address, or from one of a group of receivers. The schema judges what is no IPv4 address.

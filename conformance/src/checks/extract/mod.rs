@@ -2,10 +2,8 @@
 
 pub(super) mod access;
 pub(super) mod discovery;
-mod envelope;
-mod gateways;
+pub(super) mod envelope;
 mod link;
-pub(super) mod post;
 mod region;
 mod request_id;
 mod supply;
@@ -36,7 +34,6 @@ fn forms(extract: &Extract, name: &str) -> impl Iterator<Item = Extraction> {
 pub(super) static PROGRAMS: &[&[Program]] = &[
     access::PROGRAMS,
     envelope::PROGRAMS,
-    gateways::PROGRAMS,
     link::PROGRAMS,
     region::PROGRAMS,
     request_id::PROGRAMS,

@@ -11,10 +11,7 @@ const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region. One that names its region by the alias alone gets it there.
-pub(in crate::checks) async fn send(
-    probe: &Probe<'_>,
-    request: &Request,
-) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
     let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
@@ -22,7 +19,7 @@ pub(in crate::checks) async fn send(
 }
 
 /// Sends an extraction that may be answered as one from the empty region is.
-pub(in crate::checks) async fn send_until_served(
+pub(crate) async fn send_until_served(
     probe: &Probe<'_>,
     request: &Request,
 ) -> Result<(Exchange, ResponseClass), Stop> {
@@ -41,25 +38,21 @@ pub(in crate::checks) async fn send_until_served(
 ///
 /// # Errors
 /// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
-pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+pub(crate) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
     let known = &probe.state::<State>()?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Extraction::PLAIN.request(probe)).await?;
         Ok::<_, Stop>(is_told(&plain))
     };
-    match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
-        true => Ok(()),
-        false => Err(no_shortage(probe)),
+    if *known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
+        return Ok(());
     }
-}
-
-fn no_shortage(probe: &Probe<'_>) -> Stop {
     let variable = Fact::EmptyRegion.variable();
-    probe.skip(&format!(
+    Err(probe.skip(&format!(
         "an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling; \
          if the region has gateways, correct {variable}"
-    ))
+    )))
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
@@ -109,11 +102,7 @@ async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
 ///
 /// # Errors
 /// Inconclusive when the service is busy or broken.
-pub(in crate::checks) fn is_short(
-    probe: &Probe<'_>,
-    exchange: &Exchange,
-    class: &ResponseClass,
-) -> Result<bool, Stop> {
+pub(crate) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
     }
@@ -127,10 +116,10 @@ pub(in crate::checks) fn is_short(
 }
 
 /// The label of its request as a shared control.
-pub(in crate::checks) const CONTROL: &str = "extract without gateways";
+pub(crate) const CONTROL: &str = "extract without gateways";
 
 /// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
-pub(in crate::checks) async fn must_be_short(
+pub(crate) async fn must_be_short(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,

@@ -19,7 +19,7 @@ use crate::wire::Request;
 
 /// A difference from a valid request.
 #[derive(Clone)]
-pub(in crate::checks) enum Edit {
+pub(crate) enum Edit {
     /// A query parameter, or a member of the body of a search.
     Set(&'static str, Value),
     Drop(&'static str),
@@ -45,7 +45,7 @@ pub(in crate::checks) enum Edit {
 type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync;
 
 #[derive(Debug, Clone)]
-pub(in crate::checks) enum Value {
+pub(crate) enum Value {
     Json(Json),
     /// Its distance from the smallest one that the document allows.
     Min(i64),
@@ -66,7 +66,7 @@ pub(in crate::checks) enum Value {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(in crate::checks) enum Credential {
+pub(crate) enum Credential {
     Own,
     Wrong(WrongToken),
     /// One that the tester supplied.
@@ -77,14 +77,14 @@ pub(in crate::checks) enum Credential {
 
 /// The request ids of a case.
 #[derive(Debug, Default)]
-pub(in crate::checks) struct Ids([OnceLock<String>; 16]);
+pub(crate) struct Ids([OnceLock<String>; 16]);
 
-pub(in crate::checks) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
+pub(crate) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
     Edit::Set(part, value.into())
 }
 
 /// A change that no other edit says.
-pub(in crate::checks) fn with(
+pub(crate) fn with(
     change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
 ) -> Edit {
     Edit::With(Arc::new(change))
@@ -105,7 +105,7 @@ impl Ids {
 }
 
 /// The query parameter with the token of the operation that a request is for.
-pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
+pub(crate) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
     let operation = operation_of(contract, request).unwrap_or(OperationId::Extract);
     &contract.operation(operation).api_key.name
 }
@@ -183,7 +183,7 @@ impl Credential {
     ///
     /// # Errors
     /// Skip the case without one of that kind.
-    pub(in crate::checks) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
+    pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         match self {
             Self::Wrong(wrong) => wrong.text(probe),
             _ => Ok(self.secret(probe)?.expose().to_owned()),
@@ -211,7 +211,7 @@ impl Credential {
         }
     }
 
-    pub(in crate::checks) const fn fact(self) -> Option<Fact> {
+    pub(crate) const fn fact(self) -> Option<Fact> {
         match self {
             Self::Own | Self::Wrong(_) => None,
             Self::Supplied(fact) => Some(fact),
@@ -244,7 +244,7 @@ pub(super) fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
 }
 
 /// A text of this many bytes: one character repeated, and hyphens for the rest.
-pub(in crate::checks) fn of_bytes(character: char, bytes: usize) -> String {
+pub(crate) fn of_bytes(character: char, bytes: usize) -> String {
     let mut text = character.to_string().repeat(bytes / character.len_utf8());
     text.push_str(&"-".repeat(bytes % character.len_utf8()));
     text
@@ -288,7 +288,7 @@ impl Value {
         }
     }
 
-    pub(in crate::checks) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
+    pub(crate) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
         match self.json(contract, facts, part) {
             Json::String(text) => text,
             other => other.to_string(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extract::post::judge_error;
+use crate::checks::extract::envelope::judge_post;
 use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
@@ -86,9 +86,8 @@ impl Row {
     async fn control(&self, probe: &Probe<'_>, valid: &Request) -> Result<(), Stop> {
         let Valid { name, edits, is_doubtful, .. } = &self.valid;
         let result = match &self.base {
-            Base::Static(_) => probe.control_once(valid).await,
             Base::Link(_) if name.is_empty() => Ok(()),
-            Base::Link(_) => probe.control_once(valid).await,
+            Base::Static(_) | Base::Link(_) => probe.control_once(valid).await,
             Base::Extract(_) => {
                 let form = self.control_form();
                 if name.is_empty() {
@@ -127,7 +126,7 @@ impl Base {
         }
     }
 
-    pub(in crate::checks) const fn extracts(&self) -> bool {
+    pub(crate) const fn extracts(&self) -> bool {
         matches!(self, Self::Extract(_) | Self::Link(_))
     }
 
@@ -140,7 +139,7 @@ impl Base {
     }
 }
 
-pub(in crate::checks) fn joined(form: &str, label: &str) -> String {
+pub(crate) fn joined(form: &str, label: &str) -> String {
     if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
 }
 
@@ -149,11 +148,7 @@ fn apply(probe: &Probe<'_>, ids: &Ids, request: Request, edits: &[Edit]) -> Resu
 }
 
 /// The request with these differences.
-pub(in crate::checks) fn edited(
-    probe: &Probe<'_>,
-    request: Request,
-    edits: &[Edit],
-) -> Result<Request, Stop> {
+pub(crate) fn edited(probe: &Probe<'_>, request: Request, edits: &[Edit]) -> Result<Request, Stop> {
     apply(probe, &Ids::default(), request, edits)
 }
 
@@ -174,7 +169,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
         let words = row.words(why);
         match &row.must {
             Must::BeAlike => {}
-            Must::BeError => judge_error(probe, clause, &request).await?,
+            Must::BeError => judge_post(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {

@@ -91,7 +91,7 @@ pub(super) enum Unless {
 }
 
 names! {
-    pub(in crate::checks) Unless {
+    pub(crate) Unless {
         Finding => "a finding",
         Cause => "its cause",
         Control => "no control",
@@ -133,20 +133,6 @@ pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: im
 pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
     let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() };
     Row { must, ..reject(label, why, edits) }
-}
-
-/// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
-/// combined.
-fn in_turns(forms: &[Extraction], count: usize, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let (combined, single): (Vec<_>, Vec<_>) =
-        forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
-    let in_some = |(turn, row): (usize, Row)| {
-        let others = [&combined, &single];
-        let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
-        let chosen = forms.first().into_iter().chain(others);
-        chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
-    };
-    rows.into_iter().enumerate().flat_map(in_some).collect()
 }
 
 /// A case of a form that is judged by a function of its own.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde_json::Value as Json;
 
 use super::edit::{Credential, Edit, JSON, Value, range, set, with};
-use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, in_turns, reject};
+use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, reject};
 use crate::check::{Cost, Probe, Stop};
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
@@ -19,7 +19,7 @@ use crate::wire::Request;
 
 /// The rows of the lines below a rule; none when one of them can't be read. Those of a rule of all operations say which one they are of,
 /// or are extractions.
-pub(in crate::checks) fn read(
+pub(crate) fn read(
     operation: impl Into<Option<OperationId>>,
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
@@ -74,11 +74,22 @@ impl Forms {
 }
 
 impl Reader<'_> {
+    /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
+    /// combined.
     fn in_turns(&self, (count, list): (usize, &str), rows: Vec<Row>) -> Option<Vec<Row>> {
         if rows.is_empty() {
             return Some(rows);
         }
-        Some(in_turns(&Extraction::named(&self.contract.extract, list)?, count, rows))
+        let forms = Extraction::named(&self.contract.extract, list)?;
+        let (combined, single): (Vec<_>, Vec<_>) =
+            forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
+        let in_some = |(turn, row): (usize, Row)| {
+            let others = [&combined, &single];
+            let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
+            let chosen = forms.first().into_iter().chain(others);
+            chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
+        };
+        Some(rows.into_iter().enumerate().flat_map(in_some).collect())
     }
 
     fn forms(&self, words: &'static str) -> Option<Forms> {
@@ -316,7 +327,7 @@ fn credential(words: &str) -> Option<Credential> {
 }
 
 /// Differences between ampersands. What can't be read is an error of the suite in each case that it is for.
-pub(in crate::checks) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
+pub(crate) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
     let contract = Contract::embedded().ok();
     let reader = contract.map(|contract| Reader { operation: contract.operation(operation), contract });
     let wrong = || vec![with(move |_, _| Err(Stop::Error(format!("`{text}` can't be read"))))];
@@ -338,7 +349,7 @@ pub(crate) fn changed(
 }
 
 /// The fact with this key in the configuration.
-pub(in crate::checks) fn fact(key: &str) -> Option<Fact> {
+pub(crate) fn fact(key: &str) -> Option<Fact> {
     let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
     Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
 }

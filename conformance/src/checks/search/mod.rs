@@ -4,7 +4,6 @@ pub(super) mod account;
 pub(super) mod addresses;
 mod consistent;
 pub(super) mod discovery;
-mod envelope;
 mod known;
 mod likeness;
 mod read_only;
@@ -46,10 +45,9 @@ use surveyed::{Account, BATCHES, surveyed};
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
     consistent::PROGRAMS,
-    envelope::PROGRAMS,
     known::PROGRAMS,
     read_only::PROGRAMS,
     results::PROGRAMS,
     watched::PROGRAMS,
-    &[active("search.token.single", |_| vec![other_spellings(SearchToken, OperationId::Search)])],
+    &[active("search.token.single", |scope| other_spellings(&scope.contract.search.operation))],
 ];

@@ -20,7 +20,7 @@ pub(super) static PROGRAMS: &[Program] = &[
 /// What a run sees when it searches for some instances for the first time and at once again. A search that changes what it finds
 /// does so only once, so a retry of the case has the same result.
 #[derive(Debug, Default)]
-pub(in crate::checks) struct FirstSearches {
+pub(crate) struct FirstSearches {
     /// Batches whose instances or fields were others at the second search, and at the third the same as at the second.
     changed: usize,
     evidence: Vec<Exchange>,

@@ -57,7 +57,8 @@ async fn max_batch(probe: &Probe<'_>) -> Result<(), Stop> {
     let with = |instance: &Instance, count: usize| {
         let own = survey.spelt(instance.ip);
         let others = addresses::distinct(count + 1).into_iter().filter(|item| *item != own);
-        Query::new([own.clone()].into_iter().chain(others).take(count)).citing(CLAUSE)
+        let items = [own.clone()].into_iter().chain(others).take(count);
+        Query { cites: Some(CLAUSE), ..Query::new(items) }
     };
     let (low, high) = (declaring(Ordering::Less), declaring(Ordering::Greater));
     if low.is_none() && high.is_none() {
@@ -121,10 +122,11 @@ async fn of_second_account(probe: &Probe<'_>, kind: FilterKind) -> Result<(), St
     let foreign = probe.facts().foreign_addresses.iter().take(MAX).cloned();
     let foreign = foreign.filter(|item| address_of(item).is_some());
     let token = Some(second.expose().to_owned());
-    let query = Query { token, name: Some("the addresses of the second account"), ..Query::new(foreign) };
+    let (name, cites) = (Some("the addresses of the second account"), Some(SearchIntersection));
+    let query = Query { token, name, cites, ..Query::new(foreign) };
     let survey = Survey::alone(probe, &query).await?;
     let filters = survey.instances.values().filter_map(|instance| survey.filter(kind, instance));
-    let queries = filters.map(|filter| query.clone().filtered([filter]).citing(SearchIntersection));
+    let queries = filters.map(|filter| query.clone().filtered([filter]));
     let mut narrow = queries.filter(|query| query.expected(&survey).len() < survey.instances.len());
     let Some(query) = narrow.next() else {
         let lacks = "no such filter leaves out an instance of the second account";

@@ -11,7 +11,7 @@ use crate::contract::{Contract, Kind, boundaries};
 use crate::grammar::{LIKELY, by_reason, date_times, ip_endpoints, ip_ports, json_integers};
 
 /// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
-pub(in crate::checks) fn rules() -> &'static str {
+pub(crate) fn rules() -> &'static str {
     static RULES: LazyLock<String> = LazyLock::new(|| {
         let contract = Contract::embedded().ok();
         let written =

@@ -12,7 +12,7 @@ use crate::checks::relation::{excluding, shown_by_all_but};
 use crate::checks::row::fact;
 
 /// The first words of these rows.
-pub(in crate::checks) const RELATIONS: [(&str, Relation); 9] = [
+pub(crate) const RELATIONS: [(&str, Relation); 9] = [
     ("contains", Relation::Contains),
     ("default", Relation::Default),
     ("finds", Relation::Survey),
@@ -82,7 +82,7 @@ const CODES: [(&str, &[&str]); 7] = [
 const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
 
 /// The case of a row; none when it can't be read.
-pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
+pub(crate) fn case(line: &'static str) -> Option<Case> {
     let (head, parts) = line.split_once(" | ")?;
     let (word, label) = head.split_once(' ')?;
     let (_, relation) = RELATIONS.into_iter().find(|(name, _)| *name == word)?;
