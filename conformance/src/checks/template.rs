@@ -31,6 +31,7 @@ const SHARED: [(&str, &str); 4] = [
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
+    let Ok(Contract { extract, .. }) = Contract::embedded() else { return templates };
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     // With escapes for what divides a row and its values.
     templates.add_filter("json", |text: &str| {
@@ -40,15 +41,13 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_filter("shown", |text: &str| {
         text.replace('\n', "␤").replace('\r', "␍").replace('\t', "␉").replace('\0', "␀").replace(" |", "␠|")
     });
-    templates.add_function("forms", |name: &str| {
-        let forms = Extraction::named(extract()?, name);
-        let forms = forms.ok_or_else(|| unknown("forms", name))?;
+    templates.add_function("forms", move |name: &str| {
+        let forms = Extraction::named(extract, name).ok_or_else(|| unknown("forms", name))?;
         Ok::<_, Error>(value(forms.iter().map(of_form).collect::<Vec<_>>()))
     });
-    templates
-        .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
-    templates.add_function("unlisted", |name: &str| Ok::<_, Error>(value(unlisted(extract()?, name))));
-    templates.add_function("codes", |names: Vec<String>| Ok::<_, Error>(value(codes(extract()?, names))));
+    templates.add_function("integers", move |name: &str| value(integer_texts(&extract.range(name))));
+    templates.add_function("unlisted", move |name: &str| value(unlisted(extract, name)));
+    templates.add_function("codes", move |names: Vec<String>| value(codes(extract, names)));
     templates.add_function("near", |list: &str, text: &str| {
         let texts: Vec<_> = near(list).map(|near| near.of(text)).collect();
         if texts.is_empty() { Err(unknown("texts", list)) } else { Ok(texts) }
@@ -65,11 +64,6 @@ pub(super) fn value(value: impl Serialize) -> Value {
 
 fn unknown(what: &str, name: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
-}
-
-fn extract() -> Result<&'static Extract, Error> {
-    let contract = Contract::embedded();
-    Ok(&contract.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?.extract)
 }
 
 /// The rows of a text.

@@ -7,7 +7,6 @@ mod link;
 mod region;
 mod request_id;
 mod supply;
-mod text;
 
 use crate::check::{
     Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Severity, Stop,
@@ -38,5 +37,4 @@ pub(super) static PROGRAMS: &[&[Program]] = &[
     region::PROGRAMS,
     request_id::PROGRAMS,
     supply::PROGRAMS,
-    text::PROGRAMS,
 ];

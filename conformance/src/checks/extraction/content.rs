@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use super::scarce::{judge_few, note_partial_result};
+use super::shortage::{judge_few, note_partial_result};
 use super::*;
 use crate::check::{ObservedExchange, PassiveFinding};
 use crate::contract::Contract;

@@ -4,7 +4,6 @@
 pub(crate) mod cause;
 pub(crate) mod content;
 pub(crate) mod link;
-mod scarce;
 pub(crate) mod shortage;
 
 use crate::check::{

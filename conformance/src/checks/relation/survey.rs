@@ -167,9 +167,7 @@ impl Survey {
     }
 
     pub(crate) fn count(&self, filters: &[Filter]) -> usize {
-        let passes =
-            |instance: &&Instance| filters.iter().all(|filter| filter.admits(instance, &self.orders));
-        self.instances.values().filter(passes).count()
+        self.admitted(filters).len()
     }
 
     pub(crate) fn ids_where(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
@@ -201,13 +199,6 @@ impl Survey {
         })
     }
 
-    /// The filter with every value of its field that it can have, ascending.
-    pub(crate) fn ascending(&self, kind: FilterKind) -> Vec<Filter> {
-        let filters: BTreeSet<_> =
-            self.instances.values().filter_map(|instance| kind.shown(instance)).collect();
-        filters.into_iter().collect()
-    }
-
     /// A filter for each value of a field, most frequent first.
     pub(crate) fn filters(&self, kind: FilterKind) -> Vec<Filter> {
         let mut filters = self.values(|instance| kind.shown(instance));
@@ -230,7 +221,8 @@ impl Survey {
     /// Filters of one kind that some instance passes. A bound excludes some instances.
     pub(crate) fn candidates(&self, kind: FilterKind) -> Vec<Filter> {
         let sixths = |parts: [usize; 3]| {
-            let values = self.ascending(kind);
+            let values = self.instances.values().filter_map(|instance| kind.shown(instance));
+            let values: Vec<_> = values.collect::<BTreeSet<_>>().into_iter().collect();
             parts.into_iter().filter_map(|part| values.get(values.len() * part / 6).cloned()).collect()
         };
         let mut filters: Vec<_> = match kind.matching {

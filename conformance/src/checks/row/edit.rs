@@ -79,10 +79,6 @@ pub(crate) enum Credential {
 #[derive(Debug, Default)]
 pub(crate) struct Ids([OnceLock<String>; 16]);
 
-pub(crate) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
-    Edit::Set(part, value.into())
-}
-
 /// A change that no other edit says.
 pub(crate) fn with(
     change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,

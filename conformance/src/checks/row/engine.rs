@@ -16,17 +16,17 @@ use crate::wire::Request;
 
 impl Row {
     pub(super) fn case(self, clause: Clause) -> Case {
-        let label = match &self.base {
-            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
-                joined(&form.label(), &self.label)
-            }
-            _ => self.label.clone(),
-        };
+        let form = self.base.form().filter(|_| !self.has_whole_label);
+        let label = form.map_or_else(|| self.label.clone(), |form| joined(&form.label(), &self.label));
         let requests = u32::try_from(self.requests.len() + self.then.len()).unwrap_or(u32::MAX);
         let cost = self.cost.unwrap_or(match self.must {
-            Must::Serve { gateways, .. } if self.base.extracts() => Cost::extraction(requests, gateways),
+            Must::Serve { gateways, .. } if self.base.form().is_some() => {
+                Cost::extraction(requests, gateways)
+            }
             // A service that violates the contract may return gateways to a POST.
-            Must::RespondSomehow(_) | Must::BeError if self.base.extracts() => Cost::extraction(requests, 1),
+            Must::RespondSomehow(_) | Must::BeError if self.base.form().is_some() => {
+                Cost::extraction(requests, 1)
+            }
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
@@ -101,7 +101,7 @@ impl Row {
             Err(Stop::Inconclusive(_) | Stop::Skip(_)) if *is_doubtful => {}
             other => return other,
         }
-        if self.base.extracts() && probe.is_accepted(valid).await?.1 {
+        if self.base.form().is_some() && probe.is_accepted(valid).await?.1 {
             return Ok(());
         }
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
@@ -109,11 +109,9 @@ impl Row {
 
     /// What is special about a request, in words.
     fn words(&self, why: &str) -> String {
-        match &self.base {
-            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
-                format!("{why}{}{}", if why.is_empty() { "" } else { ", " }, form.name())
-            }
-            _ => why.to_owned(),
+        match self.base.form().filter(|_| !self.has_whole_label) {
+            Some(form) => format!("{why}{}{}", if why.is_empty() { "" } else { ", " }, form.name()),
+            None => why.to_owned(),
         }
     }
 }
@@ -126,8 +124,12 @@ impl Base {
         }
     }
 
-    pub(crate) const fn extracts(&self) -> bool {
-        matches!(self, Self::Extract(_) | Self::Link(_))
+    /// That of an extraction.
+    pub(super) const fn form(&self) -> Option<&Extraction> {
+        match self {
+            Self::Static(_) => None,
+            Self::Extract(form) | Self::Link(form) => Some(form),
+        }
     }
 
     async fn request(&self, probe: &Probe<'_>) -> Result<Request, Stop> {

@@ -164,10 +164,7 @@ impl Row {
     }
 
     fn form(&self) -> Extraction {
-        match &self.base {
-            Base::Extract(form) | Base::Link(form) => form.clone(),
-            Base::Static(_) => Extraction::PLAIN,
-        }
+        self.base.form().cloned().unwrap_or(Extraction::PLAIN)
     }
 
     /// The credential in place of the token.

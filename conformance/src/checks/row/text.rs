@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, set, with};
-use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, reject};
-use crate::check::{Cost, Probe, Stop};
+use super::edit::{Credential, Edit, JSON, Value, range, with};
+use super::{Base, Judge, Must, Row, Then, Unless, Valid, reject};
+use crate::check::{Cost, Stop};
 use crate::checks::extract::access::claim;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
@@ -109,6 +109,14 @@ impl Reader<'_> {
         value(text, NUM, self.contract)?.text(self.contract, &Facts::default(), NUM).parse().ok()
     }
 
+    /// A text of so many gateways with a custom separator.
+    fn separated(&self, num: i64) -> Option<Valid> {
+        let mut edits = self.edits("lb=custom & sb=\"|\"")?;
+        edits.insert(0, Edit::Set(NUM, num.into()));
+        let (name, gateways) = (format!("with a custom separator, num={num}"), u32::try_from(num).ok()?);
+        Some(Valid { name, edits, gateways, is_doubtful: false })
+    }
+
     /// Edits, and before a colon words about them.
     fn described(&self, text: &'static str) -> Option<(String, Vec<Edit>)> {
         let (words, edits) = text.split_once(": ").unwrap_or((text, ""));
@@ -148,7 +156,7 @@ impl Reader<'_> {
                 ("needs", key) => row.needs.push(fact(key)?),
                 ("with", valid) => (row.valid.name, row.valid.edits) = self.described(valid)?,
                 ("doubtful", "") => row.valid.is_doubtful = true,
-                ("separated", num) => row.valid = separated(self.number(num)?),
+                ("separated", num) => row.valid = self.separated(self.number(num)?)?,
                 ("by", "the link credential") => row.base = Base::Link(Extraction::PLAIN),
                 ("after:", edits) => row.before = Some(self.edits(edits)?),
                 ("costs", cost) => {
@@ -263,19 +271,6 @@ impl Reader<'_> {
             },
             _ => return None,
         })
-    }
-}
-
-/// A text of so many gateways with a custom separator.
-fn separated(num: i64) -> Valid {
-    let separator = |probe: &Probe<'_>, request: Request| {
-        Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
-    };
-    Valid {
-        name: format!("with a custom separator, num={num}"),
-        edits: vec![set(NUM, num), with(separator)],
-        gateways: u32::try_from(num).unwrap_or(u32::MAX),
-        is_doubtful: false,
     }
 }
 

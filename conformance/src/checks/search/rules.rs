@@ -38,7 +38,7 @@ fn written(search: &'static Search) -> Result<String, minijinja::Error> {
     });
     let mut words = Environment::new();
     words.add_filter("json", |value: Known| json(&value));
-    words.add_filter("shown", |value: Known| serde_json::to_string(&value).unwrap_or_default());
+    words.add_filter("quoted", |value: Known| serde_json::to_string(&value).unwrap_or_default());
     words.add_test("setting", |parts: &str, name: &str| {
         parts.split(" & ").any(|part| part.split('=').next() == Some(name))
     });
