@@ -54,14 +54,11 @@ impl Near {
 
 /// The text with an acute accent on its first letter that can have one, which collations ignore.
 fn accented(text: &str) -> String {
-    let accented = |letter: char| {
-        "aeioucnAEIOUCN".chars().zip("áéíóúćńÁÉÍÓÚĆŃ".chars()).find(|(plain, _)| *plain == letter)
-    };
-    let found =
-        text.char_indices().find_map(|(at, letter)| Some((at, letter.len_utf8(), accented(letter)?.1)));
+    let accents = || "aeioucnAEIOUCN".chars().zip("áéíóúćńÁÉÍÓÚĆŃ".chars());
+    let found = text.chars().find_map(|letter| accents().find(|(plain, _)| *plain == letter));
     found.map_or_else(
         || text.to_owned(),
-        |(at, length, letter)| format!("{}{letter}{}", &text[..at], &text[at + length..]),
+        |(plain, accented)| text.replacen(plain, accented.encode_utf8(&mut [0; 4]), 1),
     )
 }
 

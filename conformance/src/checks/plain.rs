@@ -16,41 +16,23 @@ use crate::contract::{Boundary, Clause, Contract, Input, Operation, OperationId,
 type Program = (&'static str, bool, fn(&'static Operation) -> &'static [Clause], Run);
 
 const PROGRAMS: [Program; 6] = [
-    ("envelope.schema", false, |operation| &operation.success.clauses, Run::Passive(schema::judge)),
-    (
-        "envelope.success",
-        false,
-        |operation| from_ref(&operation.success.clause),
-        Run::Declared(|operation| {
-            let gateways = u32::from(operation.id == OperationId::Extract);
-            vec![Case::for_data("", Cost::extraction(1, gateways), operation.id, schema::succeeds)]
-        }),
-    ),
-    (
-        "headers.request-id",
-        false,
-        |operation| operation.success.request_id.as_ref().map_or(&[], |clauses| clauses),
-        Run::Passive(schema::judge_request_id),
-    ),
-    (
-        "headers.callers-id",
-        true,
-        |operation| operation.success.request_id.as_ref().map_or(&[], |[_, of_header]| from_ref(of_header)),
-        Run::STATED,
-    ),
-    (
-        "input.declared",
-        true,
-        |operation| &operation.input_clauses,
-        Run::Declared(|operation| input(operation).collect()),
-    ),
-    (
-        "token.single",
-        true,
-        |operation| from_ref(&operation.token_clause),
-        Run::Declared(|operation| vec![other_spellings(operation.token_clause, operation.id)]),
-    ),
+    ("envelope.schema", false, |of| &of.success.clauses, Run::Passive(schema::judge)),
+    ("envelope.success", false, |of| from_ref(&of.success.clause), Run::Declared(success)),
+    ("headers.request-id", false, request_id_clauses, Run::Passive(schema::judge_request_id)),
+    ("headers.callers-id", true, |of| request_id_clauses(of).get(1..).unwrap_or_default(), Run::STATED),
+    ("input.declared", true, |of| &of.input_clauses, Run::Declared(input)),
+    ("token.single", true, |of| from_ref(&of.token_clause), Run::Declared(other_spellings)),
 ];
+
+/// Those of the body and of the header.
+fn request_id_clauses(operation: &Operation) -> &[Clause] {
+    operation.success.request_id.as_ref().map_or(&[], |clauses| clauses)
+}
+
+fn success(operation: &Operation) -> Vec<Case> {
+    let gateways = u32::from(operation.id == OperationId::Extract);
+    vec![Case::for_data("", Cost::extraction(1, gateways), operation.id, schema::succeeds)]
+}
 
 /// The checks of every operation, and those of the plain ones alone, in whose place others have their own.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
@@ -81,7 +63,7 @@ pub(super) fn rule(check: &Check) -> Option<&'static str> {
     rule_named(check.id.split_once('.')?.1)
 }
 
-fn input(operation: &Operation) -> impl Iterator<Item = Case> {
+fn input(operation: &Operation) -> Vec<Case> {
     let (id, is_safe) = (operation.id, operation.is_safe);
     let values = operation.parameters.iter().chain(&operation.body).flat_map(move |input| {
         // What is accepted by an operation that writes changes data of the account.
@@ -96,7 +78,7 @@ fn input(operation: &Operation) -> impl Iterator<Item = Case> {
         Some(reject(label, label, [edit]).citing(operation.body_clause?))
     });
     let rows = values.chain(forms).map(move |row| row.of(Base::Static(id)));
-    cases(operation.success.clause, rows).into_iter()
+    cases(operation.success.clause, rows)
 }
 
 fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
@@ -146,7 +128,7 @@ mod tests {
         listing["requestBody"] =
             json!({"x-clause": "groups.fields", "content": {"application/json": {"schema": schema}}});
         let contract = Contract::from_json(&file.to_string()).expect("a valid contract");
-        let labels: Vec<_> = input(contract.groups()).map(|case| case.label().to_owned()).collect();
+        let labels: Vec<_> = input(contract.groups()).iter().map(|case| case.label().to_owned()).collect();
         insta::assert_snapshot!(labels.join("\n"));
     }
 }

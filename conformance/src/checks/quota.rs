@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::extraction::{Extraction, Transport};
+use super::token::outline;
 use crate::check::{Decision, Finding, Probe, Severity};
 use crate::contract::Input;
 use crate::contract::part::{NUM, REQUEST_ID};
@@ -29,8 +30,8 @@ pub(crate) async fn has_run_out(
     if class.decision() != Decision::Rejected {
         return None;
     }
-    let response = exchange.result.as_ref().ok()?;
-    let now = (response.status, response.at("/code").map(Value::to_string));
+    let (status, code) = outline(&exchange)?;
+    let now = (status, code.map(|code| code.to_string()));
     if !rejections.contains(&now) || is_served_otherwise(probe).await {
         return None;
     }

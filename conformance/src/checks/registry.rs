@@ -24,38 +24,21 @@ mod tests {
     use crate::target::Facts;
 
     #[test]
-    fn ids_are_unique_and_sorted() {
-        let ids: Vec<_> = registry().iter().map(|check| check.id).collect();
-        for pair in ids.windows(2) {
-            assert!(pair[0] < pair[1], "{} must come before {}", pair[1], pair[0]);
-        }
-    }
-
-    #[test]
-    fn an_id_says_operation_rule_and_aspect() {
+    fn ids_clauses_costs_titles_and_labels_are_stated() {
+        let contract = Contract::embedded().expect("contract");
+        let scope = Scope { contract, facts: &Facts::default() };
+        let ids: BTreeSet<_> = registry().iter().map(|check| check.id).collect();
+        assert_eq!(ids.len(), registry().len(), "two checks have one id");
         for check in registry() {
+            // An id says operation, rule and aspect.
             let parts: Vec<_> = check.id.split('.').collect();
             let prefix = check.operation.map_or("all", OperationId::id);
             assert!(parts.len() == 3 && parts[0] == prefix, "{}: expected operation.rule.aspect", check.id);
             let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(parts.iter().all(|part| !part.is_empty() && part.chars().all(allowed)), "{}", check.id);
-        }
-    }
-
-    #[test]
-    fn every_check_cites_clauses_and_each_once() {
-        for check in registry() {
             assert!(!check.clauses.is_empty(), "{} cites no clause", check.id);
             let clauses: BTreeSet<_> = check.clauses.iter().collect();
             assert_eq!(clauses.len(), check.clauses.len(), "{} cites a clause twice", check.id);
-        }
-    }
-
-    #[test]
-    fn costs_titles_and_labels_are_stated() {
-        let contract = Contract::embedded().expect("contract");
-        let scope = Scope { contract, facts: &Facts::default() };
-        for check in registry() {
             assert!(!check.title.is_empty() && !check.title.ends_with('.'), "{}", check.id);
             let cases = check.cases(&scope);
             assert_eq!(cases.is_empty(), check.is_passive(), "{}", check.id);

@@ -63,12 +63,7 @@ impl<'a> Probe<'a> {
 
     /// A search for one address, the account's own if one is known, for checks to which the result does not matter.
     pub fn any_search(&self) -> Request {
-        self.search([self.any_item()])
-    }
-
-    /// The item of that search.
-    pub fn any_item(&self) -> &'a str {
-        self.facts().own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str)
+        self.search([self.facts().own_addresses.first().map_or(UNKNOWN_ADDRESS, String::as_str)])
     }
 
     /// Up to `max` of the account's own addresses, spread evenly over those that the tester supplied.

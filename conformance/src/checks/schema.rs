@@ -22,14 +22,13 @@ pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFindin
     let violations = operation.success.violations(body, |name| observed.response.header_values(name));
     let mut findings: Vec<_> = violations
         .into_iter()
-        .map(|violation| (violation.key(), violation))
-        .map(|(key, violation)| {
+        .map(|violation| {
             let expected = format!(
                 "a response that matches the schema of the OpenAPI document at {}",
                 violation.schema_path
             );
             let actual = format!("at {}: {}", violation.instance_path, violation.message);
-            PassiveFinding::fail(violation.clause, key, expected, actual)
+            PassiveFinding::fail(violation.clause, violation.key(), expected, actual)
         })
         .collect();
     if observed.response.status != operation.success.status {

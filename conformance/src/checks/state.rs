@@ -32,14 +32,6 @@ pub(crate) struct State {
 pub(super) struct SharedControls(pub(super) Mutex<BTreeMap<String, Exchange>>);
 
 impl State {
-    /// The state of the run that a probe belongs to.
-    ///
-    /// # Errors
-    /// When the run was begun without it, which is a bug of the suite.
-    pub(super) fn from_probe<'a>(probe: &Probe<'a>) -> Result<&'a Self, Stop> {
-        probe.state()
-    }
-
     /// Notes that the empty region returned a gateway. A discovered one is withdrawn: it was short for a moment, or of gateways of
     /// one protocol, and nobody said that it has none.
     ///
@@ -54,14 +46,14 @@ impl State {
 
     /// Notes that the region is not empty, so that no further gateway is spent on it.
     pub(super) fn withdraw_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
-        Self::from_probe(probe)?.is_withdrawn.store(true, Ordering::Relaxed);
+        probe.state::<Self>()?.is_withdrawn.store(true, Ordering::Relaxed);
         Ok(())
     }
 
     /// # Errors
     /// Skip when the region was withdrawn.
     pub(super) fn check_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
-        if !Self::from_probe(probe)?.is_withdrawn.load(Ordering::Relaxed) {
+        if !probe.state::<Self>()?.is_withdrawn.load(Ordering::Relaxed) {
             return Ok(());
         }
         let variable = Fact::EmptyRegion.variable();

@@ -31,6 +31,7 @@ const SHARED: [(&str, &str); 4] = [
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
+    let Ok(Contract { extract, .. }) = Contract::embedded() else { return templates };
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     // With escapes for what divides a row and its values.
     templates.add_filter("json", |text: &str| {
@@ -40,15 +41,13 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     templates.add_filter("shown", |text: &str| {
         text.replace('\n', "␤").replace('\r', "␍").replace('\t', "␉").replace('\0', "␀").replace(" |", "␠|")
     });
-    templates.add_function("forms", |name: &str| {
-        let forms = Extraction::named(extract()?, name);
-        let forms = forms.ok_or_else(|| unknown("forms", name))?;
+    templates.add_function("forms", move |name: &str| {
+        let forms = Extraction::named(extract, name).ok_or_else(|| unknown("forms", name))?;
         Ok::<_, Error>(value(forms.iter().map(of_form).collect::<Vec<_>>()))
     });
-    templates
-        .add_function("integers", |name: &str| Ok::<_, Error>(value(integer_texts(&extract()?.range(name)))));
-    templates.add_function("unlisted", |name: &str| Ok::<_, Error>(value(unlisted(extract()?, name))));
-    templates.add_function("codes", |names: Vec<String>| Ok::<_, Error>(value(codes(extract()?, names))));
+    templates.add_function("integers", move |name: &str| value(integer_texts(&extract.range(name))));
+    templates.add_function("unlisted", move |name: &str| value(unlisted(extract, name)));
+    templates.add_function("codes", move |names: Vec<String>| value(codes(extract, names)));
     templates.add_function("near", |list: &str, text: &str| {
         let texts: Vec<_> = near(list).map(|near| near.of(text)).collect();
         if texts.is_empty() { Err(unknown("texts", list)) } else { Ok(texts) }
@@ -65,11 +64,6 @@ pub(super) fn value(value: impl Serialize) -> Value {
 
 fn unknown(what: &str, name: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
-}
-
-fn extract() -> Result<&'static Extract, Error> {
-    let contract = Contract::embedded();
-    Ok(&contract.map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?.extract)
 }
 
 /// The rows of a text.
@@ -119,7 +113,8 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
     };
     let default_protocol = extract.protocol.default_text();
     let separators = extract.separators.iter().map(|of| json!({ "code": of.code, "text": of.text }));
-    let (region, differing) = differing(extract, facts);
+    /// Where no region with gateways is known: a pair that differs is rejected for any country.
+    const ANY_COUNTRY: &str = "USA";
     value(json!({
         "num": range(NUM),
         "lb": range(LB),
@@ -139,8 +134,9 @@ fn known(Scope { contract, facts }: &Scope<'_>) -> Value {
         "rejected_tokens": rejected_tokens(facts),
         "egress_ip": facts.egress_ip,
         "entitled_protocols": facts.entitled_protocols,
-        "region": region,
-        "differing": differing,
+        "region": facts.plentiful_region.as_deref().unwrap_or(ANY_COUNTRY),
+        "scarce_region": facts.scarce_region,
+        "empty_region": facts.empty_region,
         "other_regions": other_regions(extract, facts),
         "more_than_scarce": more_than_scarce(extract, facts),
     }))
@@ -177,37 +173,6 @@ fn codes(extract: &Extract, names: Vec<String>) -> Vec<Spelling> {
         }
     }
     values
-}
-
-/// A region, and others with their labels and the names of the forms in which they are sent beside it. Codes have the same length, and the
-/// default value has another one.
-fn differing(extract: &Extract, facts: &Facts) -> (String, Vec<[String; 3]>) {
-    /// Where no region with gateways is known: a pair that differs is rejected for any country.
-    const ANY_COUNTRY: &str = "USA";
-    let region = facts.plentiful_region.clone().unwrap_or_else(|| ANY_COUNTRY.to_owned());
-    let known = [
-        ("scarce", facts.scarce_region.clone()),
-        ("empty", facts.empty_region.clone()),
-        ("default", Some(extract.regions.default_text())),
-    ];
-    let known = known.into_iter().filter_map(|(label, other)| Some((label, other?)));
-    let mut others: Vec<_> = known.filter(|(_, other)| *other != region).collect();
-    if others.is_empty() {
-        others.push(("any", ANY_COUNTRY.to_owned()));
-    }
-    let count = others.len();
-    let shorter = region.chars().take(region.chars().count().saturating_sub(1)).collect();
-    others.extend([("cut", shorter), ("longer", format!("{region}X"))]);
-    let in_forms = |(at, (label, other)): (usize, (&str, String))| {
-        let forms = match at {
-            0 => "every form",
-            _ if at < count => "forms of the query",
-            _ => "JSON and text",
-        };
-        [label.to_owned(), other, forms.to_owned()]
-    };
-    let others = others.into_iter().enumerate().map(in_forms).filter(|[_, other, _]| !other.is_empty());
-    (region, others.collect())
 }
 
 /// Regions with known gateways beside the default one and those of other facts: a service may forget about the protocol in one of them.

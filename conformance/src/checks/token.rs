@@ -1,11 +1,12 @@
 //! Tokens that no service may take for the account's.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::near::{Near, near};
 use super::row::{Edit, token_parameter, with};
 use crate::check::{Case, Cost, Probe, Stop};
-use crate::contract::{Clause, OperationId};
+use crate::contract::{Clause, Operation, OperationId};
 use crate::target::{Fact, Secret};
 use crate::wire::{Exchange, QuerySpelling, percent_encoded};
 
@@ -74,8 +75,9 @@ fn under(other: fn(&str) -> String) -> Edit {
 const OTHER_PARAMETER: &str = "sallyport-other";
 
 /// Percent-encoding every byte of a query (RFC 3986, 2.1) and parameters before the token do not change what the query means.
-pub(super) fn other_spellings(clause: Clause, operation: OperationId) -> Case {
-    Case::for_data("written otherwise", Cost::requests(5), (clause, operation), accepts_other_spellings)
+pub(super) fn other_spellings(operation: &Operation) -> Vec<Case> {
+    let data = (operation.token_clause, operation.id);
+    vec![Case::for_data("written otherwise", Cost::requests(5), data, accepts_other_spellings)]
 }
 
 async fn accepts_other_spellings(
@@ -100,19 +102,21 @@ async fn accepts_other_spellings(
     Ok(())
 }
 
+/// The status and the code of a response.
+pub(super) fn outline(exchange: &Exchange) -> Option<(u16, Option<Value>)> {
+    let response = exchange.result.as_ref().ok()?;
+    Some((response.status, response.at("/code").cloned()))
+}
+
 /// Whether two rejections have the same status and the same code.
 pub(super) fn rejected_alike(one: &Exchange, other: &Exchange) -> bool {
-    let outline = |exchange: &Exchange| {
-        let response = exchange.result.as_ref().ok()?;
-        Some((response.status, response.at("/code").cloned()))
-    };
     outline(one).is_some() && outline(one) == outline(other)
 }
 
 /// Shows what the rejection of a token is worth: that the token is valid. A success would be a violation in any case. List groups
 /// accepts a valid token, or rejects it in another way than an unknown one. Passes when list groups accepts no token at all, since
 /// nothing can be shown then.
-pub(in crate::checks) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
+pub(crate) async fn is_valid(probe: &Probe<'_>, token: &Secret, fact: Fact) -> Result<(), Stop> {
     let groups = |token: &str| probe.groups().query(&probe.contract().groups().api_key.name, token);
     let reason = match probe.control_once(&groups(token.expose())).await {
         Err(Stop::Inconclusive(reason)) => reason,

@@ -12,7 +12,7 @@ pub(super) static PROGRAMS: &[Program] = &[active("extract.entitlement.other-pro
     forms.map(flow("", cost, other_protocol)).collect()
 })];
 
-pub(in crate::checks) const HEADERS: [&str; 9] = [
+pub(crate) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
     "X-Real-IP",
     "X-Client-IP",
@@ -51,7 +51,7 @@ pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request
 }
 
 /// The same as a difference of a row.
-pub(in crate::checks) fn claim(header: &'static str, address: impl Into<String>) -> Edit {
+pub(crate) fn claim(header: &'static str, address: impl Into<String>) -> Edit {
     let address = address.into();
     with(move |_, request| Ok(claiming(request, header, &address)))
 }

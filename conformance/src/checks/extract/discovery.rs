@@ -30,14 +30,14 @@ const MAX_PLENTIFUL: usize = 5;
 const REPEATS: usize = 2;
 
 /// Stands for the requests below, whose responses passive checks judge as all others.
-pub(in crate::checks) static DISCOVERY: LazyLock<Check> =
+pub(crate) static DISCOVERY: LazyLock<Check> =
     LazyLock::new(|| apart(OperationId::Extract, "extract.discovery", Run::Cases(|_| Vec::new())));
 
 /// Looks for the facts that the run lacks.
 ///
 /// # Errors
 /// The rejection of a plain extraction in words, when every extraction is rejected, and cases of the run are `extracting`.
-pub(in crate::checks) async fn discover(
+pub(crate) async fn discover(
     probe: &Probe<'_>,
     lacks: impl Fn(Fact) -> bool,
     extracting: &[&Case],

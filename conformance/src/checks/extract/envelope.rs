@@ -1,4 +1,4 @@
-//! The parts of a response: the envelopes of a success and of an error, entries, `request_ip`.
+//! The parts of a response: the envelopes of a success and of an error, entries, `request_ip`, the separators of a text.
 
 use std::net::Ipv4Addr;
 
@@ -7,7 +7,9 @@ use serde_json::Value;
 use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
 use super::*;
 use crate::check::Form;
+use crate::checks::extraction::content::is_served_text;
 use crate::checks::extraction::says_error;
+use crate::contract::Clause;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -38,6 +40,20 @@ pub(super) static PROGRAMS: &[Program] = &[
         let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
         let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
         plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
+    }),
+    active("extract.return-type.forms", |scope| {
+        let codes = scope.contract.extract.lb.schema.values.iter().filter_map(|code| code.as_str());
+        let alone = codes.map(|code| {
+            let data = code.to_owned();
+            Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
+        });
+        alone.collect()
+    }),
+    passive("extract.separator.watched", |observed| {
+        // In the traffic of others, a known request id may come with another separator, which is unspecified.
+        let is_known =
+            observed.request.is_recorded && !request_ids(observed.contract, observed.request).is_empty();
+        Served::observed(observed)?.separated().filter(|_| !is_known)
     }),
 ];
 
@@ -181,6 +197,28 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(faults.into_iter().map(finding).collect())
 }
 
+/// Judges the response to a POST without a valid token, which is an error whatever the payload should be. Only responses with a JSON
+/// object are judged.
+pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(request).await?;
+    if matches!(class, ResponseClass::Throttled(_)) {
+        return Err(probe.inconclusive(THROTTLED));
+    }
+    let body = exchange.result.as_ref().ok().and_then(|response| response.json()).and_then(Value::as_object);
+    let Some(body) = body else {
+        return Err(probe.skip(&format!("the response to POST is not JSON: {}", class.description())));
+    };
+    let has_code = body.get("code").is_some_and(|code| code.is_number() || code.is_string());
+    let has_message = body.get("message").is_some_and(Value::is_string);
+    for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
+        if !is_there {
+            let expected = format!("{what} in the JSON body of an error of POST extraction");
+            probe.finding(clause, &expected, class.description(), &[&exchange]);
+        }
+    }
+    Ok(())
+}
+
 /// No call comes from the unspecified address, or from one of a group of receivers. The schema judges what is no IPv4 address.
 fn judge_source(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let actual: Ipv4Addr = observed.success()?.at("/request_ip")?.as_str()?.parse().ok()?;
@@ -261,6 +299,24 @@ async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) 
         let expected = format!("accepted, since the real address is whitelisted, {}", form.name());
         let actual = format!("rejected for {address} in {names}");
         probe.finding_beside(ExtractWhitelist, &expected, &actual, &[&exchange], &[&real]);
+    }
+    Ok(())
+}
+
+/// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
+async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
+    let extract = &probe.contract().extract;
+    let mut request = probe.extract().query(LB, &code);
+    if code == extract.custom_separator {
+        request = request.query(SB, SEPARATOR);
+    }
+    let (exchange, class) = probe.send_once(&request).await?;
+    if class != ResponseClass::Accepted {
+        Extraction::PLAIN.control(probe).await?;
+    }
+    if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
+        let expected = format!("JSON or a rejection: {LB}={code} without {RETURN_TYPE}");
+        probe.finding(ExtractReturnType, &expected, "plain text", &[&exchange]);
     }
     Ok(())
 }

@@ -2,14 +2,11 @@
 
 pub(super) mod access;
 pub(super) mod discovery;
-mod envelope;
-mod gateways;
+pub(super) mod envelope;
 mod link;
-pub(super) mod post;
 mod region;
 mod request_id;
 mod supply;
-mod text;
 
 use crate::check::{
     Case, Check, Cost, Decision, ObservedExchange, PassiveFinding, Probe, ResponseClass, Severity, Stop,
@@ -36,10 +33,8 @@ fn forms(extract: &Extract, name: &str) -> impl Iterator<Item = Extraction> {
 pub(super) static PROGRAMS: &[&[Program]] = &[
     access::PROGRAMS,
     envelope::PROGRAMS,
-    gateways::PROGRAMS,
     link::PROGRAMS,
     region::PROGRAMS,
     request_id::PROGRAMS,
     supply::PROGRAMS,
-    text::PROGRAMS,
 ];

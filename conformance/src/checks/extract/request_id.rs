@@ -37,19 +37,19 @@ async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Re
     let several = form.request(probe).query(NUM, SEVERAL);
     let request = place.carry(several, &probe.fresh_request_id());
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
-    let ((first, first_class), (second, second_class)) = (first?, second?);
-    let accepted = |exchange: &Exchange| {
+    let [(first, first_class), (second, second_class)] = [first?, second?];
+    let given = |exchange: &Exchange| {
         let response = exchange.result.as_ref().ok()?;
         Some(gateways(probe, &exchange.request, response))
     };
-    let is_accepted = [&first_class, &second_class].map(|class| *class == ResponseClass::Accepted);
-    if is_accepted == [false; 2] {
-        form.control(probe).await?;
-    }
-    // A service may reject one of the two while the other is in flight.
-    if is_accepted == [true; 2] && accepted(&first) != accepted(&second) {
-        let expected = format!("the same gateways for both calls, {}", form.name());
-        probe.finding(ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
+    match [first_class, second_class].map(|class| class == ResponseClass::Accepted) {
+        [false, false] => form.control(probe).await?,
+        // A service may reject one of the two while the other is in flight.
+        [true, true] if given(&first) != given(&second) => {
+            let expected = format!("the same gateways for both calls, {}", form.name());
+            probe.finding(ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
+        }
+        _ => {}
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
-use crate::checks::token::rejected_alike;
+use crate::checks::token::{outline, rejected_alike};
 
 pub(super) static PROGRAMS: &[Program] = &[
     passive("extract.partial.watched", judge_count),
@@ -103,14 +103,9 @@ async fn shortage(
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
     let header = retry_after(&exchange);
-    for (other, request, is_region) in
-        [("an unknown region", unknown(), true), ("an invalid `num`", invalid(), false)]
-    {
-        let seen = match header {
-            None => seen_beside(probe, &exchange, &request, is_region).await?,
-            Some(_) => None,
-        };
-        if let Some(seen) = seen {
+    let others = [("an unknown region", unknown(), true), ("an invalid `num`", invalid(), false)];
+    for (other, request, is_region) in others.into_iter().filter(|_| header.is_none()) {
+        if let Some(seen) = seen_beside(probe, &exchange, &request, is_region).await? {
             let seen = format!("an empty region {seen} {other}");
             probe.observe(Unspecified::ExtractUnknownRegion, &format!("{seen}, {}", form.name()));
             return Err(probe.skip(&seen));
@@ -167,10 +162,7 @@ async fn seen_beside(
     is_region: bool,
 ) -> Result<Option<&'static str>, Stop> {
     let (other, class) = probe.send_once(request).await?;
-    let shown = |exchange: &Exchange| {
-        exchange.result.as_ref().ok().map(|response| (response.status, response.at("/code").cloned()))
-    };
-    Ok(match (shown(empty), shown(&other)) {
+    Ok(match (outline(empty), outline(&other)) {
         _ if class == ResponseClass::Accepted => None,
         (Some((400, Some(own))), Some((503, Some(short)))) if is_region && has_retry_after(&other) => {
             (own != short).then_some("gets another code than the shortage of")

@@ -14,7 +14,7 @@ const fn spelling_name(form: &Extraction) -> &'static str {
     }
 }
 
-pub(in crate::checks) fn words(extract: &Extract, form: &Extraction) -> String {
+pub(crate) fn words(extract: &Extract, form: &Extraction) -> String {
     let words: Vec<_> = parts(extract, form).into_iter().map(|(_, words, _)| words).collect();
     format!("{}{}", words.join(", "), spelling_name(form))
 }
@@ -67,7 +67,7 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
 }
 
 /// Sends a combination. When it is rejected, reports a parameter that is rejected alone, or without which it is accepted.
-pub(in crate::checks) async fn find_cause(
+pub(crate) async fn find_cause(
     probe: &Probe<'_>,
     form: &Extraction,
     what: &str,

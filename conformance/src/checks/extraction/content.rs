@@ -4,19 +4,19 @@
 
 use serde_json::Value;
 
-use super::scarce::{judge_few, note_partial_result};
+use super::shortage::{judge_few, note_partial_result};
 use super::*;
 use crate::check::{ObservedExchange, PassiveFinding};
 use crate::contract::Contract;
 use crate::names::names;
 use crate::quantity::quantity;
-pub(in crate::checks) use crate::response::gateways::{denies, entries};
+pub(crate) use crate::response::gateways::{denies, entries};
 use crate::response::gateways::{is_endpoint, listed, separator};
 use crate::target::{Facts, GatewayPool, KnownGateway};
 
 /// An extraction and its response, which is a success.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::checks) struct Served<'a> {
+pub(crate) struct Served<'a> {
     contract: &'a Contract,
     facts: &'a Facts,
     request: &'a Request,
@@ -24,24 +24,24 @@ pub(in crate::checks) struct Served<'a> {
 }
 
 /// The key of a flag that says that a partial result is full. The contract does not say how it is spelt.
-pub(in crate::checks) const DENIED: &str = "denied";
+pub(crate) const DENIED: &str = "denied";
 
 /// A gateway of a response, and the known pools that contain it.
 type GatewayMatch<'a> = (KnownGateway, Vec<&'a GatewayPool>);
 
 impl<'a> Served<'a> {
-    pub(in crate::checks) fn new(probe: &Probe<'a>, exchange: &'a Exchange, response: &'a Response) -> Self {
+    pub(crate) fn new(probe: &Probe<'a>, exchange: &'a Exchange, response: &'a Response) -> Self {
         Self { contract: probe.contract(), facts: probe.facts(), request: &exchange.request, response }
     }
 
     /// Of a passive check, none when the exchange is not a success.
-    pub(in crate::checks) fn observed(observed: &'a ObservedExchange<'a>) -> Option<Self> {
+    pub(crate) fn observed(observed: &'a ObservedExchange<'a>) -> Option<Self> {
         let ObservedExchange { contract, facts, request, response, .. } = *observed;
         (*observed.class == ResponseClass::Accepted).then_some(Self { contract, facts, request, response })
     }
 
     /// Everything that the response must keep and does not. None of it depends on other responses.
-    pub(in crate::checks) fn judge(&self) -> Vec<PassiveFinding> {
+    pub(crate) fn judge(&self) -> Vec<PassiveFinding> {
         let count = self.count().unwrap_or_default().into_iter();
         count.chain(self.gateways().unwrap_or_default()).collect()
     }
@@ -49,7 +49,7 @@ impl<'a> Served<'a> {
     /// At most `num` entries, and if fewer, the headers that say so. `None` for an invalid `num`, for a text whose separator
     /// entries may contain, and without an entry of a region that may have none: the response to an unknown region is unspecified,
     /// and one without gateways may be handled as unknown.
-    pub(in crate::checks) fn count(&self) -> Option<Vec<PassiveFinding>> {
+    pub(crate) fn count(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
         if entries(self.response).is_none() && line_break(extract, self.request).is_none() {
             return None;
@@ -93,7 +93,7 @@ impl<'a> Served<'a> {
 
     /// The entries of a text are separated as requested, and at least as often where an entry may contain the separator itself. `None`
     /// where fewer than two entries are expected, and for a recorded separator that may be another.
-    pub(in crate::checks) fn separated(&self) -> Option<Vec<PassiveFinding>> {
+    pub(crate) fn separated(&self) -> Option<Vec<PassiveFinding>> {
         let split = self.split()?;
         // Whether a plus sign in a query is a space is open, and a recorded request no longer shows it.
         if self.request.is_recorded && split.separator.contains(' ') {
@@ -131,7 +131,7 @@ impl<'a> Served<'a> {
 
     /// The known gateways that are of another region or protocol than requested. `None` for requests that are invalid, for regions
     /// of which nothing is known, and if no gateway is known.
-    pub(in crate::checks) fn gateways(&self) -> Option<Vec<PassiveFinding>> {
+    pub(crate) fn gateways(&self) -> Option<Vec<PassiveFinding>> {
         let extract = &self.contract.extract;
         let Facts { plentiful_region, scarce_region, empty_region, known_gateways, .. } = self.facts;
         let sent = |name: &str| match self.request.query_value(name) {
@@ -177,7 +177,7 @@ impl<'a> Served<'a> {
 
 /// What is judged in an extraction that was served, beside that it is a success.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::checks) enum Judge {
+pub(crate) enum Judge {
     /// What the response shows by itself.
     Response,
     /// The same of a partial result; a full one shows nothing.
@@ -195,7 +195,7 @@ pub(in crate::checks) enum Judge {
 }
 
 names! {
-    pub(in crate::checks) Judge {
+    pub(crate) Judge {
         Response => "by itself",
         Partial => "as a partial result",
         Few => "by few gateways",
@@ -208,7 +208,7 @@ names! {
 
 impl Judge {
     /// Reports what the response does not keep. `why` describes the request.
-    pub(in crate::checks) async fn of(
+    pub(crate) async fn of(
         self,
         probe: &Probe<'_>,
         (clause, why): (Clause, &str),
@@ -249,7 +249,7 @@ impl Judge {
 }
 
 /// The known gateways of a response, with repetitions.
-pub(in crate::checks) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
+pub(crate) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<GatewayMatch<'a>> {
     let pools = &facts.known_gateways;
     let pools_of = |gateway: &KnownGateway| -> Vec<&'a GatewayPool> {
         pools.iter().filter(|pool| pool.gateways.contains(gateway)).collect()
@@ -285,12 +285,12 @@ fn names(entry: &str, gateway: &KnownGateway) -> bool {
     has_word(&gateway.host) && has_word(&gateway.port.to_string())
 }
 
-pub(in crate::checks) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
+pub(crate) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
     listed(&probe.contract().extract, request, response)
 }
 
 /// The number of entries of the response to a request, in JSON or in text.
-pub(in crate::checks) fn count(probe: &Probe<'_>, request: &Request, response: &Response) -> usize {
+pub(crate) fn count(probe: &Probe<'_>, request: &Request, response: &Response) -> usize {
     count_of(&probe.contract().extract, request, response)
 }
 
@@ -303,17 +303,16 @@ fn count_of(extract: &Extract, request: &Request, response: &Response) -> usize 
     entries(response).map_or_else(|| if is_envelope(response) { 0 } else { lines() }, |entries| entries.len())
 }
 
-pub(in crate::checks) const THROTTLED: &str =
-    "the service throttles; run it again later, or with a lower --rate";
+pub(crate) const THROTTLED: &str = "the service throttles; run it again later, or with a lower --rate";
 
 /// Whether a request was neither accepted nor rejected: there is a shortage, or the service is busy or too slow.
-pub(in crate::checks) fn is_undecided(class: &ResponseClass) -> bool {
+pub(crate) fn is_undecided(class: &ResponseClass) -> bool {
     class.decision() == Decision::Undecided || matches!(class, ResponseClass::Timeout(_))
 }
 
 /// Sends a request that stands for the same extraction as `before`, and reports a rejection or other gateways. The contract
 /// promises the same extraction and not the same text, so the order of the gateways is not compared.
-pub(in crate::checks) async fn judge_repeated(
+pub(crate) async fn judge_repeated(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -332,7 +331,7 @@ pub(in crate::checks) async fn judge_repeated(
 }
 
 /// Reports gateways, be it as text where JSON is expected.
-pub(in crate::checks) async fn rejects_even_as_text(
+pub(crate) async fn rejects_even_as_text(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -346,7 +345,7 @@ pub(in crate::checks) async fn rejects_even_as_text(
     probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
-pub(in crate::checks) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
+pub(crate) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
     response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }
 
@@ -363,12 +362,12 @@ fn is_envelope(response: &Response) -> bool {
 }
 
 /// Whether a response is a text success: rejections are JSON, or error messages in plain text.
-pub(in crate::checks) fn is_served_text(extract: &Extract, response: &Response) -> bool {
+pub(crate) fn is_served_text(extract: &Extract, response: &Response) -> bool {
     response.status == extract.operation.success.status && response.json().is_none() && !says_error(response)
 }
 
 /// Whether a response contains gateways: in JSON the entries of a success, in text anything but the envelope and error messages.
-pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
+pub(crate) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     let Ok(response) = &exchange.result else { return false };
     let success = probe.contract().extract.operation.success.status;
     let is_text = response.status == success && !is_envelope(response) && !says_error(response);
@@ -376,11 +375,11 @@ pub(in crate::checks) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) 
     entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
-pub(in crate::checks) fn retry_after(exchange: &Exchange) -> Option<String> {
+pub(crate) fn retry_after(exchange: &Exchange) -> Option<String> {
     exchange.result.as_ref().ok()?.header("Retry-After")
 }
 
-pub(in crate::checks) fn has_retry_after(exchange: &Exchange) -> bool {
+pub(crate) fn has_retry_after(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.retry_after().is_some())
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The case, which needs [`by_link`] for this form.
-pub(in crate::checks) fn share_link(form: &Extraction, case: Case) -> Case {
+pub(crate) fn share_link(form: &Extraction, case: Case) -> Case {
     let tries = u32::try_from(Transport::ALL.len()).unwrap_or(u32::MAX);
     case.sharing_in_run(control_label(form), Cost::extraction(tries, 1))
 }
@@ -12,7 +12,7 @@ fn control_label(form: &Extraction) -> String {
     format!("extract {} with the link credential", form.label())
 }
 
-pub(in crate::checks) fn request_by(
+pub(crate) fn request_by(
     probe: &Probe<'_>,
     form: &Extraction,
     transport: Transport,
@@ -21,7 +21,7 @@ pub(in crate::checks) fn request_by(
 }
 
 /// The transport in which the service accepts the credential; else what it responds in each.
-pub(in crate::checks) async fn find_transport(
+pub(crate) async fn find_transport(
     probe: &Probe<'_>,
     form: &Extraction,
 ) -> Result<Result<Transport, Vec<(Exchange, ResponseClass)>>, Stop> {
@@ -39,8 +39,8 @@ pub(in crate::checks) async fn find_transport(
 
 /// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
 /// each form.
-pub(in crate::checks) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
-    let known = &State::from_probe(probe)?.link[usize::from(form.is_text())];
+pub(crate) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
+    let known = &probe.state::<State>()?.link[usize::from(form.is_text())];
     let find_out = async { Ok::<_, Stop>(find_transport(probe, form).await?.ok()) };
     let label = control_label(form);
     let found = known.get_or_try_init(|| probe.as_control(&label, find_out)).await?;

@@ -1,11 +1,10 @@
 //! An extraction as one value: the form of its response, its separator, region, protocol, request id, and where it has the token.
 //! Every rule must hold in each form. Each form has one control request, which a run sends once.
 
-pub(in crate::checks) mod cause;
-pub(in crate::checks) mod content;
-pub(in crate::checks) mod link;
-mod scarce;
-pub(in crate::checks) mod shortage;
+pub(crate) mod cause;
+pub(crate) mod content;
+pub(crate) mod link;
+pub(crate) mod shortage;
 
 use crate::check::{
     AcceptedResponse, Case, Cost, Decision, Form, Probe, ResponseClass, Stop, accepted, undecided,
@@ -20,7 +19,7 @@ use crate::wire::{Exchange, QuerySpelling, Request, Response};
 
 /// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::checks) enum Transport {
+pub(crate) enum Transport {
     Query,
     Header,
     Bearer,
@@ -28,14 +27,14 @@ pub(in crate::checks) enum Transport {
 
 /// Where a request carries its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::checks) enum Place {
+pub(crate) enum Place {
     Query,
     Header,
 }
 
 /// The form that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::checks) enum Asked {
+pub(crate) enum Asked {
     Json,
     JsonByName,
     Text,
@@ -43,7 +42,7 @@ pub(in crate::checks) enum Asked {
 
 /// The region that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::checks) enum Region {
+pub(crate) enum Region {
     /// The plentiful region if one is known, else none.
     Usual,
     /// The default region, in the way that the usual request does not have.
@@ -57,26 +56,26 @@ pub(in crate::checks) enum Region {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::checks) struct Extraction {
-    pub(in crate::checks) form: Asked,
-    pub(in crate::checks) separator: Option<Separator>,
-    pub(in crate::checks) tokens: &'static [Transport],
-    pub(in crate::checks) region: Region,
+pub(crate) struct Extraction {
+    pub(crate) form: Asked,
+    pub(crate) separator: Option<Separator>,
+    pub(crate) tokens: &'static [Transport],
+    pub(crate) region: Region,
     /// A protocol by its name. In the forms, another than the default one.
-    pub(in crate::checks) protocol: Option<String>,
+    pub(crate) protocol: Option<String>,
     /// The places of a request id: a new one in each request, and in each place.
-    pub(in crate::checks) ids: &'static [Place],
-    pub(in crate::checks) spelling: QuerySpelling,
+    pub(crate) ids: &'static [Place],
+    pub(crate) spelling: QuerySpelling,
 }
 
-names! { pub(in crate::checks) Transport { Query => "query", Header => "header", Bearer => "bearer", } }
+names! { pub(crate) Transport { Query => "query", Header => "header", Bearer => "bearer", } }
 
-names! { pub(in crate::checks) Place { Query => "query", Header => "header", } }
+names! { pub(crate) Place { Query => "query", Header => "header", } }
 
-names! { pub(in crate::checks) Asked { Json => "JSON", JsonByName => "JSON by name", Text => "text", } }
+names! { pub(crate) Asked { Json => "JSON", JsonByName => "JSON by name", Text => "text", } }
 
 names! {
-    pub(in crate::checks) Region {
+    pub(crate) Region {
         Usual => "as usual",
         Default => "the default",
         Unnamed => "left out",
@@ -98,7 +97,7 @@ fn several<T: Copy, const N: usize>(
 
 impl Transport {
     /// The request with a token in this place, in place of any other there.
-    pub(in crate::checks) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
+    pub(crate) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
         let Extract { operation, api_key_header: header, .. } = &probe.contract().extract;
         match self {
             Self::Query => request.query(&operation.api_key.name, token),
@@ -117,7 +116,7 @@ impl Transport {
         }
     }
 
-    pub(in crate::checks) const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Query => "the query",
             Self::Header => "the header of its own",
@@ -125,13 +124,13 @@ impl Transport {
         }
     }
 
-    pub(in crate::checks) fn names(transports: &[Self]) -> String {
+    pub(crate) fn names(transports: &[Self]) -> String {
         transports.iter().map(|transport| transport.words()).collect::<Vec<_>>().join(" and ")
     }
 }
 
 impl Place {
-    pub(in crate::checks) fn carry(self, request: Request, id: &str) -> Request {
+    pub(crate) fn carry(self, request: Request, id: &str) -> Request {
         match self {
             Self::Query => request.query(REQUEST_ID, id),
             Self::Header => request.without_header(REQUEST_ID_HEADER).header(REQUEST_ID_HEADER, id),
@@ -161,17 +160,17 @@ fn region_of(extract: &Extract, request: &Request) -> String {
 }
 
 /// The same extraction, with `country` for the region in place of `regions`.
-pub(in crate::checks) fn by_country(extract: &Extract, request: Request) -> Request {
+pub(crate) fn by_country(extract: &Extract, request: Request) -> Request {
     let region = region_of(extract, &request);
     request.without_query(REGIONS).query(COUNTRY, region)
 }
 
 impl Extraction {
-    pub(in crate::checks) const PLAIN: Self = Self::new(Asked::Json, Transport::Query);
+    pub(crate) const PLAIN: Self = Self::new(Asked::Json, Transport::Query);
 
-    pub(in crate::checks) const TEXT: Self = Self::new(Asked::Text, Transport::Query);
+    pub(crate) const TEXT: Self = Self::new(Asked::Text, Transport::Query);
 
-    pub(in crate::checks) const fn by(transport: Transport) -> Self {
+    pub(crate) const fn by(transport: Transport) -> Self {
         Self::new(Asked::Json, transport)
     }
 
@@ -181,12 +180,12 @@ impl Extraction {
         Self { form, separator: None, tokens, region, protocol: None, ids: &[], spelling }
     }
 
-    pub(in crate::checks) fn sent_in(&self, transport: Transport) -> Self {
+    pub(crate) fn sent_in(&self, transport: Transport) -> Self {
         Self { tokens: transport.alone(), ..self.clone() }
     }
 
     /// Each form with the token in the query, the plain one first.
-    pub(in crate::checks) fn in_query(extract: &Extract) -> Vec<Self> {
+    pub(crate) fn in_query(extract: &Extract) -> Vec<Self> {
         let id = Self { ids: &[Place::Query], ..Self::PLAIN };
         let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
         let region = Self { region: Region::Default, ..Self::PLAIN };
@@ -205,20 +204,20 @@ impl Extraction {
     }
 
     /// Whether it is one of the combined forms, with or without the request id.
-    pub(in crate::checks) fn is_combined(&self) -> bool {
+    pub(crate) fn is_combined(&self) -> bool {
         let is_elsewhere = self.region != Region::Usual;
         (is_elsewhere && self.is_text()) || (self.has_id() && (is_elsewhere || self.protocol.is_some()))
     }
 
     /// Each form with each transport of the token, the plain one first, and the combined forms.
-    pub(in crate::checks) fn all(extract: &Extract) -> Vec<Self> {
+    pub(crate) fn all(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract);
         let by = |transport| forms.iter().map(move |form| form.sent_in(transport));
         Transport::ALL.into_iter().flat_map(by).chain(Self::combined(extract)).collect()
     }
 
     /// Changes one of its properties, in the words of rows.
-    pub(in crate::checks) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
+    pub(crate) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
         use Transport::{Bearer, Header, Query};
         const TOKENS: [&[Transport]; 7] = [
             &[Query],
@@ -251,7 +250,7 @@ impl Extraction {
     }
 
     /// The forms with this name in rows, or the one with this label.
-    pub(in crate::checks) fn named(extract: &Extract, name: &str) -> Option<Vec<Self>> {
+    pub(crate) fn named(extract: &Extract, name: &str) -> Option<Vec<Self>> {
         let all = || Self::all(extract).into_iter();
         let [text, _] = Self::combined(extract);
         let without_id = || all().filter(|form| !form.has_id()).chain([Self { ids: &[], ..text.clone() }]);
@@ -278,36 +277,36 @@ impl Extraction {
     }
 
     /// Each form as text, the one without an extra parameter first.
-    pub(in crate::checks) fn in_text(extract: &Extract) -> Vec<Self> {
+    pub(crate) fn in_text(extract: &Extract) -> Vec<Self> {
         let forms = Self::in_query(extract).into_iter().filter(|form| !form.is_text());
         let transports = [Transport::Header, Transport::Bearer].map(Self::by);
         let forms = forms.chain(transports).chain(Self::combined(extract));
         forms.map(|form| Self { form: Asked::Text, ..form }).collect()
     }
 
-    pub(in crate::checks) fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.form == Asked::Text
     }
 
-    pub(in crate::checks) const fn has_id(&self) -> bool {
+    pub(crate) const fn has_id(&self) -> bool {
         !self.ids.is_empty()
     }
 
     /// Whether it has neither request id, protocol nor region.
-    pub(in crate::checks) fn is_bare(&self) -> bool {
+    pub(crate) fn is_bare(&self) -> bool {
         !self.has_id() && self.protocol.is_none() && self.region == Region::Usual
     }
 
-    pub(in crate::checks) fn names_no_region(&self) -> bool {
+    pub(crate) fn names_no_region(&self) -> bool {
         self.region == Region::Usual
     }
 
-    pub(in crate::checks) fn transport(&self) -> Transport {
+    pub(crate) fn transport(&self) -> Transport {
         self.tokens.first().copied().unwrap_or(Transport::Query)
     }
 
     /// The clause that a service violates when it rejects this form, which is not combined, and accepts [`Extraction::PLAIN`].
-    pub(in crate::checks) fn clause(&self) -> Clause {
+    pub(crate) fn clause(&self) -> Clause {
         match self {
             _ if self.transport() != Transport::Query => ExtractTokenTransport,
             _ if self.is_text() => ExtractReturnType,
@@ -317,19 +316,19 @@ impl Extraction {
         }
     }
 
-    pub(in crate::checks) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
+    pub(crate) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
         let own = self.transport();
         Transport::ALL.into_iter().filter(move |other| *other != own)
     }
 
     /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
     /// which transports of the token work.
-    pub(in crate::checks) fn without_transport(&self) -> Self {
+    pub(crate) fn without_transport(&self) -> Self {
         if self.is_combined() { self.clone() } else { self.sent_in(Transport::Query) }
     }
 
     /// For the label of a case; unique among the forms.
-    pub(in crate::checks) fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.has_id().then_some("request-id"));
         parts.extend(self.protocol.as_deref());
@@ -345,7 +344,7 @@ impl Extraction {
         parts.join("-")
     }
 
-    pub(in crate::checks) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let form = if self.is_text() { "as text" } else { "as JSON" };
         let id = if self.has_id() { ", with a request id" } else { "" };
         let protocol = self.protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}"));
@@ -355,7 +354,7 @@ impl Extraction {
     }
 
     /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
-    pub(in crate::checks) fn without_token(&self, probe: &Probe<'_>) -> Request {
+    pub(crate) fn without_token(&self, probe: &Probe<'_>) -> Request {
         let extract = &probe.contract().extract;
         let mut request = self.region.carry(probe, probe.extract_without_token());
         if let Some(protocol) = &self.protocol {
@@ -374,12 +373,12 @@ impl Extraction {
         self.ids.iter().fold(request, with_id).spelling(self.spelling)
     }
 
-    pub(in crate::checks) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
+    pub(crate) fn with_token(&self, probe: &Probe<'_>, token: &str) -> Request {
         let carry = |request, transport: &Transport| transport.carry(probe, request, token);
         self.tokens.iter().fold(self.without_token(probe), carry)
     }
 
-    pub(in crate::checks) fn request(&self, probe: &Probe<'_>) -> Request {
+    pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
         self.with_token(probe, probe.token().expose())
     }
 
@@ -388,20 +387,20 @@ impl Extraction {
     /// # Errors
     /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
     /// the plain form it is inconclusive.
-    pub(in crate::checks) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
+    pub(crate) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
         let request = self.request(probe);
         let request = if self.is_text() { request.query(NUM, SEPARATED) } else { request };
         self.control_with(probe, "", request).await
     }
 
     /// Like [`Extraction::control`], for a control request of this form with a change that `label` names. Errors are the same.
-    pub(in crate::checks) async fn control_with(
+    pub(crate) async fn control_with(
         &self,
         probe: &Probe<'_>,
         label: &str,
         request: Request,
     ) -> Result<(), Stop> {
-        let mut accepted = State::from_probe(probe)?.controls.0.lock().await;
+        let mut accepted = probe.state::<State>()?.controls.0.lock().await;
         let label = self.control_label(label);
         if let Some(known) = accepted.get(&label) {
             probe.show_control(known.clone());
@@ -422,7 +421,7 @@ impl Extraction {
     }
 
     /// Sends another control request of this form than [`Extraction::control`] does. Errors are the same.
-    pub(in crate::checks) async fn accepted(
+    pub(crate) async fn accepted(
         &self,
         probe: &Probe<'_>,
         request: &Request,
@@ -436,12 +435,12 @@ impl Extraction {
     }
 
     /// The case, which needs [`Extraction::control`].
-    pub(in crate::checks) fn share(&self, case: Case) -> Case {
+    pub(crate) fn share(&self, case: Case) -> Case {
         self.share_with(case, "", if self.is_text() { SEPARATED } else { 1 })
     }
 
     /// The case, which needs [`Extraction::control_with`] for some gateways.
-    pub(in crate::checks) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
+    pub(crate) fn share_with(&self, case: Case, label: &str, gateways: u32) -> Case {
         case.sharing_in_run(self.control_label(label), Cost::extraction(1, gateways))
     }
 }
@@ -451,7 +450,7 @@ const SEPARATED: u32 = 2;
 
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
 /// rejection; `extract.error-envelope.watched` reports that it has no envelope.
-pub(in crate::checks) async fn rejects(
+pub(crate) async fn rejects(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -492,7 +491,7 @@ fn doubtful_regions<'a>(probe: &Probe<'_>, request: &'a Request) -> Vec<&'a str>
 
 /// Whether a text response is an error message. The form of an entry is unspecified, but each entry has a port, so a text
 /// without a digit has none. A text with digits is an error if its first word says so.
-pub(in crate::checks) fn says_error(response: &Response) -> bool {
+pub(crate) fn says_error(response: &Response) -> bool {
     const WORDS: [&str; 8] =
         ["err", "error", "fail", "failed", "failure", "invalid", "unauthorized", "forbidden"];
     let text = response.text();
@@ -504,7 +503,7 @@ pub(in crate::checks) fn says_error(response: &Response) -> bool {
 }
 
 /// The forms in which a region can be named, with the token in the query.
-pub(in crate::checks) fn named_region(extract: &Extract) -> Vec<Extraction> {
+pub(crate) fn named_region(extract: &Extract) -> Vec<Extraction> {
     let forms = Extraction::in_query(extract).into_iter();
     forms.filter(Extraction::names_no_region).collect()
 }

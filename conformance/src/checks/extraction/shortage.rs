@@ -1,8 +1,9 @@
-//! Extractions from the region without gateways, and what their responses show.
+//! Extractions from the region without gateways, and from one with fewer than one call may ask for.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::content::{gives_gateways, has_retry_after};
+use super::content::{count, denies, gateways, gives_gateways, has_retry_after};
 use super::*;
 use crate::checks::token::rejected_alike;
 
@@ -11,10 +12,7 @@ const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region. One that names its region by the alias alone gets it there.
-pub(in crate::checks) async fn send(
-    probe: &Probe<'_>,
-    request: &Request,
-) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
     let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
@@ -22,7 +20,7 @@ pub(in crate::checks) async fn send(
 }
 
 /// Sends an extraction that may be answered as one from the empty region is.
-pub(in crate::checks) async fn send_until_served(
+pub(crate) async fn send_until_served(
     probe: &Probe<'_>,
     request: &Request,
 ) -> Result<(Exchange, ResponseClass), Stop> {
@@ -41,25 +39,21 @@ pub(in crate::checks) async fn send_until_served(
 ///
 /// # Errors
 /// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
-pub(in crate::checks) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
+pub(crate) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
-    let known = &State::from_probe(probe)?.is_short;
+    let known = &probe.state::<State>()?.is_short;
     let find_out = async {
         let (plain, _) = send(probe, &Extraction::PLAIN.request(probe)).await?;
         Ok::<_, Stop>(is_told(&plain))
     };
-    match known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
-        true => Ok(()),
-        false => Err(no_shortage(probe)),
+    if *known.get_or_try_init(|| probe.as_control(CONTROL, find_out)).await? {
+        return Ok(());
     }
-}
-
-fn no_shortage(probe: &Probe<'_>) -> Stop {
     let variable = Fact::EmptyRegion.variable();
-    probe.skip(&format!(
+    Err(probe.skip(&format!(
         "an extraction from the region without gateways gets no Retry-After, or gets it with HTTP 429, which may be throttling; \
          if the region has gateways, correct {variable}"
-    ))
+    )))
 }
 
 /// Throttling has `Retry-After` too, and 503 may be throttling or a shortage, so only 429 counts.
@@ -89,7 +83,7 @@ pub(super) async fn explains(probe: &Probe<'_>, regions: &[&str], exchange: &Exc
 /// Whether a valid extraction from a region gets a shortage, too, and not because the service is busy: a plain one just after it is
 /// served. Found out once in a run.
 async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
-    let mut known = State::from_probe(probe)?.short_regions.lock().await;
+    let mut known = probe.state::<State>()?.short_regions.lock().await;
     if let Some(is_short) = known.get(region) {
         return Ok(*is_short);
     }
@@ -109,11 +103,7 @@ async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
 ///
 /// # Errors
 /// Inconclusive when the service is busy or broken.
-pub(in crate::checks) fn is_short(
-    probe: &Probe<'_>,
-    exchange: &Exchange,
-    class: &ResponseClass,
-) -> Result<bool, Stop> {
+pub(crate) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
     }
@@ -127,10 +117,10 @@ pub(in crate::checks) fn is_short(
 }
 
 /// The label of its request as a shared control.
-pub(in crate::checks) const CONTROL: &str = "extract without gateways";
+pub(crate) const CONTROL: &str = "extract without gateways";
 
 /// A valid extraction must get the same response as that of a simpler form: the shortage with `Retry-After`, and no gateways.
-pub(in crate::checks) async fn must_be_short(
+pub(crate) async fn must_be_short(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
@@ -181,5 +171,63 @@ pub(in crate::checks) async fn must_be_short(
         }
         _ => return Err(undecided(&class)),
     }
+    Ok(())
+}
+
+/// Records how the target flags a partial result.
+///
+/// # Errors
+/// Skip when the response has as many entries as were asked for.
+pub(super) fn note_partial_result(
+    probe: &Probe<'_>,
+    AcceptedResponse { exchange, response }: &AcceptedResponse,
+) -> Result<(), Stop> {
+    let num = exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
+    if count(probe, &exchange.request, response) >= num {
+        let variable = Fact::ScarceRegion.variable();
+        return Err(probe.skip(&format!(
+            "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
+        )));
+    }
+    let flag = response.header(&probe.contract().extract.partial_flag);
+    if let Some(flag) = flag.filter(|flag| !denies(flag)) {
+        let seen = format!("a partial result is flagged as {flag}");
+        probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
+    }
+    Ok(())
+}
+
+/// A scarce region has fewer different gateways than the maximum `num`, under either name.
+pub(super) async fn judge_few(
+    probe: &Probe<'_>,
+    clause: Clause,
+    why: &str,
+    AcceptedResponse { exchange, response }: &AcceptedResponse,
+) -> Result<(), Stop> {
+    let is_discovered = probe.has_discovered(Fact::ScarceRegion);
+    if is_discovered && exchange.request.query_value(PROTOCOL).is_some() {
+        return Err(probe.skip("the region that the run found has few gateways of the default protocol, and may have more of others"));
+    }
+    let max = usize::try_from(*probe.contract().extract.num_range.end()).unwrap_or(usize::MAX);
+    let named = [REGIONS, COUNTRY].into_iter().find_map(|name| exchange.request.query_value(name));
+    let region = named.unwrap_or_default();
+    let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
+    if different.len() < max {
+        return Ok(());
+    }
+    // The region may have more gateways by now. Under its alias, it has as few as under its name.
+    if is_discovered || clause == ExtractCountryAlias {
+        let (plain, _) = probe.send_once(&probe.extract().query(REGIONS, region).query(NUM, max)).await?;
+        if plain.result.as_ref().is_ok_and(|response| count(probe, &plain.request, response) >= max) {
+            return Err(probe.skip("the region has many gateways by now"));
+        }
+    }
+    let origin = match is_discovered {
+        true => "as the run found".to_owned(),
+        false => format!("as supplied by {}", Fact::ScarceRegion.variable()),
+    };
+    let expected = format!("fewer than {max} different gateways of {region}, {why}, {origin}");
+    let actual = format!("{} different gateways", different.len());
+    probe.finding(clause, &expected, &actual, &[exchange]);
     Ok(())
 }

@@ -16,47 +16,19 @@ pub(crate) struct Instance {
     /// Whether its times are exact. Services may keep finer times than nanoseconds.
     pub(crate) is_exact: bool,
     pub(crate) max_batch: Option<i64>,
-    /// Every field of the document, unchanged. Further fields may change at any time.
-    shown: SharedItem,
-    /// Number of fractional digits of its times in the response.
-    pub(crate) digits: usize,
-}
-
-/// A reference to an item of a shared response: copying hundreds of items would cost more than all else in a check.
-#[derive(Debug, Clone)]
-struct SharedItem {
+    /// The response that shows it, and its place there: copying hundreds of items would cost more than all else in a check.
     body: Arc<Value>,
     index: usize,
+    /// The fields of the document. Further ones may change at any time.
     fields: Arc<[String]>,
-}
-
-impl SharedItem {
-    fn item(&self) -> Option<&Value> {
-        items(&self.body)?.get(self.index)
-    }
-
-    /// The fields that differ in meaning.
-    fn differing<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
-        let (own, others) = (self.item(), other.item());
-        let differs =
-            move |field: &&str| match [own, others].map(|item| item.and_then(|item| item.get(*field))) {
-                [Some(own), Some(other)] => !same(own, other),
-                [own, other] => own != other,
-            };
-        self.fields.iter().map(String::as_str).filter(differs)
-    }
-}
-
-impl PartialEq for SharedItem {
-    fn eq(&self, other: &Self) -> bool {
-        self.differing(other).next().is_none()
-    }
+    /// Number of fractional digits of its times in the response.
+    pub(crate) digits: usize,
 }
 
 /// Instances are equal when every field has the same meaning: a service may spell an address or a time in several ways.
 impl PartialEq for Instance {
     fn eq(&self, other: &Self) -> bool {
-        self.shown == other.shown
+        self.differing(other).next().is_none()
     }
 }
 
@@ -68,18 +40,26 @@ impl Instance {
     ) -> Option<impl ExactSizeIterator<Item = Option<Self>> + use<'a>> {
         let body = response.json.as_ref()?;
         let items = items(body)?;
-        let shown =
-            |index| SharedItem { body: Arc::clone(body), index, fields: Arc::clone(&search.instance_fields) };
-        Some(items.iter().enumerate().map(move |(index, item)| Self::read(search, item, shown(index))))
+        Some(items.iter().enumerate().map(move |(index, item)| Self::read(search, item, (body, index))))
+    }
+
+    fn item(&self) -> Option<&Value> {
+        items(&self.body)?.get(self.index)
     }
 
     pub(crate) fn field(&self, name: &str) -> Option<&Value> {
-        self.shown.item()?.get(name)
+        self.item()?.get(name)
     }
 
     /// The fields that differ in meaning from those of another reading.
     pub(crate) fn differing<'a>(&'a self, other: &Self) -> impl Iterator<Item = &'a str> {
-        self.shown.differing(&other.shown)
+        let (own, others) = (self.item(), other.item());
+        let differs =
+            move |field: &&str| match [own, others].map(|item| item.and_then(|item| item.get(*field))) {
+                [Some(own), Some(other)] => !same(own, other),
+                [own, other] => own != other,
+            };
+        self.fields.iter().map(String::as_str).filter(differs)
     }
 
     /// The field that a filter is compared with; null where instances do not show it.
@@ -88,7 +68,7 @@ impl Instance {
     }
 
     /// None when the item lacks a field or has one of another type.
-    fn read(search: &Search, item: &Value, shown: SharedItem) -> Option<Self> {
+    fn read(search: &Search, item: &Value, (body, index): (&Arc<Value>, usize)) -> Option<Self> {
         // The schema check reports a number in a string; the comparisons still read it.
         let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
         let values: Vec<FieldValue> =
@@ -104,7 +84,9 @@ impl Instance {
             values,
             is_exact: times.iter().all(|time| nanosecond(time).is_some_and(|(_, is_exact)| is_exact)),
             max_batch: item.get("capabilities")?.get("maxBatchSize").and_then(Value::as_i64),
-            shown,
+            body: Arc::clone(body),
+            index,
+            fields: Arc::clone(&search.instance_fields),
             digits: times.iter().map(|time| digits(time)).max().unwrap_or(0),
         })
     }

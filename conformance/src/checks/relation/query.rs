@@ -47,19 +47,6 @@ impl Query {
         self
     }
 
-    pub(crate) fn on_page(self, page: i64, size: i64) -> Self {
-        Self { page: Some(page), size: Some(size), ..self }
-    }
-
-    pub(crate) fn citing(self, clause: Clause) -> Self {
-        Self { cites: Some(clause), ..self }
-    }
-
-    pub(crate) fn without(mut self, kind: FilterKind) -> Self {
-        self.filters.retain(|filter| filter.kind != kind);
-        self
-    }
-
     /// What the body of a request asks for, as far as the contract defines it.
     pub(crate) fn read(search: &Search, sent: &Map<String, Value>) -> Self {
         let items = sent.get(&search.ips.name).and_then(Value::as_array).into_iter().flatten();

@@ -71,7 +71,7 @@ impl<'a, 'p> Reader<'a, 'p> {
 
     async fn page(&mut self, query: &Query, number: i64, size: i64) -> Read<Page> {
         self.count(1);
-        let request = query.clone().on_page(number, size).request(self.probe);
+        let request = Query { page: Some(number), size: Some(size), ..query.clone() }.request(self.probe);
         let read = page(self.probe, &request, number, size).await;
         if self.explores { unless_undecided(read) } else { read.map(Some) }
     }
@@ -183,7 +183,8 @@ impl Relation {
             }
             Self::Partition => {
                 let kind = kinds().find(|kind| !kind.listed().is_empty())?;
-                let all = query.clone().without(kind);
+                let mut all = query.clone();
+                all.filters.retain(|filter| filter.kind != kind);
                 let clause = if all.filters.is_empty() { kind.clause } else { SearchIntersection };
                 let parts = kind.listed().into_iter().map(|filter| all.clone().filtered([filter])).collect();
                 (all, parts, clause, "what is found under each status")

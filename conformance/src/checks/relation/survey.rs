@@ -35,10 +35,10 @@ pub(crate) struct Surveys {
 /// # Errors
 /// Skip when none of the searched addresses has an instance.
 pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
-    let surveys = &State::from_probe(probe)?.surveys;
-    let generation = surveys.current();
+    let Surveys { generations, current } = &probe.state::<State>()?.surveys;
+    let generation = current.load(Ordering::Relaxed);
     let read = || probe.as_control(Survey::CONTROL, Survey::read(probe, generation));
-    let survey = surveys.generation(generation).get_or_try_init(read).await?;
+    let survey = generations[generation].get_or_try_init(read).await?;
     if survey.instances.is_empty() {
         return Err(lacks_addresses(
             probe,
@@ -47,26 +47,6 @@ pub(crate) async fn survey<'a>(probe: &Probe<'a>) -> Result<&'a Survey, Stop> {
         ));
     }
     Ok(survey)
-}
-
-impl Surveys {
-    /// The generation that checks use now.
-    pub(crate) fn current(&self) -> usize {
-        self.current.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn generation(&self, generation: usize) -> &OnceCell<Survey> {
-        let last = self.generations.len() - 1;
-        &self.generations[generation.min(last)]
-    }
-
-    /// Drops a generation, once for all checks that found it stale. The last one stays.
-    pub(crate) fn drop_generation(&self, generation: usize) {
-        let next = generation + 1;
-        if next < self.generations.len() {
-            self.current.fetch_max(next, Ordering::Relaxed);
-        }
-    }
 }
 
 impl Survey {
@@ -174,7 +154,9 @@ impl Survey {
             return Ok(Some(again.exchanges));
         }
         if let Some(generation) = self.generation {
-            State::from_probe(probe)?.surveys.drop_generation(generation);
+            // Once for all checks that found it stale. The last one stays.
+            let Surveys { generations, current } = &probe.state::<State>()?.surveys;
+            current.fetch_max((generation + 1).min(generations.len() - 1), Ordering::Relaxed);
             probe.mark_stale();
         }
         Ok(None)
@@ -185,9 +167,7 @@ impl Survey {
     }
 
     pub(crate) fn count(&self, filters: &[Filter]) -> usize {
-        let passes =
-            |instance: &&Instance| filters.iter().all(|filter| filter.admits(instance, &self.orders));
-        self.instances.values().filter(passes).count()
+        self.admitted(filters).len()
     }
 
     pub(crate) fn ids_where(&self, test: impl Fn(&Instance) -> bool) -> BTreeSet<i64> {
@@ -219,13 +199,6 @@ impl Survey {
         })
     }
 
-    /// The filter with every value of its field that it can have, ascending.
-    pub(crate) fn ascending(&self, kind: FilterKind) -> Vec<Filter> {
-        let filters: BTreeSet<_> =
-            self.instances.values().filter_map(|instance| kind.shown(instance)).collect();
-        filters.into_iter().collect()
-    }
-
     /// A filter for each value of a field, most frequent first.
     pub(crate) fn filters(&self, kind: FilterKind) -> Vec<Filter> {
         let mut filters = self.values(|instance| kind.shown(instance));
@@ -248,7 +221,8 @@ impl Survey {
     /// Filters of one kind that some instance passes. A bound excludes some instances.
     pub(crate) fn candidates(&self, kind: FilterKind) -> Vec<Filter> {
         let sixths = |parts: [usize; 3]| {
-            let values = self.ascending(kind);
+            let values = self.instances.values().filter_map(|instance| kind.shown(instance));
+            let values: Vec<_> = values.collect::<BTreeSet<_>>().into_iter().collect();
             parts.into_iter().filter_map(|part| values.get(values.len() * part / 6).cloned()).collect()
         };
         let mut filters: Vec<_> = match kind.matching {
@@ -262,12 +236,6 @@ impl Survey {
         };
         filters.truncate(Self::MAX_CANDIDATES);
         filters
-    }
-
-    /// The numbers of the pages of this size that contain all instances.
-    pub(crate) fn pages(&self, search: &Search, size: i64) -> impl Iterator<Item = i64> + use<> {
-        let size = usize::try_from(size).unwrap_or(1).max(1);
-        (*search.pages.start()..).take(self.instances.len().div_ceil(size))
     }
 
     /// The precision of the service's times: a second, or what their fractional digits show.

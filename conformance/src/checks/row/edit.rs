@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 
 use super::text::body;
 use crate::check::{Probe, Stop};
-use crate::checks::extraction::{Place, Transport, by_country};
+use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
 use crate::checks::search::addresses::{OWN, items, unused};
 use crate::checks::token::{WrongToken, is_valid};
-use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS, REQUEST_ID_HEADER};
+use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS};
 use crate::contract::{Contract, Input, OperationId};
 use crate::response::operation_of;
 use crate::target::{Fact, Facts, RejectionReason, Secret};
@@ -19,7 +19,7 @@ use crate::wire::Request;
 
 /// A difference from a valid request.
 #[derive(Clone)]
-pub(in crate::checks) enum Edit {
+pub(crate) enum Edit {
     /// A query parameter, or a member of the body of a search.
     Set(&'static str, Value),
     Drop(&'static str),
@@ -34,12 +34,6 @@ pub(in crate::checks) enum Edit {
     NoToken,
     /// A request id. Those of one number are the same in a case, and new ones in each case.
     Id(Place, usize),
-    NoHeaderId,
-    /// The region by its alias.
-    ByCountry,
-    Header(&'static str, String),
-    /// A member of the body whose value is this text, such as a number that `serde_json` can't represent.
-    Raw(&'static str, String),
     /// The media type and the text of the body, in the notation of rows as text, and how often it is repeated.
     Body(&'static str, &'static str, usize),
     /// One more item of `ips` behind this part of them, a fraction.
@@ -51,7 +45,7 @@ pub(in crate::checks) enum Edit {
 type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync;
 
 #[derive(Debug, Clone)]
-pub(in crate::checks) enum Value {
+pub(crate) enum Value {
     Json(Json),
     /// Its distance from the smallest one that the document allows.
     Min(i64),
@@ -72,7 +66,7 @@ pub(in crate::checks) enum Value {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(in crate::checks) enum Credential {
+pub(crate) enum Credential {
     Own,
     Wrong(WrongToken),
     /// One that the tester supplied.
@@ -83,19 +77,10 @@ pub(in crate::checks) enum Credential {
 
 /// The request ids of a case.
 #[derive(Debug, Default)]
-pub(in crate::checks) struct Ids([OnceLock<String>; 16]);
-
-pub(in crate::checks) fn set(part: &'static str, value: impl Into<Value>) -> Edit {
-    Edit::Set(part, value.into())
-}
-
-/// A member of the body of a search.
-pub(in crate::checks) fn field(part: &'static str, value: impl Into<Json>) -> Edit {
-    Edit::Set(part, Value::Json(value.into()))
-}
+pub(crate) struct Ids([OnceLock<String>; 16]);
 
 /// A change that no other edit says.
-pub(in crate::checks) fn with(
+pub(crate) fn with(
     change: impl Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sync + 'static,
 ) -> Edit {
     Edit::With(Arc::new(change))
@@ -116,16 +101,21 @@ impl Ids {
 }
 
 /// The query parameter with the token of the operation that a request is for.
-pub(in crate::checks) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
+pub(crate) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> &'a str {
     let operation = operation_of(contract, request).unwrap_or(OperationId::Extract);
     &contract.operation(operation).api_key.name
 }
 
 impl Edit {
-    /// The request with a difference that depends on contract and facts alone.
-    pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
+    /// The request with the difference. An error is the request as it was, where the difference depends on more than contract and facts.
+    pub(super) fn change(
+        &self,
+        contract: &Contract,
+        facts: &Facts,
+        request: Request,
+    ) -> Result<Request, Request> {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
-        match self {
+        Ok(match self {
             Self::Set(part, value) if is_search => match value.json(contract, facts, part) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
@@ -146,22 +136,19 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            _ => request,
-        }
-    }
-
-    /// Whether the difference depends on more than that.
-    pub(super) fn needs_probe(&self) -> bool {
-        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
+            _ => return Err(request),
+        })
     }
 
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
         let contract = probe.contract();
+        let request = match self.change(contract, probe.facts(), request) {
+            Ok(changed) => return Ok(changed),
+            Err(request) => request,
+        };
         let key = token_parameter(contract, &request);
         Ok(match self {
-            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => {
-                self.change(contract, probe.facts(), request)
-            }
+            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => request,
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -182,10 +169,6 @@ impl Edit {
                 request.without_header(&contract.extract.api_key_header)
             }
             Self::Id(place, number) => place.carry(request, ids.id(probe, *number)),
-            Self::NoHeaderId => request.without_header(REQUEST_ID_HEADER),
-            Self::ByCountry => by_country(&contract.extract, request),
-            Self::Header(name, value) => request.header(name, value),
-            Self::Raw(part, text) => raw_field(&request, part, text),
             Self::With(change) => change(probe, request)?,
         })
     }
@@ -196,7 +179,7 @@ impl Credential {
     ///
     /// # Errors
     /// Skip the case without one of that kind.
-    pub(in crate::checks) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
+    pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         match self {
             Self::Wrong(wrong) => wrong.text(probe),
             _ => Ok(self.secret(probe)?.expose().to_owned()),
@@ -224,7 +207,7 @@ impl Credential {
         }
     }
 
-    pub(in crate::checks) const fn fact(self) -> Option<Fact> {
+    pub(crate) const fn fact(self) -> Option<Fact> {
         match self {
             Self::Own | Self::Wrong(_) => None,
             Self::Supplied(fact) => Some(fact),
@@ -257,7 +240,7 @@ pub(super) fn range(contract: &Contract, part: &str) -> RangeInclusive<i64> {
 }
 
 /// A text of this many bytes: one character repeated, and hyphens for the rest.
-pub(in crate::checks) fn of_bytes(character: char, bytes: usize) -> String {
+pub(crate) fn of_bytes(character: char, bytes: usize) -> String {
     let mut text = character.to_string().repeat(bytes / character.len_utf8());
     text.push_str(&"-".repeat(bytes % character.len_utf8()));
     text
@@ -301,7 +284,7 @@ impl Value {
         }
     }
 
-    pub(in crate::checks) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
+    pub(crate) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
         match self.json(contract, facts, part) {
             Json::String(text) => text,
             other => other.to_string(),
@@ -310,11 +293,3 @@ impl Value {
 }
 
 pub(super) const JSON: &str = "application/json";
-
-fn raw_field(request: &Request, name: &str, value: &str) -> Request {
-    let bytes = request.clone().without_field(name).body_bytes().unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let members = text.strip_suffix('}').unwrap_or(&text);
-    let separator = if members.ends_with('{') { "" } else { "," };
-    request.clone().body(JSON, format!("{members}{separator}{}:{value}}}", Json::from(name)))
-}

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extract::post::judge_error;
+use crate::checks::extract::envelope::judge_post;
 use crate::checks::extraction::cause::{self, find_cause};
 use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
 use crate::checks::extraction::{Extraction, rejects};
-use crate::contract::{Clause, OperationId, Unspecified};
+use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
 impl Row {
     pub(super) fn case(self, clause: Clause) -> Case {
-        let label = match &self.base {
-            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
-                joined(&form.label(), &self.label)
-            }
-            _ => self.label.clone(),
-        };
+        let form = self.base.form().filter(|_| !self.has_whole_label);
+        let label = form.map_or_else(|| self.label.clone(), |form| joined(&form.label(), &self.label));
         let requests = u32::try_from(self.requests.len() + self.then.len()).unwrap_or(u32::MAX);
         let cost = self.cost.unwrap_or(match self.must {
-            Must::Serve { gateways, .. } if self.base.extracts() => Cost::extraction(requests, gateways),
+            Must::Serve { gateways, .. } if self.base.form().is_some() => {
+                Cost::extraction(requests, gateways)
+            }
             // A service that violates the contract may return gateways to a POST.
-            Must::RespondSomehow(_) | Must::BeError if self.base.extracts() => Cost::extraction(requests, 1),
+            Must::RespondSomehow(_) | Must::BeError if self.base.form().is_some() => {
+                Cost::extraction(requests, 1)
+            }
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
@@ -83,9 +83,8 @@ impl Row {
     async fn control(&self, probe: &Probe<'_>, valid: &Request) -> Result<(), Stop> {
         let Valid { name, edits, is_doubtful, .. } = &self.valid;
         let result = match &self.base {
-            Base::Static(_) => probe.control_once(valid).await,
             Base::Link(_) if name.is_empty() => Ok(()),
-            Base::Link(_) => probe.control_once(valid).await,
+            Base::Static(_) | Base::Link(_) => probe.control_once(valid).await,
             Base::Extract(_) => {
                 let form = self.control_form();
                 if name.is_empty() {
@@ -99,7 +98,7 @@ impl Row {
             Err(Stop::Inconclusive(_) | Stop::Skip(_)) if *is_doubtful => {}
             other => return other,
         }
-        if self.base.extracts() && probe.is_accepted(valid).await?.1 {
+        if self.base.form().is_some() && probe.is_accepted(valid).await?.1 {
             return Ok(());
         }
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
@@ -107,18 +106,14 @@ impl Row {
 
     /// What is special about a request, in words.
     fn words(&self, why: &str) -> String {
-        match &self.base {
-            Base::Extract(form) | Base::Link(form) if !self.has_whole_label => {
-                format!("{why}{}{}", if why.is_empty() { "" } else { ", " }, form.name())
-            }
-            _ => why.to_owned(),
+        match self.base.form().filter(|_| !self.has_whole_label) {
+            Some(form) => format!("{why}{}{}", if why.is_empty() { "" } else { ", " }, form.name()),
+            None => why.to_owned(),
         }
     }
 }
 
 impl Base {
-    pub(in crate::checks) const SEARCH: Self = Self::Static(OperationId::Search);
-
     fn label(&self) -> String {
         match self {
             Self::Static(operation) => operation.to_string(),
@@ -126,8 +121,12 @@ impl Base {
         }
     }
 
-    pub(in crate::checks) const fn extracts(&self) -> bool {
-        matches!(self, Self::Extract(_) | Self::Link(_))
+    /// That of an extraction.
+    pub(super) const fn form(&self) -> Option<&Extraction> {
+        match self {
+            Self::Static(_) => None,
+            Self::Extract(form) | Self::Link(form) => Some(form),
+        }
     }
 
     async fn request(&self, probe: &Probe<'_>) -> Result<Request, Stop> {
@@ -139,7 +138,7 @@ impl Base {
     }
 }
 
-pub(in crate::checks) fn joined(form: &str, label: &str) -> String {
+pub(crate) fn joined(form: &str, label: &str) -> String {
     if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
 }
 
@@ -148,11 +147,7 @@ fn apply(probe: &Probe<'_>, ids: &Ids, request: Request, edits: &[Edit]) -> Resu
 }
 
 /// The request with these differences.
-pub(in crate::checks) fn edited(
-    probe: &Probe<'_>,
-    request: Request,
-    edits: &[Edit],
-) -> Result<Request, Stop> {
+pub(crate) fn edited(probe: &Probe<'_>, request: Request, edits: &[Edit]) -> Result<Request, Stop> {
     apply(probe, &Ids::default(), request, edits)
 }
 
@@ -173,7 +168,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
         let words = row.words(why);
         match &row.must {
             Must::BeAlike => {}
-            Must::BeError => judge_error(probe, clause, &request).await?,
+            Must::BeError => judge_post(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {

@@ -12,7 +12,7 @@ use crate::contract::{Clause, OperationId, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
 
-pub(super) use edit::{Credential, Edit, field, token_parameter, with};
+pub(super) use edit::{Credential, Edit, token_parameter, with};
 pub(super) use engine::{edited, joined};
 pub(crate) use text::changed;
 pub(super) use text::{edits, fact, read};
@@ -91,7 +91,7 @@ pub(super) enum Unless {
 }
 
 names! {
-    pub(in crate::checks) Unless {
+    pub(crate) Unless {
         Finding => "a finding",
         Cause => "its cause",
         Control => "no control",
@@ -135,20 +135,6 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
     Row { must, ..reject(label, why, edits) }
 }
 
-/// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
-/// combined.
-fn in_turns(forms: &[Extraction], count: usize, rows: impl IntoIterator<Item = Row>) -> Vec<Row> {
-    let (combined, single): (Vec<_>, Vec<_>) =
-        forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
-    let in_some = |(turn, row): (usize, Row)| {
-        let others = [&combined, &single];
-        let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
-        let chosen = forms.first().into_iter().chain(others);
-        chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
-    };
-    rows.into_iter().enumerate().flat_map(in_some).collect()
-}
-
 /// A case of a form that is judged by a function of its own.
 pub(super) fn flow(
     label: &'static str,
@@ -173,47 +159,12 @@ impl Row {
         self.of(base)
     }
 
-    /// The row under this label alone, and with nothing of its form in its words.
-    pub(super) fn labelled(self, label: impl Into<String>) -> Self {
-        Self { label: label.into(), has_whole_label: true, ..self }
-    }
-
     pub(super) fn citing(self, clause: Clause) -> Self {
         Self { clause: Some(clause), ..self }
     }
 
-    /// The row as a change of another valid request, whose control is shared under this name.
-    pub(super) fn changing(self, name: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Self {
-        Self { valid: Valid { name: name.into(), edits: edits.into(), ..Valid::default() }, ..self }
-    }
-
-    /// The row as a change of a valid request that a service may reject for a reason of its own; then nothing is judged.
-    pub(super) fn doubtful(mut self) -> Self {
-        self.valid.is_doubtful = true;
-        self
-    }
-
-    /// The row with these requests alone, each with its description.
-    pub(super) fn sending(mut self, requests: impl IntoIterator<Item = (String, Vec<Edit>)>) -> Self {
-        self.requests = requests.into_iter().collect();
-        self
-    }
-
-    /// The first request in a case of its own, which a small budget covers, and the others in another.
-    pub(super) fn with_first_alone(mut self) -> Vec<Self> {
-        if self.requests.len() < 2 {
-            return vec![self];
-        }
-        let requests = self.requests.split_off(1);
-        let further = Self { requests, label: format!("{}, further", self.label), ..self.clone() };
-        vec![self, further]
-    }
-
     fn form(&self) -> Extraction {
-        match &self.base {
-            Base::Extract(form) | Base::Link(form) => form.clone(),
-            Base::Static(_) => Extraction::PLAIN,
-        }
+        self.base.form().cloned().unwrap_or(Extraction::PLAIN)
     }
 
     /// The credential in place of the token.

@@ -5,21 +5,21 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, set, with};
-use super::{Base, Judge, Must, Row, SEPARATOR, Then, Unless, Valid, in_turns, reject};
-use crate::check::{Cost, Probe, Stop};
+use super::edit::{Credential, Edit, JSON, Value, range, with};
+use super::{Base, Judge, Must, Row, Then, Unless, Valid, reject};
+use crate::check::{Cost, Stop};
 use crate::checks::extract::access::claim;
-use crate::checks::extraction::{Extraction, Place, Transport};
+use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
-use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, RETURN_TYPE, SB};
+use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
 use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
 /// The rows of the lines below a rule; none when one of them can't be read. Those of a rule of all operations say which one they are of,
 /// or are extractions.
-pub(in crate::checks) fn read(
+pub(crate) fn read(
     operation: impl Into<Option<OperationId>>,
     lines: impl Iterator<Item = &'static str>,
     contract: &Contract,
@@ -74,11 +74,22 @@ impl Forms {
 }
 
 impl Reader<'_> {
+    /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
+    /// combined.
     fn in_turns(&self, (count, list): (usize, &str), rows: Vec<Row>) -> Option<Vec<Row>> {
         if rows.is_empty() {
             return Some(rows);
         }
-        Some(in_turns(&Extraction::named(&self.contract.extract, list)?, count, rows))
+        let forms = Extraction::named(&self.contract.extract, list)?;
+        let (combined, single): (Vec<_>, Vec<_>) =
+            forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
+        let in_some = |(turn, row): (usize, Row)| {
+            let others = [&combined, &single];
+            let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
+            let chosen = forms.first().into_iter().chain(others);
+            chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
+        };
+        Some(rows.into_iter().enumerate().flat_map(in_some).collect())
     }
 
     fn forms(&self, words: &'static str) -> Option<Forms> {
@@ -96,6 +107,14 @@ impl Reader<'_> {
     /// A number of gateways.
     fn number<T: FromStr>(&self, text: &str) -> Option<T> {
         value(text, NUM, self.contract)?.text(self.contract, &Facts::default(), NUM).parse().ok()
+    }
+
+    /// A text of so many gateways with a custom separator.
+    fn separated(&self, num: i64) -> Option<Valid> {
+        let mut edits = self.edits("lb=custom & sb=\"|\"")?;
+        edits.insert(0, Edit::Set(NUM, num.into()));
+        let (name, gateways) = (format!("with a custom separator, num={num}"), u32::try_from(num).ok()?);
+        Some(Valid { name, edits, gateways, is_doubtful: false })
     }
 
     /// Edits, and before a colon words about them.
@@ -137,7 +156,7 @@ impl Reader<'_> {
                 ("needs", key) => row.needs.push(fact(key)?),
                 ("with", valid) => (row.valid.name, row.valid.edits) = self.described(valid)?,
                 ("doubtful", "") => row.valid.is_doubtful = true,
-                ("separated", num) => row.valid = separated(self.number(num)?),
+                ("separated", num) => row.valid = self.separated(self.number(num)?)?,
                 ("by", "the link credential") => row.base = Base::Link(Extraction::PLAIN),
                 ("after:", edits) => row.before = Some(self.edits(edits)?),
                 ("costs", cost) => {
@@ -210,7 +229,7 @@ impl Reader<'_> {
     }
 
     /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
-    /// replace the body. None for a part that the document lacks, unless a plus before its name says so.
+    /// replace the body; `alone` is the plain search in place of the valid one. None for a part that the document lacks, unless a plus before its name says so.
     fn edit(&self, text: &'static str) -> Option<Edit> {
         let is_known = |part: &str| {
             let parameters = self.operation.parameters.iter().map(|one| &one.name);
@@ -229,7 +248,7 @@ impl Reader<'_> {
         }
         if let Some(header) = text.strip_prefix("header ") {
             let (name, value) = header.split_once('=')?;
-            return Some(Edit::Header(name, value.to_owned()));
+            return Some(with(move |_, request| Ok(request.header(name, value))));
         }
         if let Some(body) = text.strip_prefix("body") {
             let (media, text) = body.split_once(':')?;
@@ -242,26 +261,16 @@ impl Reader<'_> {
             return Some(edit);
         }
         Some(match (text, text.split_once('=')) {
-            ("country for regions", _) => Edit::ByCountry,
+            ("alone", _) => with(|probe, _| Ok(probe.any_search())),
+            ("country for regions", _) => {
+                with(|probe, request| Ok(by_country(&probe.contract().extract, request)))
+            }
             (_, Some((part, text))) => match part.strip_prefix('?') {
                 Some(part) => Edit::Add(named(part)?, value(text, part, self.contract)?),
                 None => Edit::Set(named(part)?, value(text, part, self.contract)?),
             },
             _ => return None,
         })
-    }
-}
-
-/// A text of so many gateways with a custom separator.
-fn separated(num: i64) -> Valid {
-    let separator = |probe: &Probe<'_>, request: Request| {
-        Ok(request.query(LB, &probe.contract().extract.custom_separator).query(SB, SEPARATOR))
-    };
-    Valid {
-        name: format!("with a custom separator, num={num}"),
-        edits: vec![set(NUM, num), with(separator)],
-        gateways: u32::try_from(num).unwrap_or(u32::MAX),
-        is_doubtful: false,
     }
 }
 
@@ -280,7 +289,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("no", "token") => Edit::NoToken,
         ("method", name) => with(move |_, request| Ok(request.method(name).giving_nothing())),
-        ("no", "id in header") => Edit::NoHeaderId,
+        ("no", "id in header") => with(|_, request| Ok(request.without_header(REQUEST_ID_HEADER))),
         ("id", "of other letters") => with(|probe, request| {
             Ok(request.query(REQUEST_ID, format!("\u{e9}\u{4e2d}{}", probe.fresh_request_id())))
         }),
@@ -313,7 +322,7 @@ fn credential(words: &str) -> Option<Credential> {
 }
 
 /// Differences between ampersands. What can't be read is an error of the suite in each case that it is for.
-pub(in crate::checks) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
+pub(crate) fn edits(operation: OperationId, text: &'static str) -> Vec<Edit> {
     let contract = Contract::embedded().ok();
     let reader = contract.map(|contract| Reader { operation: contract.operation(operation), contract });
     let wrong = || vec![with(move |_, _| Err(Stop::Error(format!("`{text}` can't be read"))))];
@@ -328,16 +337,14 @@ pub(crate) fn changed(
     differences: &'static str,
 ) -> Option<Request> {
     let reader = Reader { operation: contract.operation(operation), contract };
-    let edits = differences.split_terminator(" | ").map(|part| reader.edit(part));
-    let edits = edits.collect::<Option<Vec<_>>>()?;
-    if edits.iter().any(Edit::needs_probe) {
-        return None;
-    }
-    Some(edits.iter().fold(request, |request, edit| edit.change(contract, &Facts::default(), request)))
+    let mut parts = differences.split_terminator(" | ");
+    parts.try_fold(request, |request, part| {
+        reader.edit(part)?.change(contract, &Facts::default(), request).ok()
+    })
 }
 
 /// The fact with this key in the configuration.
-pub(in crate::checks) fn fact(key: &str) -> Option<Fact> {
+pub(crate) fn fact(key: &str) -> Option<Fact> {
     let variable = format!("SALLYPORT_{}", key.to_uppercase().replace('-', "_"));
     Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
 }

@@ -156,7 +156,7 @@ const LIKELY_PORT: u16 = 8080;
 
 /// What is searched for, none of which belongs to the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::checks) enum ForeignItems {
+pub(crate) enum ForeignItems {
     Alone,
     /// With ports that own instances have.
     WithPorts,
@@ -168,7 +168,7 @@ pub(in crate::checks) enum ForeignItems {
 }
 
 /// Such a search finds nothing, and nothing but own instances among own addresses.
-pub(in crate::checks) async fn nothing_found(
+pub(crate) async fn nothing_found(
     probe: &Probe<'_>,
     (what, kind): (&'static str, ForeignItems),
 ) -> Result<(), Stop> {
@@ -218,15 +218,15 @@ pub(in crate::checks) async fn nothing_found(
     Ok(())
 }
 
-pub(in crate::checks) fn items(response: &Response) -> &[Json] {
+pub(crate) fn items(response: &Response) -> &[Json] {
     response.at("/data/items").and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
-pub(in crate::checks) fn total(response: &Response) -> u64 {
+pub(crate) fn total(response: &Response) -> u64 {
     response.at("/data/total").and_then(Json::as_u64).unwrap_or(0)
 }
 
-pub(in crate::checks) fn ip(item: &Json) -> Option<IpAddr> {
+pub(crate) fn ip(item: &Json) -> Option<IpAddr> {
     item.get("ip")?.as_str()?.parse().ok()
 }
 

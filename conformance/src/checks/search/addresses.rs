@@ -19,16 +19,16 @@ pub(super) fn distinct(count: usize) -> Vec<String> {
 }
 
 /// The item that stands for the next one of the account's addresses.
-pub(in crate::checks) const OWN: &str = "+";
+pub(crate) const OWN: &str = "+";
 
 /// Distinct IPv6 addresses for documentation that no account has, not even in the sample data.
-pub(in crate::checks) fn unused(count: usize) -> impl Iterator<Item = String> {
+pub(crate) fn unused(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|index| format!("2001:db8:ffff:1::{index:x}"))
 }
 
 /// Items in words. `max+1 addresses` are so many of a kind, above the largest number of distinct items; a text in quotes is one more,
 /// and so is `+`, an address of the account; the others change the items before them. None for other words.
-pub(in crate::checks) fn items(search: &Search, words: &str) -> Option<Vec<String>> {
+pub(crate) fn items(search: &Search, words: &str) -> Option<Vec<String>> {
     let around = |text: &str, word: &str, base: usize| {
         let by = text.strip_prefix(word)?;
         base.checked_add_signed(if by.is_empty() { 0 } else { by.parse().ok()? })

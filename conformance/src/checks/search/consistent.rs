@@ -15,8 +15,11 @@ pub(super) static PROGRAMS: &[Program] = &[active("search.instance.consistent", 
             filters.map(|filter| account.survey.query().filtered(filter)).collect()
         }),
         ("on small pages", SOME, |account| {
-            let pages = account.survey.pages(account.search, 3).take(SOME as usize);
-            pages.map(|number| account.survey.query().on_page(number, 3)).collect()
+            let count = account.survey.instances.len().div_ceil(3).min(SOME as usize);
+            (*account.search.pages.start()..)
+                .take(count)
+                .map(|number| Query { page: Some(number), size: Some(3), ..account.survey.query() })
+                .collect()
         }),
     ];
     surveyed(ways, compare)

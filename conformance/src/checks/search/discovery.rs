@@ -17,11 +17,11 @@ const RESERVED_BLOCKS: [[u8; 3]; 5] = [[203, 0, 113], [198, 51, 100], [192, 0, 2
 const OF_EACH_BLOCK: u8 = 250;
 
 /// Stands for the searches below, whose responses passive checks judge as all others.
-pub(in crate::checks) static DISCOVERY: LazyLock<Check> =
+pub(crate) static DISCOVERY: LazyLock<Check> =
     LazyLock::new(|| apart(OperationId::Search, "search.discovery", Run::Cases(|_| Vec::new())));
 
 /// Addresses of the account, as far as they are among the reserved ones. Ends early when a search is not accepted.
-pub(in crate::checks) async fn own_addresses(probe: &Probe<'_>) -> Vec<String> {
+pub(crate) async fn own_addresses(probe: &Probe<'_>) -> Vec<String> {
     let candidates: Vec<String> = candidates().map(|address| address.to_string()).collect();
     let mut own = Vec::new();
     for asked in candidates.chunks(probe.contract().search.distinct_items) {

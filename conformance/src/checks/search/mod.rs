@@ -1,20 +1,13 @@
 //! Checks of the static instance search, by topic. The topics share the words that are imported here.
 
 pub(super) mod account;
-mod activated;
 pub(super) mod addresses;
-mod batch;
 mod consistent;
 pub(super) mod discovery;
-mod envelope;
-mod filters;
-mod input;
-mod intersection;
 mod known;
 mod likeness;
-mod members;
-mod paging;
 mod read_only;
+mod results;
 mod rules;
 pub(super) mod searches;
 mod surveyed;
@@ -22,15 +15,14 @@ mod watched;
 mod words;
 
 pub(super) use read_only::FirstSearches;
-pub(super) use words::rules;
+pub(super) use rules::rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::check::{Case, Check, Cost, ObservedExchange, PassiveFinding, Probe, Scope, Stop};
-use crate::checks::UNKNOWN_ADDRESS;
 use crate::checks::near::near;
 use crate::checks::relation::values::instant;
 use crate::checks::relation::{
@@ -38,31 +30,24 @@ use crate::checks::relation::{
     combinations, kinds, kinds_of, lacks_addresses, read, read_accepted, read_unless_rejected, relate,
     respell, shown_kinds, survey,
 };
-use crate::checks::row::{Base, Edit, Row, cases, edited, field, with};
+use crate::checks::row::edited;
 use crate::checks::rule::{Program, active, first, passive};
+use crate::checks::token::other_spellings;
 use crate::contract::Clause::{self, *};
 use crate::contract::part::*;
 use crate::contract::{OperationId, Search, SearchFilter};
-use crate::grammar::{Reason, by_reason};
 use crate::quantity::quantity;
 use crate::target::Fact;
 use crate::wire::{Exchange, Request, Response};
 
-use rules::{A_RANGE, each_invalid, valid, valid_if};
 use surveyed::{Account, BATCHES, surveyed};
 
 pub(super) static PROGRAMS: &[&[Program]] = &[
     account::PROGRAMS,
-    activated::PROGRAMS,
-    batch::PROGRAMS,
     consistent::PROGRAMS,
-    envelope::PROGRAMS,
-    filters::PROGRAMS,
-    input::PROGRAMS,
-    intersection::PROGRAMS,
     known::PROGRAMS,
-    members::PROGRAMS,
-    paging::PROGRAMS,
     read_only::PROGRAMS,
+    results::PROGRAMS,
     watched::PROGRAMS,
+    &[active("search.token.single", |scope| other_spellings(&scope.contract.search.operation))],
 ];

@@ -20,7 +20,7 @@ pub(super) static PROGRAMS: &[Program] = &[
 /// What a run sees when it searches for some instances for the first time and at once again. A search that changes what it finds
 /// does so only once, so a retry of the case has the same result.
 #[derive(Debug, Default)]
-pub(in crate::checks) struct FirstSearches {
+pub(crate) struct FirstSearches {
     /// Batches whose instances or fields were others at the second search, and at the third the same as at the second.
     changed: usize,
     evidence: Vec<Exchange>,
@@ -56,7 +56,7 @@ impl FirstSearches {
 }
 
 async fn first_searches(probe: &Probe<'_>) -> Result<(), Stop> {
-    let known = &RunState::from_probe(probe)?.first_searches;
+    let known = &probe.state::<RunState>()?.first_searches;
     let FirstSearches { changed, evidence } = known.get_or_try_init(|| FirstSearches::read(probe)).await?;
     if *changed >= FirstSearches::ENOUGH {
         let expected = "the same instances when a search is repeated";

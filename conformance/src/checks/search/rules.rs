@@ -1,17 +1,74 @@
-//! What the rules of a search have in common: the members beside which they are tested, and values that the document declares.
+//! The text of the rules of a search, and what its template knows of the document.
 
 use std::sync::LazyLock;
 
+use minijinja::{Environment, Value as Known, context};
+
 use super::*;
-use crate::checks::row::{accept, edits, reject};
-use crate::contract::{Boundary, boundaries};
-use crate::grammar::LIKELY;
+use crate::checks::template::{value, with_shared};
+use crate::checks::token::WrongToken;
+use crate::contract::{Contract, Kind, boundaries};
+use crate::grammar::{LIKELY, by_reason, date_times, ip_endpoints, ip_ports, json_integers};
 
-/// Members of a search beside which other rules are tested: their label, and how rows write them.
-pub(super) type Company = (&'static str, &'static str);
+/// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
+pub(crate) fn rules() -> &'static str {
+    static RULES: LazyLock<String> = LazyLock::new(|| {
+        let contract = Contract::embedded().ok();
+        let written =
+            contract.map(|contract| written(&contract.search).unwrap_or_else(|error| format!("{error:#}")));
+        let mut rules = String::new();
+        let written = written.unwrap_or_default();
+        for line in written.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            let is_rule = !line.starts_with(' ') && !rules.is_empty();
+            rules.push_str(&format!("{}{line}\n", if is_rule { "\n" } else { "" }));
+        }
+        rules
+    });
+    &RULES
+}
 
-/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
-pub(super) static FILTERS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+fn written(search: &'static Search) -> Result<String, minijinja::Error> {
+    let name = |kind: FilterKind| kind.property.name.as_str();
+    let of_document = kinds().map(|kind| {
+        context! {
+            name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
+            is_shown => kind.field.is_some(), is_free_text => kind.is_free_text(),
+            is_text => kind.property.schema.kind == Kind::String, has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
+        }
+    });
+    let mut words = Environment::new();
+    words.add_filter("json", |value: Known| json(&value));
+    words.add_filter("quoted", |value: Known| serde_json::to_string(&value).unwrap_or_default());
+    words.add_test("setting", |parts: &str, name: &str| {
+        parts.split(" & ").any(|part| part.split('=').next() == Some(name))
+    });
+    words.add_test("in_order", |one: &str, other: &str| !matches!((instant(one), instant(other)), (Some(one), Some(other)) if one > other));
+    // For each row of a list of near misses: its label, and what it makes of these texts. What is itself one of them is no miss.
+    words.add_function("near", |list: &str, of: Vec<String>| {
+        let ways = near(list).map(|near| {
+            let texts = of.iter().map(|text| near.of(text)).filter(|text| !of.contains(text));
+            context! { label => near.label, texts => texts.collect::<Vec<_>>() }
+        });
+        ways.collect::<Vec<_>>()
+    });
+    words.add_function("combinations", |size: usize| {
+        combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
+    });
+    words.add_function("limits", |member: &str| limits(search, member));
+    words.add_function("spellings", |list: &str| spellings(search, list));
+    let known = context! {
+        kinds => of_document.collect::<Vec<_>>(), filters => filters(), statuses => search.statuses.clone(), batches => BATCHES.to_vec(),
+        bounds => kinds().filter(|kind| kind.is_bound()).map(name).collect::<Vec<_>>(),
+        shown => SearchFilter::names(&shown_kinds().collect::<Vec<_>>()),
+        ports => context! { min => search.ports.start(), max => search.ports.end() },
+        some_items => addresses::distinct(4), wrong_tokens => value(WrongToken::all().collect::<Vec<_>>()),
+    };
+    words.render_str(&with_shared(include_str!("rules.txt")), known)
+}
+
+/// The filters of the document, with a value that it lists, the number for null, an order of the account, or its example. Those with
+/// fewer possible values come first. The bounds are not among them, because some of these rules are about the bounds.
+fn filters() -> Vec<Known> {
     let mut kinds: Vec<_> = kinds().filter(|kind| !kind.is_bound()).collect();
     kinds.sort_by_key(|kind| (kind.is_free_text(), kind.null.is_some(), kind.field.is_none()));
     let filters = kinds.into_iter().flat_map(|kind| {
@@ -23,119 +80,65 @@ pub(super) static FILTERS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
             (None, example) => vec![example.clone().unwrap_or_default().to_string()],
         };
         let labels = [kind.phrase(), format!("the id of {}", kind.phrase())];
-        labels.into_iter().zip(values).map(move |(label, value)| (label, format!("{name}={value}")))
+        labels
+            .into_iter()
+            .zip(values)
+            .map(move |(label, value)| context! { label, parts => format!("{name}={value}") })
     });
     filters.collect()
-});
-
-pub(super) fn filters() -> impl Iterator<Item = Company> {
-    FILTERS.iter().map(|(label, parts)| (label.as_str(), parts.as_str()))
 }
 
-/// A service may reject it if it is past the last one.
-pub(super) const SECOND_PAGE: Company = ("the second page", "page=min+1");
-
-pub(super) const LARGEST_PAGE: Company = ("the largest page size", "pageSize=max");
-
-/// Bounds that include every activation.
-pub(super) const A_RANGE: Company =
-    ("a range of times", "activatedFrom=1970-01-01T00:00:00Z & activatedTo=2099-12-31T00:00:00Z");
-
-pub(super) const A_PORT: Company = ("an item with a port", "items: \"203.0.113.250:8080\"");
-
-/// Members beside which the values of another member are tested in turn.
-pub(super) fn other_members() -> Vec<Company> {
-    let mut members: Vec<_> = filters().filter(|(label, _)| !label.starts_with("the id of")).collect();
-    for (at, other) in [(2, LARGEST_PAGE), (4, SECOND_PAGE), (5, A_RANGE), (7, A_PORT)] {
-        members.insert(at.min(members.len()), other);
-    }
-    members
-}
-
-/// A search that must be rejected. Its label is also its description.
-pub(super) fn invalid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let label = label.into();
-    reject(label.clone(), label, edits).of(Base::SEARCH)
-}
-
-pub(super) fn valid(label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let label = label.into();
-    accept(label.clone(), label, edits).of(Base::SEARCH)
-}
-
-pub(super) fn valid_if(is_allowed: bool, label: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    if is_allowed { valid(label, edits) } else { invalid(label, edits) }
-}
-
-pub(super) fn each_invalid(
-    label: impl Into<String>,
-    values: impl IntoIterator<Item = (String, Edit)>,
-) -> Row {
-    invalid(label, []).sending(values.into_iter().map(|(why, edit)| (why, vec![edit])))
-}
-
-impl Row {
-    /// The row beside other members, which a service may reject for a reason of its own.
-    pub(super) fn beside(self, (label, parts): Company) -> Self {
-        self.changing(format!("beside {label}"), edits(OperationId::Search, parts)).doubtful()
-    }
-
-    /// The row as a change of a search that finds nothing, in case a service validates what it finds.
-    pub(super) fn finding_nothing(self, name: &str) -> Self {
-        self.changing(name, [field(IPS, [UNKNOWN_ADDRESS].as_slice())])
-    }
-}
-
-/// Invalid values of a member of the body, written as JSON. The values of one reason share a case, in which each is sent alone, and
-/// another case, in which each is sent beside another member, which changes with the reason. Likely mistakes have a case for each
-/// other member.
-pub(super) fn invalid_members(
-    search: &Search,
-    name: &'static str,
-    reasons: impl IntoIterator<Item = Reason>,
-) -> Vec<Case> {
-    let is_other =
-        |(_, parts): &Company| !parts.split(" & ").any(|part| part.starts_with(&format!("{name}=")));
-    let members: Vec<_> = other_members().into_iter().filter(is_other).collect();
-    let property = search.operation.body.iter().find(|property| property.name == name);
-    // Without one the document can't be read.
-    let Some(clause) = property.and_then(|property| property.citations.clause("type")) else {
-        return Vec::new();
-    };
-    let rows = |(at, Reason { text, spellings, .. }): (usize, Reason)| {
-        let values =
-            spellings.into_iter().map(|value| (format!("{name} is {value}, {text}"), Edit::Raw(name, value)));
-        let row = each_invalid(text, values);
-        let beside: Vec<_> = match LIKELY.contains(&text) {
-            true => members.iter().map(|member| (member.0, *member)).collect(),
-            false => members.iter().cycle().skip(at).take(1).map(|member| ("others", *member)).collect(),
-        };
-        let beside = beside
-            .into_iter()
-            .map(|(label, member)| row.clone().labelled(format!("{text}, beside {label}")).beside(member));
-        let beside: Vec<_> = beside.collect();
-        row.with_first_alone().into_iter().chain(beside).collect::<Vec<_>>()
-    };
-    cases(clause, reasons.into_iter().enumerate().flat_map(rows))
-}
-
-/// A case for each of the chosen boundary values of a body property, but for a limit that the contract leaves open. `xtask lint`
-/// rejects a document with a limit that cites nothing.
-pub(super) fn boundary_cases(
-    scope: &Scope<'_>,
-    name: &'static str,
-    chosen: impl Fn(&Boundary) -> bool,
-) -> Vec<Case> {
-    let property = scope.contract.search.operation.body.iter().find(|property| property.name == name);
-    let boundaries = property.into_iter().flat_map(|property| boundaries(&property.schema));
-    let case = |value: Boundary| {
+/// The boundary values of a member, but for a limit that the contract leaves open. `xtask lint` rejects a document with a limit that cites
+/// nothing.
+fn limits(search: &Search, member: &str) -> Vec<Known> {
+    let property = search.operation.body.iter().find(|property| property.name == member);
+    let cited = property.into_iter().flat_map(|property| {
+        let all = boundaries(&property.schema).into_iter();
+        all.filter(|limit| property.citations.clause(limit.keyword).is_some())
+    });
+    let known = cited.map(|limit| {
         // The label of a limit does not depend on its value.
-        let is_limit = matches!(value.keyword, "minimum" | "maximum");
-        let shown = if is_limit { value.reason.to_owned() } else { value.text() };
-        let clause = property?.citations.clause(value.keyword)?;
-        let why = format!("{name}={}, {}", value.text(), value.reason);
-        let row = valid_if(value.allowed, why, [field(name, value.value)]);
-        Some(cases(clause, [row.labelled(format!("{name}={shown}"))]))
+        let is_limit = matches!(limit.keyword, "minimum" | "maximum");
+        let (text, json) = (limit.text(), limit.value.to_string());
+        let label = if is_limit { limit.reason } else { &*text };
+        context! { label, text, json, reason => limit.reason, is_allowed => limit.allowed }
+    });
+    known.collect()
+}
+
+/// Valid and malformed values by their reason: items, ports of items, times, and integers of a member as JSON.
+fn spellings(search: &Search, list: &str) -> Vec<Known> {
+    let spellings = match list {
+        "items" => ip_endpoints(&search.ports),
+        "ports" => ip_ports(&search.ports),
+        "times" => date_times(),
+        PAGE => json_integers(&search.pages),
+        PAGE_SIZE => json_integers(&search.page_sizes),
+        _ => {
+            let kind = kinds().find(|kind| kind.property.name == list);
+            let min = kind.and_then(|kind| kind.property.schema.minimum).unwrap_or_default();
+            // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
+            let is_below =
+                |text: &str| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
+            let is_empty = |text: &str| text.trim_matches(['"', ' ']).is_empty();
+            let mut integers = json_integers(&(min..=i64::MAX));
+            integers.retain(|one| is_below(&one.text) && one.text != "1e400" && !is_empty(&one.text));
+            integers
+        }
     };
-    boundaries.filter(chosen).filter_map(case).flatten().collect()
+    let known = by_reason(spellings).into_iter().map(|reason| {
+        let is_likely = LIKELY.contains(&reason.text);
+        context! { text => reason.text, is_valid => reason.is_valid, first => reason.first, spellings => reason.spellings, is_likely }
+    });
+    known.collect()
+}
+
+/// A value as JSON in ASCII, which shows every character.
+pub(super) fn json(value: &Known) -> String {
+    let text = serde_json::to_string(value).unwrap_or_default();
+    let shown = text.encode_utf16().map(|unit| match u8::try_from(unit) {
+        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
+        _ => format!("\\u{unit:04x}"),
+    });
+    shown.collect()
 }

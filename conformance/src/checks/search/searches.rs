@@ -12,7 +12,7 @@ use crate::checks::relation::{excluding, shown_by_all_but};
 use crate::checks::row::fact;
 
 /// The first words of these rows.
-pub(in crate::checks) const RELATIONS: [(&str, Relation); 9] = [
+pub(crate) const RELATIONS: [(&str, Relation); 9] = [
     ("contains", Relation::Contains),
     ("default", Relation::Default),
     ("finds", Relation::Survey),
@@ -82,7 +82,7 @@ const CODES: [(&str, &[&str]); 7] = [
 const OPERATORS: [&str; 9] = ["and", "else", "false", "if", "in", "is", "none", "not", "true"];
 
 /// The case of a row; none when it can't be read.
-pub(in crate::checks) fn case(line: &'static str) -> Option<Case> {
+pub(crate) fn case(line: &'static str) -> Option<Case> {
     let (head, parts) = line.split_once(" | ")?;
     let (word, label) = head.split_once(' ')?;
     let (_, relation) = RELATIONS.into_iter().find(|(name, _)| *name == word)?;
@@ -252,17 +252,15 @@ impl Searches {
         numbers.retain(|number| number.is_none_or(|number| search.pages.contains(&number)));
         let is_short = match self.relation {
             Relation::Default => numbers.iter().flatten().any(|number| *number > last),
-            Relation::Still => count < 2 && !self.has_no_filter(),
+            Relation::Still => {
+                count < 2 && !matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
+            }
             _ => false,
         };
         if is_short {
             return Err(account.lacks("the searched addresses have too few such instances", "more addresses"));
         }
         Ok(numbers.into_iter().map(|page| Query { page, ..query.clone() }).collect())
-    }
-
-    fn has_no_filter(&self) -> bool {
-        matches!(&self.filters, Filters::Meeting(kinds) if kinds.is_empty())
     }
 
     fn of_all_pages(&self, account: Account<'_>, element: &[(&str, Known)]) -> Result<Query, Stop> {

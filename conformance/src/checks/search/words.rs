@@ -1,5 +1,4 @@
-//! What rows of searches are made from: the words of the text of the rules, and those of its expressions, which stand for what the
-//! addresses of an account have.
+//! The words of expressions in rows of searches, which stand for what the addresses of an account have.
 
 use std::sync::LazyLock;
 
@@ -7,74 +6,9 @@ use jiff::Timestamp;
 use jiff::tz::Offset;
 use minijinja::{Environment, Value as Known, context};
 
-use super::rules::{A_PORT, Company, LARGEST_PAGE, SECOND_PAGE};
+use super::rules::json;
 use super::*;
-use crate::checks::template::{value, with_shared};
-use crate::checks::token::WrongToken;
 use crate::contract::{Contract, Kind};
-
-/// The text of the rules, whose loops over the document and over lists are written out. Blank lines stand between rules alone.
-pub(in crate::checks) fn rules() -> &'static str {
-    static RULES: LazyLock<String> = LazyLock::new(|| {
-        let written = written().unwrap_or_else(|error| format!("{error:#}"));
-        let mut rules = String::new();
-        for line in written.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-            let is_rule = !line.starts_with(' ') && !rules.is_empty();
-            rules.push_str(&format!("{}{line}\n", if is_rule { "\n" } else { "" }));
-        }
-        rules
-    });
-    &RULES
-}
-
-fn written() -> Result<String, minijinja::Error> {
-    let name = |kind: FilterKind| kind.property.name.as_str();
-    let of_document = kinds().map(|kind| {
-        context! {
-            name => name(kind), label => kind.label(), phrase => kind.phrase(), clause => kind.clause.id(),
-            is_shown => kind.field.is_some(), is_free_text => kind.is_free_text(),
-            is_text => kind.property.schema.kind == Kind::String, has_null => kind.null.is_some(), has_open_case => kind.has_open_case,
-        }
-    });
-    let of_document: Vec<Known> = of_document.collect();
-    let company = |(label, parts): Company| context! { label, parts };
-    let filters = rules::filters().map(company);
-    let (filters, bounds): (Vec<Known>, Vec<_>) =
-        (filters.collect(), kinds().filter(|kind| kind.is_bound()).map(name).collect());
-    let statuses = Contract::embedded().map(|contract| contract.search.statuses.clone()).unwrap_or_default();
-    let shown = SearchFilter::names(&shown_kinds().collect::<Vec<_>>());
-    let mut words = Environment::new();
-    words.add_filter("json", |value: Known| json(&value));
-    // For each row of a list of near misses: its label, and what it makes of these texts. What is itself one of them is no miss.
-    words.add_function("near", |list: &str, of: Vec<String>| {
-        let ways = near(list).map(|near| {
-            let texts = of.iter().map(|text| near.of(text)).filter(|text| !of.contains(text));
-            context! { label => near.label, texts => texts.collect::<Vec<_>>() }
-        });
-        ways.collect::<Vec<_>>()
-    });
-    words.add_function("combinations", |size: usize| {
-        combinations(size).iter().map(|kinds| SearchFilter::names(kinds)).collect::<Vec<_>>()
-    });
-    let batches = BATCHES.to_vec();
-    let [second_page, largest_page, a_range, a_port] =
-        [SECOND_PAGE, LARGEST_PAGE, A_RANGE, A_PORT].map(company);
-    let wrong_tokens = value(WrongToken::all().collect::<Vec<_>>());
-    let known = context! {
-        kinds => of_document, filters, bounds, statuses, shown, batches, second_page, largest_page, a_range, a_port, wrong_tokens,
-    };
-    words.render_str(&with_shared(include_str!("rules.txt")), known)
-}
-
-/// A value as JSON in ASCII, which shows every character.
-fn json(value: &Known) -> String {
-    let text = serde_json::to_string(value).unwrap_or_default();
-    let shown = text.encode_utf16().map(|unit| match u8::try_from(unit) {
-        Ok(byte) if byte.is_ascii() => char::from(byte).to_string(),
-        _ => format!("\\u{unit:04x}"),
-    });
-    shown.collect()
-}
 
 /// The functions of expressions. Other words stand for what the account has.
 pub(super) static FUNCTIONS: LazyLock<Environment<'static>> = LazyLock::new(|| {
