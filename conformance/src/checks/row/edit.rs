@@ -107,15 +107,10 @@ pub(crate) fn token_parameter<'a>(contract: &'a Contract, request: &Request) -> 
 }
 
 impl Edit {
-    /// The request with the difference. An error is the request as it was, where the difference depends on more than contract and facts.
-    pub(super) fn change(
-        &self,
-        contract: &Contract,
-        facts: &Facts,
-        request: Request,
-    ) -> Result<Request, Request> {
+    /// The request with a difference that depends on contract and facts alone.
+    pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
-        Ok(match self {
+        match self {
             Self::Set(part, value) if is_search => match value.json(contract, facts, part) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
@@ -136,19 +131,22 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            _ => return Err(request),
-        })
+            _ => request,
+        }
+    }
+
+    /// Whether the difference depends on more than that.
+    pub(super) fn needs_probe(&self) -> bool {
+        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
     }
 
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {
         let contract = probe.contract();
-        let request = match self.change(contract, probe.facts(), request) {
-            Ok(changed) => return Ok(changed),
-            Err(request) => request,
-        };
         let key = token_parameter(contract, &request);
         Ok(match self {
-            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => request,
+            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => {
+                self.change(contract, probe.facts(), request)
+            }
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {

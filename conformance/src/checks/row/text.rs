@@ -339,7 +339,8 @@ pub(crate) fn changed(
     let reader = Reader { operation: contract.operation(operation), contract };
     let mut parts = differences.split_terminator(" | ");
     parts.try_fold(request, |request, part| {
-        reader.edit(part)?.change(contract, &Facts::default(), request).ok()
+        let edit = reader.edit(part).filter(|edit| !edit.needs_probe())?;
+        Some(edit.change(contract, &Facts::default(), request))
     })
 }
 
