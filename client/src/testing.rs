@@ -32,6 +32,7 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -46,7 +47,7 @@ use serde_json::Value;
 use crate::{
     Capabilities, Client, ClientBuilder, Endpoint, Error, ExtractProxiesHeaders, Group, Instance,
     InstanceStatus, Middleware, MiddlewareFuture, Next, Rejection, RetryPolicy, TimeoutError, TransportError,
-    contract, generated::types, integer::to_i64, text,
+    contract, generated::types, integer::to_i64,
 };
 
 /// 2026-01-31T08:00:00Z.
@@ -56,11 +57,11 @@ const TIME: Timestamp = Timestamp::constant(1_769_846_400, 0);
 const TRACE_ID: &str = "trace-of-a-test";
 
 /// Scripted responses in order, and the requests that received them. Clones share both.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 #[must_use = "replies are given by the client of builder()"]
 pub struct Replies(Arc<Mutex<Script>>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Script {
     replies: VecDeque<Result<http::Response<Bytes>, Error>>,
     requests: Vec<http::Request<Bytes>>,
@@ -217,7 +218,12 @@ impl Replies {
 fn gateways_response<I: IntoIterator<Item: AsRef<str>>>(gateways: I) -> Result<http::Response<Bytes>, Error> {
     let gateways = gateways.into_iter().map(|gateway| {
         let gateway = gateway.as_ref();
-        text::endpoint(gateway).ok_or_else(|| {
+        let parsed = gateway.rsplit_once(':').and_then(|(host, port)| {
+            let port = port.parse::<u16>().ok().filter(|port| *port > 0)?;
+            let host = host.trim_matches(['[', ']']);
+            (!host.is_empty()).then(|| endpoint(host, port))
+        });
+        parsed.ok_or_else(|| {
             Error::configuration(format!(
                 "invalid gateway {} in a reply of the test: expected `host:port` with a port from 1 to 65535",
                 quoted(gateway)
@@ -313,6 +319,13 @@ impl Middleware for Replies {
             Err(Error::configuration(format!("the test has no reply for request {number}")))
         });
         Box::pin(std::future::ready(reply))
+    }
+}
+
+impl fmt::Debug for Replies {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let script = self.script();
+        write!(out, "Replies({} left after {} requests)", script.replies.len(), script.requests.len())
     }
 }
 

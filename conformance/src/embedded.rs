@@ -1,6 +1,8 @@
 //! The reference server with sample data, for runs without a base URL. Nothing else in this crate knows the server.
 
+use std::fs::Permissions;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 pub use sallyport_server::contract_page;
@@ -94,7 +96,8 @@ impl Reference {
 
 /// The server with this sample data as a target, with every fact: read from what it writes for testers.
 pub(crate) fn target(url: &str, sample: &Sample) -> Result<Target, ReferenceError> {
-    let parent = tempfile::tempdir()?;
+    let only_ours = Permissions::from_mode(0o700);
+    let parent = tempfile::Builder::new().permissions(only_ours).tempdir()?;
     let folder = parent.path().join("facts");
     write(&folder, sample)?;
     let facts = Configuration::read(&folder.join(CONFIGURATION), &|_| None)?.facts;

@@ -114,9 +114,9 @@ fn gateways_of(extract: &Extract, request: &Request, response: &Response) -> usi
         return listed.max(endpoints(data));
     }
     // If the declared charset is wrong, the decoded text may have fewer entries.
-    let undeclared = String::from_utf8_lossy(response.body());
-    let counted = [&response.text(), &*undeclared].map(|text| gateways_in(extract, request, success, text));
-    counted[0].max(counted[1])
+    let (text, undeclared) = (response.text(), String::from_utf8_lossy(response.body()));
+    let counted = |text: &str| gateways_in(extract, request, success, text);
+    if undeclared == text { counted(&text) } else { counted(&text).max(counted(&undeclared)) }
 }
 
 fn gateways_in(extract: &Extract, request: &Request, success: bool, text: &str) -> usize {

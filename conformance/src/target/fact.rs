@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-use super::fact_form::{Entry, secret_of};
+use super::fact_form::{Entry, FactItem};
 use super::{KnownInstance, RejectedToken, Secret};
 use crate::document::{ConfigError, Section};
 
@@ -59,7 +59,7 @@ macro_rules! facts {
 
             pub(crate) fn secrets_of(&self, fact: Fact) -> impl Iterator<Item = &Secret> {
                 let secrets: Vec<&Secret> = match fact {
-                    $(Fact::$fact => self.$field.iter().filter_map(|item| secret_of(item)).collect(),)+
+                    $(Fact::$fact => self.$field.iter().filter_map(FactItem::secret).collect(),)+
                 };
                 secrets.into_iter()
             }

@@ -1,6 +1,5 @@
 //! How facts are read, and how the configuration writes them.
 
-use std::any::Any;
 use std::net::Ipv4Addr;
 
 use super::{GatewayPool, KnownGateway, KnownInstance, KnownOrder, RejectedToken, RejectionReason, Secret};
@@ -88,9 +87,29 @@ impl Entry<'_> {
     }
 }
 
-/// The secret of a single value of a fact, or of an item of a list.
-pub(super) fn secret_of(item: &dyn Any) -> Option<&Secret> {
-    item.downcast_ref().or_else(|| item.downcast_ref().map(|rejected: &RejectedToken| &rejected.token))
+/// A single value of a fact, or an item of a list. A new type is asked here for its secret.
+pub(super) trait FactItem {
+    fn secret(&self) -> Option<&Secret> {
+        None
+    }
+}
+
+macro_rules! without_secret {
+    ($($item:ty),+) => { $(impl FactItem for $item {})+ };
+}
+
+without_secret!(String, i64, Ipv4Addr, KnownOrder, GatewayPool, KnownInstance);
+
+impl FactItem for RejectedToken {
+    fn secret(&self) -> Option<&Secret> {
+        Some(&self.token)
+    }
+}
+
+impl FactItem for Secret {
+    fn secret(&self) -> Option<&Secret> {
+        Some(self)
+    }
 }
 
 /// A TOML string. It is that of JSON, but for one control character.

@@ -330,3 +330,20 @@ impl PartialEq for Request {
             && self.body == other.body
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Contract;
+
+    #[test]
+    fn query_parameters_are_added_replaced_and_encoded() {
+        let contract = Contract::embedded().expect("contract");
+        let operation = contract.groups();
+        let request = Request::to(operation).add_query("a", "1 &").add_query("a", 2).raw_query("b=%ff");
+        assert_eq!(request.target(), format!("{}?a=1%20%26&a=2&b=%ff", operation.path));
+        assert_eq!(request.clone().query("a", 3).target(), format!("{}?b=%ff&a=3", operation.path));
+        assert_eq!(request.query_value("a"), Some("2"));
+        assert!(!format!("{request:?}").contains("ff"));
+    }
+}

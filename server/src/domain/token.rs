@@ -107,7 +107,7 @@ mod tests {
     fn debug_shows_neither_token_nor_digest() {
         let token = Token::new("very-secret");
         let shown = format!("{token:?} {:?}", token.digest());
-        assert_eq!(shown, "Token(SecretBox<str>([REDACTED])) TokenDigest(redacted)");
+        assert!(!shown.contains("very-secret") && shown.ends_with(" TokenDigest(redacted)"), "{shown}");
     }
 
     #[test]

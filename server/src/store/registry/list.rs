@@ -109,7 +109,9 @@ const fn order(kind: RecordKind) -> &'static str {
         RecordKind::Account => "ORDER BY t.name",
         RecordKind::Entitlement => "ORDER BY a.name, t.protocol",
         RecordKind::Instance => "ORDER BY a.id, t.ip, t.port, t.id",
-        _ => "ORDER BY t.id",
+        RecordKind::Token | RecordKind::Whitelist | RecordKind::Gateway | RecordKind::Group => {
+            "ORDER BY t.id"
+        }
     }
 }
 
