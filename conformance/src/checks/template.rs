@@ -62,7 +62,7 @@ pub(super) fn value(value: impl Serialize) -> Value {
     Value::from(Serde(value))
 }
 
-fn unknown(what: &str, name: &str) -> Error {
+pub(crate) fn unknown(what: &str, name: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
 }
 

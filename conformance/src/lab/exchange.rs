@@ -156,7 +156,11 @@ impl Reply {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
             Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
-            _ => false,
+            Framing::Whole
+            | Framing::Pieces(_)
+            | Framing::Drip(_)
+            | Framing::Slow(..)
+            | Framing::Padded(_) => false,
         }
     }
 

@@ -139,7 +139,9 @@ pub(crate) async fn send_broken(stream: &Arc<TcpStream>, reply: &Reply) -> Resul
         Framing::WrongLength(by) => {
             (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
         }
-        _ => return Ok(()),
+        Framing::Whole | Framing::Pieces(_) | Framing::Drip(_) | Framing::Slow(..) | Framing::Padded(_) => {
+            return Ok(());
+        }
     };
     let mut bytes = head(reply, declared);
     bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());

@@ -12,6 +12,9 @@ use block::{Block, blocks};
 use serde_json::Value;
 use session::Session;
 
+const READMES: [&str; 5] =
+    ["README.md", "client/README.md", "conformance/README.md", "openapi/README.md", "server/README.md"];
+
 fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     Path::new(&here).parent().expect("a repository").to_owned()
@@ -23,8 +26,11 @@ fn all() -> Vec<(String, Vec<Block>)> {
     let mut pages: Vec<PathBuf> = folders.chain([root()]).map(|folder| folder.join("README.md")).collect();
     pages.retain(|page| page.is_file());
     pages.sort();
+    let name = |page: &PathBuf| page.strip_prefix(root()).expect("below").display().to_string();
+    // Their commands are run, and those of a stranger's page are not.
+    assert_eq!(pages.iter().map(name).collect::<Vec<_>>(), READMES);
     let read = |page: PathBuf| {
-        let name = page.strip_prefix(root()).expect("below").display().to_string();
+        let name = name(&page);
         let blocks = blocks(&name, &std::fs::read_to_string(page).expect("a README"));
         (name, blocks)
     };

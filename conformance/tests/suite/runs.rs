@@ -30,6 +30,13 @@ async fn a_finding_reads_well() {
     insta::assert_snapshot!(report::check_text(&report.checks[0], &coloured));
 }
 
+#[tokio::test]
+async fn a_run_without_time_sends_nothing() {
+    let server = RuledServer::start("-> groups");
+    let report = run(&server, "groups.*", |options| options.budget.wall = Duration::ZERO).await;
+    assert_eq!((report.verdict, report.usage.requests, server.state().requests), (Verdict::Incomplete, 0, 0));
+}
+
 /// Wrong tokens are throttled whatever the rate, and everything else is served.
 #[tokio::test]
 async fn what_is_throttled_whatever_the_rate_does_not_slow_down_the_rest() {

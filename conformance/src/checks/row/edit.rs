@@ -131,7 +131,12 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            _ => request,
+            Self::By(_)
+            | Self::Token(..)
+            | Self::AddToken(_)
+            | Self::NoToken
+            | Self::Id(..)
+            | Self::With(_) => request,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use minijinja::{Environment, Value as Known, context};
 
 use super::*;
-use crate::checks::template::{value, with_shared};
+use crate::checks::template::{unknown, value, with_shared};
 use crate::checks::token::WrongToken;
 use crate::contract::{Contract, Kind, boundaries};
 use crate::grammar::{LIKELY, by_reason, date_times, ip_endpoints, ip_ports, json_integers};
@@ -90,12 +90,12 @@ fn filters() -> Vec<Known> {
 
 /// The boundary values of a member, but for a limit that the contract leaves open. `xtask lint` rejects a document with a limit that cites
 /// nothing.
-fn limits(search: &Search, member: &str) -> Vec<Known> {
-    let property = search.operation.body.iter().find(|property| property.name == member);
-    let cited = property.into_iter().flat_map(|property| {
-        let all = boundaries(&property.schema).into_iter();
-        all.filter(|limit| property.citations.clause(limit.keyword).is_some())
-    });
+fn limits(search: &Search, member: &str) -> Result<Vec<Known>, minijinja::Error> {
+    let mut properties = search.operation.body.iter();
+    let property = properties.find(|property| property.name == member);
+    let property = property.ok_or_else(|| unknown("member", member))?;
+    let limits = boundaries(&property.schema).into_iter();
+    let cited = limits.filter(|limit| property.citations.clause(limit.keyword).is_some());
     let known = cited.map(|limit| {
         // The label of a limit does not depend on its value.
         let is_limit = matches!(limit.keyword, "minimum" | "maximum");
@@ -103,11 +103,11 @@ fn limits(search: &Search, member: &str) -> Vec<Known> {
         let label = if is_limit { limit.reason } else { &*text };
         context! { label, text, json, reason => limit.reason, is_allowed => limit.allowed }
     });
-    known.collect()
+    Ok(known.collect())
 }
 
 /// Valid and malformed values by their reason: items, ports of items, times, and integers of a member as JSON.
-fn spellings(search: &Search, list: &str) -> Vec<Known> {
+fn spellings(search: &Search, list: &str) -> Result<Vec<Known>, minijinja::Error> {
     let spellings = match list {
         "items" => ip_endpoints(&search.ports),
         "ports" => ip_ports(&search.ports),
@@ -116,7 +116,8 @@ fn spellings(search: &Search, list: &str) -> Vec<Known> {
         PAGE_SIZE => json_integers(&search.page_sizes),
         _ => {
             let kind = kinds().find(|kind| kind.property.name == list);
-            let min = kind.and_then(|kind| kind.property.schema.minimum).unwrap_or_default();
+            let kind = kind.ok_or_else(|| unknown("list", list))?;
+            let min = kind.property.schema.minimum.unwrap_or_default();
             // Large numbers are not judged, since an unknown group may be rejected or find nothing. An empty filter is unspecified.
             let is_below =
                 |text: &str| !text.parse::<f64>().is_ok_and(|number| number >= 1.0 && number.fract() == 0.0);
@@ -130,7 +131,7 @@ fn spellings(search: &Search, list: &str) -> Vec<Known> {
         let is_likely = LIKELY.contains(&reason.text);
         context! { text => reason.text, is_valid => reason.is_valid, first => reason.first, spellings => reason.spellings, is_likely }
     });
-    known.collect()
+    Ok(known.collect())
 }
 
 /// A value as JSON in ASCII, which shows every character.

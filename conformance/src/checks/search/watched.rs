@@ -61,10 +61,12 @@ fn judge_instances(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding
         if let Some(code) = text("countryCode").filter(|code| !is_country(code)) {
             report(SearchInstance, "countryCode", "countryCode has three letters", code.to_owned());
         }
+        let place = text("ip").and_then(|ip| ip.parse().ok()).zip(item.get("port").and_then(Json::as_i64));
         for name in ["expiresAt", "activatedAt"] {
             let is_known = |time: &str| {
-                let mut known = observed.facts.known_instances.iter();
-                known.any(|known| {
+                let supplied = observed.facts.known_instances.iter();
+                let mut same = supplied.filter(|known| Some((known.ip, known.port)) == place);
+                same.any(|known| {
                     known.fields.get(name).and_then(Json::as_str).and_then(instant) == instant(time)
                 })
             };
