@@ -31,17 +31,25 @@ type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
 pub(crate) struct Metrics {
     registry: Registry,
     calls: Family<Outcome, Counter>,
-    call_seconds: Histograms<OperationLabel>,
+    operations: Vec<OperationMetrics>,
     in_flight: Gauge<i64, AtomicI64>,
     /// Open connections, counted in each round of the stall monitor.
     connections: Gauge<i64, AtomicI64>,
     /// Connections that were closed because they were idle or stalled.
     connections_timed_out: Counter,
-    store_seconds: Histograms<QueryLabel>,
+    /// By query.
+    store_seconds: Vec<Histogram>,
     store_failures: Family<QueryLabel, Counter>,
     cached: Counter,
     /// Connections to the database: all, in use, and queries that wait for one.
     pool: [Gauge; 3],
+}
+
+/// What every call of an operation counts. It is found once, because a search by labels takes longer than the rest of counting.
+struct OperationMetrics {
+    id: &'static str,
+    succeeded: Counter,
+    seconds: Histogram,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -79,18 +87,21 @@ impl Metrics {
         let help = "Queries to the database that failed";
         let store_failures: Family<QueryLabel, Counter> = registered(&mut registry, "store_failures", help);
         // What has not happened yet is there, as zero.
-        for table::Operation { id: operation, status, .. } in operations {
-            drop(calls.get_or_create(&Outcome {
-                operation,
-                outcome: outcome(None),
-                status: *status,
-                code: 0,
-            }));
-            drop(call_seconds.get_or_create(&OperationLabel { operation }));
-        }
-        for query in Query::VARIANTS.iter().map(|query| QueryLabel { query: query.into() }) {
-            drop((store_seconds.get_or_create(&query), store_failures.get_or_create(&query)));
-        }
+        let operations = operations.iter().map(|table::Operation { id, status, .. }| {
+            let success = Outcome { operation: id, outcome: outcome(None), status: *status, code: 0 };
+            OperationMetrics {
+                id,
+                succeeded: calls.get_or_create(&success).clone(),
+                seconds: call_seconds.get_or_create(&OperationLabel { operation: id }).clone(),
+            }
+        });
+        let operations = operations.collect();
+        let store_seconds = Query::VARIANTS.iter().map(|query| {
+            let query = QueryLabel { query: query.into() };
+            drop(store_failures.get_or_create(&query));
+            store_seconds.get_or_create(&query).clone()
+        });
+        let store_seconds = store_seconds.collect();
         Self {
             in_flight: registered(&mut registry, "calls_in_flight", "Calls without a response"),
             connections: registered(
@@ -115,7 +126,7 @@ impl Metrics {
             ]
             .map(|(name, help)| registered(&mut registry, name, help)),
             calls,
-            call_seconds,
+            operations,
             store_seconds,
             store_failures,
             registry,
@@ -149,10 +160,9 @@ impl Metrics {
 
 impl Observer for Metrics {
     fn queried(&self, query: Query, time: Duration, has_failed: bool) {
-        let label = QueryLabel { query: query.into() };
-        self.store_seconds.get_or_create(&label).observe(time.as_secs_f64());
+        self.store_seconds[query as usize].observe(time.as_secs_f64());
         if has_failed {
-            self.store_failures.get_or_create(&label).inc();
+            self.store_failures.get_or_create(&QueryLabel { query: query.into() }).inc();
         }
     }
 }
@@ -197,15 +207,22 @@ impl Drop for CallInFlight<'_> {
     fn drop(&mut self) {
         let Self { metrics, operation, started, finished } = *self;
         metrics.in_flight.dec();
-        let (outcome, status, code, after) = match finished {
-            Some((status, code, after)) => (outcome(code), status, code.map_or(0, ErrorCode::number), after),
-            None => {
-                let after = started.elapsed();
+        let counted = metrics.operations.iter().find(|it| it.id == operation);
+        let after = finished.map_or_else(|| started.elapsed(), |(_, _, after)| after);
+        if let Some(counted) = counted {
+            counted.seconds.observe(after.as_secs_f64());
+        }
+        let (outcome, status, code) = match (finished, counted) {
+            (Some((_, None, _)), Some(counted)) => {
+                counted.succeeded.inc();
+                return;
+            }
+            (Some((status, code, _)), _) => (outcome(code), status, code.map_or(0, ErrorCode::number)),
+            (None, _) => {
                 tracing::info!(outcome = DISCONNECTED, micros = micros(after), "the caller disconnected");
-                (DISCONNECTED, 0, 0, after)
+                (DISCONNECTED, 0, 0)
             }
         };
         metrics.calls.get_or_create(&Outcome { operation, outcome, status, code }).inc();
-        metrics.call_seconds.get_or_create(&OperationLabel { operation }).observe(after.as_secs_f64());
     }
 }

@@ -8,8 +8,9 @@ use crate::edge::responding::error_code::ErrorCode;
 
 /// The text of a header that is sent at most once. No error shows it.
 pub(super) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else { return Ok(None) };
+    // Requests have few headers, so that comparing costs less than a hash of each name.
+    let mut values = headers.iter().filter(|(known, _)| known.as_str().eq_ignore_ascii_case(name));
+    let Some((_, value)) = values.next() else { return Ok(None) };
     let place = || Location::Header.place(name);
     if values.next().is_some() {
         return Err(RequestError::repeated(place()));

@@ -9,7 +9,6 @@ use http::{
     header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, InvalidHeaderValue, RETRY_AFTER},
 };
 use serde::{Serialize, Serializer};
-use smol_str::ToSmolStr as _;
 
 use super::{api_error::ApiError, error_code::ErrorCode};
 use crate::{connections::Connection, domain::SmolStr};
@@ -140,33 +139,39 @@ pub fn set_header(
     name: HeaderName,
     value: impl HeaderText,
 ) -> Result<(), InvalidHeaderValue> {
-    if let Some(text) = value.header_text() {
-        headers.insert(name, HeaderValue::from_str(&text)?);
+    if let Some(value) = value.header_value()? {
+        headers.insert(name, value);
     }
     Ok(())
 }
 
 /// A value that a header can have.
 pub trait HeaderText {
-    /// The text in the header; `None` for a header that is not sent.
-    fn header_text(self) -> Option<SmolStr>;
+    /// The header; `None` for one that is not sent.
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue>;
 }
 
 macro_rules! header_text {
-    ($($kind:ty),+) => {$(
+    ($($kind:ty: |$value:ident| $header:expr),+ $(,)?) => {$(
         impl HeaderText for $kind {
-            fn header_text(self) -> Option<SmolStr> {
-                Some(self.to_smolstr())
+            fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+                let $value = self;
+                $header.map(Some)
             }
         }
     )+};
 }
 
-header_text!(SmolStr, &'static str, i64, bool);
+header_text! {
+    SmolStr: |text| HeaderValue::from_str(&text),
+    &'static str: |text| HeaderValue::from_str(text),
+    i64: |number| Ok(HeaderValue::from(number)),
+    bool: |flag| Ok(HeaderValue::from_static(if flag { "true" } else { "false" })),
+}
 
 impl<T: HeaderText> HeaderText for Option<T> {
-    fn header_text(self) -> Option<SmolStr> {
-        self.and_then(T::header_text)
+    fn header_value(self) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+        self.map_or(Ok(None), T::header_value)
     }
 }
 
