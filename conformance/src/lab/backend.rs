@@ -20,17 +20,11 @@ pub struct Backend {
 
 impl Backend {
     /// The service of a target.
-    ///
-    /// # Errors
-    /// TLS cannot be initialised.
     pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, WireError> {
         Self::connected(contract, target, &WireOptions::default())
     }
 
     /// The service of a target, with the options of the connection to it.
-    ///
-    /// # Errors
-    /// As for [`Upstream::http`].
     pub fn connected(
         contract: &'static Contract,
         target: &Target,

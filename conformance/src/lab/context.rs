@@ -25,25 +25,21 @@ pub struct Context {
 
 impl Context {
     /// A context with an empty memory.
-    #[must_use]
     pub fn new(backend: &Arc<Backend>) -> Self {
         Self::before(backend.upstream.clone(), backend)
     }
 
     /// The same in front of another layer.
-    #[must_use]
     pub fn before(upstream: Upstream, backend: &Arc<Backend>) -> Self {
         Self { upstream, memory: Arc::default(), backend: Arc::clone(backend) }
     }
 
     /// The backend, for further contexts.
-    #[must_use]
     pub fn backend(&self) -> &Arc<Backend> {
         &self.backend
     }
 
     /// The operation that a request is for: that of its path and method, or the first of its path.
-    #[must_use]
     pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
         let mut of_path = self.contract.operations().filter(|operation| operation.path == seen.path);
         let first = of_path.next()?;

@@ -37,7 +37,6 @@ pub struct Control {
 
 impl Control {
     /// The endpoint of a lab with these scenarios and this journal.
-    #[must_use]
     pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
         Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
     }

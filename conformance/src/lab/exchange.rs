@@ -35,19 +35,16 @@ impl std::fmt::Debug for ProxiedRequest {
 
 impl ProxiedRequest {
     /// A request without query, headers and body.
-    #[must_use]
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self { method, path: path.into(), query: None, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
     /// Decoded value of a query parameter (its first occurrence).
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<String> {
         self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// All query parameters, decoded, in order.
-    #[must_use]
     pub fn params(&self) -> Vec<(String, String)> {
         let query = self.query.as_deref().unwrap_or_default();
         url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
@@ -78,7 +75,6 @@ impl ProxiedRequest {
     }
 
     /// The request id that counts: that of the query, or else that of the header. It may be empty.
-    #[must_use]
     pub fn request_id(&self, extract: &Extract) -> Option<String> {
         let header = || self.header(&extract.request_id_header.name).map(str::to_owned);
         self.param(&extract.request_id.name).or_else(header)
@@ -90,7 +86,6 @@ impl ProxiedRequest {
     }
 
     /// The body as JSON, or null.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -165,7 +160,6 @@ impl Reply {
     }
 
     /// The body as JSON, or null.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -189,7 +183,6 @@ impl Reply {
     }
 
     /// A response with a JSON body. A number that is no HTTP status becomes 500.
-    #[must_use]
     pub fn json_with(status: u16, value: &Value) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

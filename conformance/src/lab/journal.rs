@@ -75,13 +75,11 @@ impl std::fmt::Debug for Journal {
 
 impl Journal {
     /// A journal that shows each entry to `observer` as well.
-    #[must_use]
     pub fn observed(observer: impl Fn(&Entry) + Send + Sync + 'static) -> Self {
         Self { observer: Some(Box::new(observer)), ..Self::default() }
     }
 
     /// The latest entries, at most 1,000, the oldest first.
-    #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         lock(&self.entries).iter().cloned().collect()
     }

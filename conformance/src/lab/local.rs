@@ -13,7 +13,6 @@ pub struct LocalOnly(Upstream);
 
 impl LocalOnly {
     /// In front of `upstream`.
-    #[must_use]
     pub fn new(upstream: Upstream) -> Self {
         Self(upstream)
     }

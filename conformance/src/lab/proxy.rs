@@ -62,17 +62,11 @@ pub struct Proxy {
 
 impl Proxy {
     /// Starts a proxy on a free port of the loopback interface.
-    ///
-    /// # Errors
-    /// No port is free.
     pub async fn start(upstream: Upstream) -> std::io::Result<Self> {
         Self::start_with(upstream, ProxyOptions::default()).await
     }
 
     /// Starts a proxy.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
     pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
@@ -81,13 +75,11 @@ impl Proxy {
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Base URL of the proxy.
-    #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }

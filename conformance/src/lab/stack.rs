@@ -14,6 +14,7 @@ use super::upstream::{Handler, Upstream};
 /// Faults, variations and scenarios, one in front of the other.
 ///
 /// The layer that is added last is the nearest to the caller. What they change stands in the journal.
+#[must_use]
 #[derive(Debug)]
 pub struct Lab {
     backend: Arc<Backend>,
@@ -23,13 +24,11 @@ pub struct Lab {
 
 impl Lab {
     /// A lab in front of a backend that changes nothing yet.
-    #[must_use]
     pub fn new(backend: Arc<Backend>) -> Self {
         Self { upstream: backend.upstream.clone(), backend, journal: Arc::default() }
     }
 
     /// Has this fault, or decides unspecified behaviour as this variation.
-    #[must_use]
     pub fn row(self, row: &'static Row) -> Self {
         let layer = row.layer(&self.upstream, &self.backend);
         Self { upstream: Upstream::new(layer), ..self }
@@ -37,7 +36,6 @@ impl Lab {
 
     /// Chooses a variation of its operation at random for each request. The same seed chooses the same ones, in the order in which requests
     /// arrive. Variations that a server has to keep up for all of its responses are left out.
-    #[must_use]
     pub fn pedantic(self, seed: u64) -> Self {
         let legal = variations().iter().filter(|one| !one.is_consistent() && !one.has_capitals());
         let layers = legal.map(|one| (one, one.layer(&self.upstream, &self.backend))).collect();
@@ -47,7 +45,6 @@ impl Lab {
     }
 
     /// Plays scenarios.
-    #[must_use]
     pub fn scenarios(self, scenarios: &Arc<Scenarios>) -> Self {
         let context = Context::before(self.upstream.clone(), &self.backend);
         let server = ScenarioServer::new(Arc::clone(scenarios), context);
@@ -55,13 +52,11 @@ impl Lab {
     }
 
     /// Writes what is changed to this journal.
-    #[must_use]
     pub fn journal(self, journal: &Arc<Journal>) -> Self {
         Self { journal: Arc::clone(journal), ..self }
     }
 
     /// All of it, for a [`Proxy`](super::Proxy).
-    #[must_use]
     pub fn into_upstream(self) -> Upstream {
         let Self { backend, upstream, journal } = self;
         Upstream::new(JournaledServer { journal, upstream, backend })

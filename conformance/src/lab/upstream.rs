@@ -36,10 +36,7 @@ impl std::fmt::Debug for Upstream {
 
 impl Upstream {
     /// A service by its base URL, with its time limit, authorities, proxy and headers. Redirects are not followed.
-    ///
-    /// # Errors
-    /// TLS cannot be initialised, an authority or the proxy cannot be used, or a secret among the options is too short to be
-    /// kept out of messages.
+    /// Fails where an authority, a header or the proxy cannot be used, or a secret is too short to be kept out of messages.
     pub fn http(base: &Url, options: &WireOptions) -> Result<Self, WireError> {
         let short = |error: ShortSecret| WireError::Setup(error.to_string());
         let headers = options.headers.iter().map(|header| {
@@ -58,7 +55,6 @@ impl Upstream {
     }
 
     /// What responds by `handler`.
-    #[must_use]
     pub fn new(handler: impl Handler) -> Self {
         Self(Arc::new(handler))
     }

@@ -186,13 +186,11 @@ pub(crate) fn mistakes() -> Vec<String> {
 }
 
 /// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
-#[must_use]
 pub fn faults() -> &'static [Row] {
     &FAULTS.0
 }
 
 /// Every conforming variation. Ids are unique.
-#[must_use]
 pub fn variations() -> &'static [Row] {
     &VARIED.0
 }
@@ -245,10 +243,7 @@ fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Row {
-    /// The rows of a text in the form of `src/lab/rows/*.txt`; `file` names it in errors.
-    ///
-    /// # Errors
-    /// The lines that cannot be read.
+    /// The rows of a text in the form of `src/lab/rows/*.txt`; `file` names it in errors, the lines that cannot be read.
     pub fn parse(file: &str, text: &'static str, kind: Kind) -> Result<&'static [Self], Vec<String>> {
         let (rows, mistakes) = rows_of(&[(file, text)], kind);
         // Rows live as long as their text.
@@ -311,13 +306,11 @@ impl Row {
     }
 
     /// A server that does so.
-    #[must_use]
     pub fn server(&'static self, context: Context) -> impl Handler {
         RowServer { row: self, context }
     }
 
     /// Whether names of headers are spelt with capitals.
-    #[must_use]
     pub fn has_capitals(&self) -> bool {
         self.flags.contains(&"capitals")
     }
@@ -327,11 +320,7 @@ impl Row {
         self.flags.contains(&"consistent")
     }
 
-    /// The clause that a fault breaks.
-    ///
-    /// # Panics
-    /// The id does not begin with that of a clause.
-    #[must_use]
+    /// The clause that a fault breaks, with which its id begins.
     #[expect(clippy::expect_used, reason = "ids are constants, and the proof looks up the clause of each")]
     pub fn clause(&self) -> Clause {
         let id = self.id.split('/').next().unwrap_or(&self.id);
@@ -339,7 +328,6 @@ impl Row {
     }
 
     /// The operations whose requests it touches: that of its clause, or all of them for `all.…` unless its row is limited to one.
-    #[must_use]
     pub fn operations(&self) -> Vec<OperationId> {
         let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
         operations.map(|operation| operation.id).filter(|id| self.concerns(Some(*id))).collect()
@@ -347,7 +335,6 @@ impl Row {
 
     /// The environment variables of what it needs and does not have: without the facts that its words use, a fault changes nothing.
     /// `has_token` says whether the token of the main account is known.
-    #[must_use]
     pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
         let (mut needs, mut known) = (BTreeSet::new(), BTreeSet::new());
         self.texts().for_each(|text| need(text, &mut needs, &mut known));
@@ -359,7 +346,6 @@ impl Row {
     }
 
     /// Why it could not be followed, when that happened, by file and line: what was noticed then is not the fault.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)
     }

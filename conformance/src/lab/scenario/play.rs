@@ -52,10 +52,7 @@ pub struct Progress {
 }
 
 impl Scenarios {
-    /// Reads scenarios from a file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has a mistake: file, line, column and what was expected.
+    /// Reads scenarios from a file. An error has file, line, column and what was expected.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
         let text = files::read_text(file, files::MAX_BYTES);
         let text =
@@ -64,18 +61,12 @@ impl Scenarios {
     }
 
     /// Reads scenarios from a text; `file` names it in errors.
-    ///
-    /// # Errors
-    /// As for [`Scenarios::read`].
     pub fn parse(file: &Path, text: &str) -> Result<Self, ScenarioError> {
         let scenarios = file::parse(file, text)?;
         Ok(Self { state: Mutex::new(State { scenarios, ..State::default() }) })
     }
 
     /// Replaces the scenarios by those of a text and restarts. After an error the old ones continue.
-    ///
-    /// # Errors
-    /// As for [`Scenarios::read`].
     pub fn replace(&self, file: &Path, text: &str) -> Result<(), ScenarioError> {
         let scenarios = file::parse(file, text)?;
         *lock(&self.state) = State { scenarios, ..State::default() };
@@ -94,13 +85,11 @@ impl Scenarios {
     }
 
     /// The names of the scenarios.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         lock(&self.state).scenarios.keys().cloned().collect()
     }
 
     /// The instances that are played.
-    #[must_use]
     pub fn progress(&self) -> Vec<Progress> {
         let state = lock(&self.state);
         let progress = |(instance, playing): (&String, &ScenarioInstance)| Progress {
