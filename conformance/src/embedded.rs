@@ -60,8 +60,7 @@ impl Reference {
         Ok(Self { running: sandbox.into_server().into(), target })
     }
 
-    /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
-    /// the suite reaches it, which may be by way of a proxy.
+    /// Starts the server that `config` describes, with sample data in its empty store. `url` tells how the suite reaches it.
     pub async fn reached_by(
         config: Config,
         url: impl FnOnce(&RunningServer) -> String,

@@ -18,9 +18,9 @@ const MAX_KEYS: usize = 4_096;
 pub struct Context {
     /// What the requests go on to: the backend, or another layer in front of it.
     pub upstream: Upstream,
-    /// What happened before.
     pub(super) memory: Arc<Memory>,
-    backend: Arc<Backend>,
+    /// The backend, for further contexts.
+    pub backend: Arc<Backend>,
 }
 
 impl Context {
@@ -34,19 +34,11 @@ impl Context {
         Self { upstream, memory: Arc::default(), backend: Arc::clone(backend) }
     }
 
-    /// The backend, for further contexts.
-    pub fn backend(&self) -> &Arc<Backend> {
-        &self.backend
-    }
-
     /// The operation that a request is for: that of its path and method, or the first of its path.
     pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
-        let mut of_path = self.contract.operations().filter(|operation| operation.path == seen.path);
-        let first = of_path.next()?;
-        if first.method == seen.method.as_str() {
-            return Some(first.id);
-        }
-        Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
+        let of_path = || self.contract.operations().filter(|operation| operation.path == seen.path);
+        let exact = of_path().find(|operation| operation.method == seen.method.as_str());
+        exact.or_else(|| of_path().next()).map(|operation| operation.id)
     }
 }
 
@@ -92,14 +84,6 @@ impl Memory {
     /// The response that was kept under a key.
     pub(super) fn recall(&self, key: &str) -> Option<Reply> {
         bounded(&self.replies).get(key).cloned()
-    }
-
-    /// Replaces a response by the first one that was kept under a key; keeps it when it is the first.
-    pub(super) fn repeat_first(&self, key: &str, reply: &mut Reply) {
-        match self.recall(key) {
-            Some(first) => *reply = first,
-            None => self.keep(key, reply),
-        }
     }
 
     /// Keeps a response under a key, in place of an earlier one.

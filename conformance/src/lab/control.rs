@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use hyper::Method;
 use hyper::header::ORIGIN;
 use serde_json::{Value, json};
@@ -15,7 +14,6 @@ use super::scenario::Scenarios;
 use super::upstream::Handler;
 use crate::report::plain;
 
-/// What the endpoint says of itself.
 const HELP: &str = "\
 GET /scenarios           names of the scenarios, and how far each run of them is
 PUT /scenarios           replace them by the TOML of the body, and begin anew
@@ -46,12 +44,9 @@ impl Control {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
-        let takes = match request.path.as_str() {
-            "/reset" => &["scenario"][..],
-            _ => &[],
-        };
-        if let Some((other, _)) = request.params().iter().find(|(name, _)| !takes.contains(&name.as_str())) {
-            let known = if takes.is_empty() { "none" } else { "scenario" };
+        let takes = (request.path == "/reset").then_some("scenario");
+        if let Some((other, _)) = request.params().iter().find(|(name, _)| takes != Some(name)) {
+            let known = takes.unwrap_or("none");
             return message(400, &format!("unknown parameter `{}`; expected {known}", plain(other)));
         }
         match (&request.method, request.path.as_str()) {
@@ -78,21 +73,14 @@ impl Control {
                 }
             }
             (&Method::POST, "/reset") => {
-                let scenario = request.param("scenario");
-                let names = self.scenarios.names();
-                let is_known = |scenario: &str| {
-                    scenario.split('/').next().is_some_and(|name| names.iter().any(|known| known == name))
-                };
-                match scenario.as_deref() {
-                    Some(scenario) if !is_known(scenario) => {
-                        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                        message(
-                            400,
-                            &format!("unknown scenario `{}`; expected one of: {known}", plain(scenario)),
-                        )
-                    }
-                    scenario => Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario)})),
+                let (scenario, names) = (request.param("scenario"), self.scenarios.names());
+                let is_of = |run: &str| names.iter().any(|name| run.split('/').next() == Some(name));
+                if let Some(unknown) = scenario.as_deref().filter(|run| !is_of(run)) {
+                    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                    let unknown = plain(unknown);
+                    return message(400, &format!("unknown scenario `{unknown}`; expected one of: {known}"));
                 }
+                Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario.as_deref())}))
             }
             (&Method::GET, "/log") => {
                 let entries = serde_json::to_value(self.journal.entries()).unwrap_or(Value::Null);
@@ -108,8 +96,8 @@ impl Control {
 }
 
 impl Handler for Control {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(std::future::ready(self.respond(&request)))
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        self.respond(&request)
     }
 }
 

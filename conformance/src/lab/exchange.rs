@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
 use crate::contract::Extract;
+use crate::wire::debug_as;
 
 /// A request on its way to the upstream.
 #[derive(Clone)]
@@ -24,14 +25,13 @@ pub struct ProxiedRequest {
     pub body: Bytes,
 }
 
-/// Query, headers and body may hold a token, so only their sizes are shown.
-impl std::fmt::Debug for ProxiedRequest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { method, path: _, query: _, headers, body } = self;
-        let (headers, body) = (headers.len(), body.len());
-        write!(f, "ProxiedRequest({method}, {headers} headers, {body} bytes)")
-    }
-}
+// Query, headers and body may hold a token, so only their sizes are shown.
+debug_as!(
+    ProxiedRequest,
+    |Self { method, headers, body, .. }| "ProxiedRequest({method}, {} headers, {} bytes)",
+    headers.len(),
+    body.len()
+);
 
 impl ProxiedRequest {
     /// A request without query, headers and body.
@@ -150,12 +150,7 @@ impl Reply {
     pub(crate) fn is_broken(&self) -> bool {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
-            Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
-            Framing::Whole
-            | Framing::Pieces(_)
-            | Framing::Drip(_)
-            | Framing::Slow(..)
-            | Framing::Padded(_) => false,
+            way => matches!(way, Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_)),
         }
     }
 
@@ -190,9 +185,9 @@ impl Reply {
         Self { status, headers, body: value.to_string().into(), framing: Framing::Whole }
     }
 
-    /// Sets a header. A value that cannot stand in a header changes nothing.
-    pub fn set_header(&mut self, name: &'static str, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
+    /// Sets a header. A name or a value that cannot stand in a header changes nothing.
+    pub fn set_header(&mut self, name: &str, value: &str) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_str(value)) {
             self.headers.insert(name, value);
         }
     }

@@ -1,4 +1,3 @@
-use futures::future::BoxFuture;
 use hyper::header::HOST;
 use serde_json::json;
 
@@ -9,24 +8,15 @@ use crate::wire::is_loopback;
 /// A layer for a listener of the loopback interface. It rejects requests for other hosts: a page in a browser can give its own
 /// host an address of this machine, and would be allowed to read the responses.
 #[derive(Debug)]
-pub struct LocalOnly(Upstream);
-
-impl LocalOnly {
-    /// In front of `upstream`.
-    pub fn new(upstream: Upstream) -> Self {
-        Self(upstream)
-    }
-}
+pub struct LocalOnly(pub Upstream);
 
 impl Handler for LocalOnly {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            match wrong_host(&request) {
-                // Not 403: the token has nothing to do with it.
-                Some(reason) => Reply::json_with(421, &json!({"code": 42100, "message": reason})),
-                None => self.0.call(&request).await,
-            }
-        })
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        match wrong_host(&request) {
+            // Not 403: the token has nothing to do with it.
+            Some(reason) => Reply::json_with(421, &json!({"code": 42100, "message": reason})),
+            None => self.0.call(&request).await,
+        }
     }
 }
 

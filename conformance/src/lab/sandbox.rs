@@ -80,8 +80,7 @@ pub enum SandboxError {
 }
 
 impl Sandbox {
-    /// Starts a sandbox that plays the scenarios of a text in TOML, of which `default` is played for requests that select
-    /// none; an empty text changes nothing.
+    /// Starts a sandbox that plays the scenarios of a text in TOML, `default` for requests that select none; none for an empty text.
     pub async fn start(scenarios: &str) -> Result<Self, SandboxError> {
         Self::with(scenarios, |lab| lab).await
     }

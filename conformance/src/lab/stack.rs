@@ -1,8 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use futures::future::BoxFuture;
-
 use super::backend::Backend;
 use super::context::Context;
 use super::exchange::{ProxiedRequest, Reply};
@@ -47,7 +45,7 @@ impl Lab {
     /// Plays scenarios.
     pub fn scenarios(self, scenarios: &Arc<Scenarios>) -> Self {
         let context = Context::before(self.upstream.clone(), &self.backend);
-        let server = ScenarioServer::new(Arc::clone(scenarios), context);
+        let server = ScenarioServer { scenarios: Arc::clone(scenarios), context };
         Self { upstream: Upstream::new(server), ..self }
     }
 
@@ -63,7 +61,6 @@ impl Lab {
     }
 }
 
-/// Another variation for each request.
 struct PedanticServer {
     layers: Vec<(&'static Row, Layer)>,
     seed: u64,
@@ -72,7 +69,7 @@ struct PedanticServer {
 }
 
 impl Handler for PedanticServer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         // The choice follows from the number alone, whatever other requests do meanwhile.
         let mut random = fastrand::Rng::with_seed(self.seed ^ number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -81,8 +78,8 @@ impl Handler for PedanticServer {
             self.layers.iter().filter(fits).collect::<Vec<_>>()
         });
         match random.choice(fitting.unwrap_or_default()) {
-            Some((_, layer)) => layer.handle(request),
-            None => Box::pin(async move { self.context.upstream.call(&request).await }),
+            Some((_, layer)) => layer.handle(request).await,
+            None => self.context.upstream.call(&request).await,
         }
     }
 }

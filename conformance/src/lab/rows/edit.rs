@@ -17,6 +17,16 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
     }
 }
 
+/// Calls `found` with each value, those within another before it.
+pub(crate) fn visit_all(value: &mut Value, found: &mut dyn FnMut(&mut Value)) {
+    match value {
+        Value::Object(object) => object.values_mut().for_each(|value| visit_all(value, found)),
+        Value::Array(items) => items.iter_mut().for_each(|value| visit_all(value, found)),
+        _ => {}
+    }
+    found(value);
+}
+
 fn visit_items(items: &mut [Value], name: &str, found: &mut dyn FnMut(&mut Value)) {
     match name {
         "*" => items.iter_mut().for_each(found),
