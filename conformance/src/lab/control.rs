@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hyper::Method;
-use hyper::header::ORIGIN;
+use hyper::header::{HOST, ORIGIN};
 use serde_json::{Value, json};
 
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::Journal;
-use super::local;
 use super::scenario::Scenarios;
-use super::upstream::Handler;
+use super::upstream::{Handler, Upstream};
 use crate::report::plain;
+use crate::wire::is_loopback;
 
 const HELP: &str = "\
 GET /scenarios           names of the scenarios, and how far each run of them is
@@ -82,10 +82,7 @@ impl Control {
                 }
                 Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario.as_deref())}))
             }
-            (&Method::GET, "/log") => {
-                let entries = serde_json::to_value(self.journal.entries()).unwrap_or(Value::Null);
-                Reply::json_with(200, &json!({"requests": entries}))
-            }
+            (&Method::GET, "/log") => Reply::json_with(200, &json!({"requests": self.journal.entries()})),
             (&Method::DELETE, "/log") => {
                 self.journal.clear();
                 Reply::json_with(200, &json!({}))
@@ -106,9 +103,31 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
     if request.headers.contains_key(ORIGIN) {
         return Some("expected no Origin: web pages may not use this endpoint");
     }
-    local::wrong_host(request)
+    wrong_host(request)
 }
 
 fn message(status: u16, message: &str) -> Reply {
     Reply::json_with(status, &json!({"message": message}))
+}
+
+/// A layer for a listener of the loopback interface. It rejects requests for other hosts: a page in a browser can give its own
+/// host an address of this machine, and would be allowed to read the responses.
+#[derive(Debug)]
+pub struct LocalOnly(pub Upstream);
+
+impl Handler for LocalOnly {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        match wrong_host(&request) {
+            // Not 403: the token has nothing to do with it.
+            Some(reason) => Reply::json_with(421, &json!({"code": 42100, "message": reason})),
+            None => self.0.call(&request).await,
+        }
+    }
+}
+
+/// Why a request is not for this machine.
+fn wrong_host(request: &ProxiedRequest) -> Option<&'static str> {
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let is_here = url::Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
+    (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
 }

@@ -12,8 +12,7 @@ use futures::FutureExt as _;
 use serde::Serialize;
 use serde_json::json;
 
-use super::backend::Backend;
-use super::context::Context;
+use super::context::{Backend, Context};
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
 use crate::contract::OperationId;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use sallyport_server::sandbox::{Sandbox as Server, SandboxTokens};
 
-use super::backend::Backend;
+use super::context::Backend;
 use super::journal::Journal;
 use super::proxy::Proxy;
 use super::scenario::{ScenarioError, Scenarios};

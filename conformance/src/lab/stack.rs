@@ -1,8 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::backend::Backend;
-use super::context::Context;
+use super::context::{Backend, Context};
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::{Journal, JournaledServer, Layer};
 use super::rows::row::{Row, variations};

@@ -18,19 +18,10 @@ use crate::lab::upstream::Handler;
 use crate::lab::{Backend, Context, Upstream};
 use crate::target::{Fact, Facts};
 
-/// The texts, in the order of the faults.
+/// Texts of this folder, in the order of their rows.
 macro_rules! texts {
     ($($name:literal)+) => { [$(($name, include_str!($name))),+] };
 }
-
-const TEXTS: [(&str, &str); 19] = texts! {
-    "all.txt" "extract_access.txt" "extract_response.txt" "extract_choice.txt" "extract_count.txt"
-    "extract_identity.txt" "extract_rare.txt" "extract_text.txt" "groups.txt" "plain.txt"
-    "search_account.txt" "search_filter.txt" "search_input.txt" "search_intersection.txt" "search_item.txt"
-    "search_match.txt" "search_page.txt" "search_shape.txt" "search_time.txt"
-};
-
-const VARIATIONS: [(&str, &str); 1] = texts! { "variations.txt" };
 
 /// What the rows of a text are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +94,17 @@ const CONTEXTS: [(&str, &str, &str, &str); 8] = [
 /// The rows of texts, and the lines that cannot be read.
 type Rows = LazyLock<(Vec<Row>, Vec<String>)>;
 
-static FAULTS: Rows = LazyLock::new(|| rows_of(&TEXTS, Kind::Fault));
+static FAULTS: Rows = LazyLock::new(|| {
+    let texts = texts! {
+        "all.txt" "extract_access.txt" "extract_response.txt" "extract_choice.txt" "extract_count.txt"
+        "extract_identity.txt" "extract_rare.txt" "extract_text.txt" "groups.txt" "plain.txt"
+        "search_account.txt" "search_filter.txt" "search_input.txt" "search_intersection.txt" "search_item.txt"
+        "search_match.txt" "search_page.txt" "search_shape.txt" "search_time.txt"
+    };
+    rows_of(&texts, Kind::Fault)
+});
 
-static VARIED: Rows = LazyLock::new(|| rows_of(&VARIATIONS, Kind::Variation));
+static VARIED: Rows = LazyLock::new(|| rows_of(&texts! { "variations.txt" }, Kind::Variation));
 
 fn rows_of(texts: &[(&str, &'static str)], kind: Kind) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
@@ -298,8 +297,7 @@ impl Row {
 
     /// The operations whose requests it touches: that of its clause, or all of them for `all.…` unless its row is limited to one.
     pub fn operations(&self) -> Vec<OperationId> {
-        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        operations.map(|operation| operation.id).filter(|id| self.concerns(Some(*id))).collect()
+        OperationId::ALL.iter().copied().filter(|id| self.concerns(Some(*id))).collect()
     }
 
     /// The environment variables of what it needs and does not have: without the facts that its words use, a fault changes nothing.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::step::Step;
 use super::{DEFAULT, Scenario};
-use crate::contract::{Contract, OperationId};
+use crate::contract::OperationId;
 use crate::document::{ConfigError, Document, Item, Section};
 use crate::lab::exchange::Framing;
 use crate::lab::rows::row::{self, Row};
@@ -58,9 +58,7 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     }
     item.section(|section| {
         let seed = section.read("seed", |item| item.number(0..=i64::MAX))?.unwrap_or_default();
-        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        let lists =
-            operations.map(|operation| (operation.id.id(), Some(operation.id))).chain([("any", None)]);
+        let lists = OperationId::ALL.iter().map(|id| (id.id(), Some(*id))).chain([("any", None)]);
         let steps = lists.map(|(list, operation)| Ok((list, steps(section, list, operation)?)));
         Ok(Scenario { seed, steps: steps.collect::<Result<_, ConfigError>>()? })
     })
