@@ -30,7 +30,6 @@ mod diagnosis;
 mod explore;
 mod independent;
 mod judge;
-mod measure;
 mod record;
 mod variations;
 mod world;
@@ -70,7 +69,7 @@ type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let commands: [(&str, fn(&[String])); 3] =
-        [("--record", record::record), ("--measure", measure::measure), ("--serve", serve)];
+        [("--record", record::record), ("--measure", record::measure), ("--serve", serve)];
     for (flag, command) in commands {
         if let Some(at) = given.iter().position(|argument| argument == flag) {
             command(&given[at + 1..]);

@@ -1,13 +1,14 @@
-//! Records which case notices which fault.
+//! Records which case notices which fault, and measures how many faults a run notices in other modes than the one that is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use libtest_mimic::Failed;
-use sallyport_conformance::Report;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
+use sallyport_conformance::run::Profile;
+use sallyport_conformance::{Budget, Facts, Options, Report};
 
-use crate::judge::{Judge, cites};
+use crate::judge::{Judge, cites, enough};
 use crate::world;
 
 /// Faults and variations that are tried at the same time.
@@ -60,23 +61,63 @@ pub fn record(arguments: &[String]) {
     survivors.iter().for_each(|survivor| println!("NOT CAUGHT {survivor}"));
 }
 
+/// The modes to measure: profile, and whether the tester knows more than a token.
+const MODES: [(&str, Profile, bool); 4] = [
+    ("full", Profile::Full, true),
+    ("production", Profile::Production, true),
+    ("token", Profile::Full, false),
+    ("production-token", Profile::Production, false),
+];
+
+/// Runs the whole suite against one in so many of the faults with a text in their ids, and prints which are not caught. The
+/// arguments are a mode, that number, and the text, each of which may be left out.
+pub fn measure(arguments: &[String]) {
+    let judge = Judge::start();
+    let (_, mut profile, mut has_facts) = MODES[0];
+    let (mut each, mut text) = (1, "");
+    for argument in arguments {
+        match (MODES.iter().find(|(name, ..)| name == argument), argument.parse::<usize>()) {
+            (Some(named), _) => (_, profile, has_facts) = *named,
+            (None, Ok(number)) => each = number.max(1),
+            (None, Err(_)) => text = argument,
+        }
+    }
+    let faults = judge.faults().filter(|(_, fault)| fault.id.contains(text)).step_by(each);
+    let trials = faults.map(async |(world, fault)| {
+        let facts = if has_facts { world.backend.facts.clone() } else { Facts::default() };
+        let mut options = Options { profile, ..enough() };
+        if profile != Profile::Full {
+            // Loopback needs no slow pace.
+            options.budget = Budget { rate: None, ..profile.budget() };
+        }
+        (fault, world.run(fault, facts, options).await)
+    });
+    let mut table = Table::new();
+    for (fault, report) in judge.all(trials) {
+        if !is_caught(&mut table, fault, &report) {
+            println!("{} ({}, {:?}): {}", fault.id, fault.clause, report.verdict, fault.breaks);
+        }
+    }
+    print_table(&table);
+}
+
 /// The cases and control requests of both worlds.
 fn cases(judge: &Judge) -> impl Iterator<Item = &CaseName> {
     judge.lab.costs.cases().chain(judge.independent.costs.cases())
 }
 
 /// How many faults of each clause were tried, and how many of them caught.
-pub type Table = BTreeMap<Clause, (usize, usize)>;
+type Table = BTreeMap<Clause, (usize, usize)>;
 
 /// Whether a report shows a fault, which is counted.
-pub fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
+fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
     let (tried, caught) = table.entry(fault.clause).or_default();
     let is_caught = cites(report, fault);
     (*tried, *caught) = (*tried + 1, *caught + usize::from(is_caught));
     is_caught
 }
 
-pub fn print_table(table: &Table) {
+fn print_table(table: &Table) {
     println!("{:<34} faults caught", "clause");
     for (clause, (tried, caught)) in table {
         println!("{clause:<34} {tried:>6} {caught:>6}");

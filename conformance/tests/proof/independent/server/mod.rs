@@ -56,14 +56,13 @@ impl Server {
         let begun = of("call").run("call", &scope);
         let operation = scope.get("operation").and_then(|name| name.to_str()).unwrap_or_default();
         let call = of(&operation);
-        let response: Result<Value, Value> =
-            begun.and_then(|_| call.run(&operation, &scope)).or_else(|end| {
-                let code = end.get_attr("code").ok().filter(|code| !code.is_undefined());
-                let Some(code) = code else { return Ok(end) };
-                scope.set("code", code);
-                scope.set("message", end.get_attr("message").unwrap_or_default());
-                call.run(if &*operation == "extract" { "extract_error" } else { "static_error" }, &scope)
-            });
+        let response = begun.and_then(|_| call.run(&operation, &scope)).or_else(|end| {
+            let code = end.get_attr("code").ok().filter(|code| !code.is_undefined());
+            let Some(code) = code else { return Ok(end) };
+            scope.set("code", code);
+            scope.set("message", end.get_attr("message").unwrap_or_default());
+            call.run(if &*operation == "extract" { "extract_error" } else { "static_error" }, &scope)
+        });
         reply(&response.expect("an error has a response"))
     }
 }
