@@ -1,4 +1,4 @@
-//! The control endpoint of a lab: scenarios and the journal over HTTP, on an address of its own.
+//! The control endpoint of a lab, scenarios and the journal over HTTP on an address of its own, and what keeps web pages out.
 
 use std::path::Path;
 use std::sync::Arc;

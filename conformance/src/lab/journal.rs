@@ -152,7 +152,8 @@ impl Handler for JournaledServer {
             request_id: id
                 .filter(|id| !id.is_empty())
                 .map(|id| lock(&self.journal.request_ids).number_of(&id)),
-            status: CALLER_LEFT,
+            // As nginx logs a caller that left before there was a response.
+            status: 499,
             elapsed_ms: 0,
             changes: Vec::new(),
         };
@@ -165,9 +166,6 @@ impl Handler for JournaledServer {
         ENTRY.scope(RefCell::new(entry), handled).await
     }
 }
-
-/// The status of a request whose caller left before there was a response, as nginx logs it.
-const CALLER_LEFT: u16 = 499;
 
 /// An entry that is added when its request has ended, also by the caller.
 struct PendingEntry<'a> {
