@@ -49,28 +49,18 @@ impl Reference {
     const CLOSING: Duration = Duration::from_secs(5);
 
     /// Starts a server on a free port of the loopback interface, with sample data in a temporary database.
-    ///
-    /// # Errors
-    /// When the database, the data or the port can't be had.
     pub async fn start() -> Result<Self, ReferenceError> {
         Self::start_with(SandboxTokens::Random).await
     }
 
     /// The same with tokens that may be the same each time.
-    ///
-    /// # Errors
-    /// As for [`Reference::start`].
     pub async fn start_with(tokens: SandboxTokens) -> Result<Self, ReferenceError> {
         let sandbox = Sandbox::start_with(tokens, |config| config).await?;
         let target = target(&sandbox.base_url(), sandbox.sample())?;
         Ok(Self { running: sandbox.into_server().into(), target })
     }
 
-    /// Starts the server that `config` describes, with sample data in its store, which has none yet. `url` tells how
-    /// the suite reaches it, which may be by way of a proxy.
-    ///
-    /// # Errors
-    /// When the data, the port or the URL can't be had.
+    /// Starts the server that `config` describes, with sample data in its empty store. `url` tells how the suite reaches it.
     pub async fn reached_by(
         config: Config,
         url: impl FnOnce(&RunningServer) -> String,
@@ -82,7 +72,6 @@ impl Reference {
     }
 
     /// The server as a target, with every fact.
-    #[must_use]
     pub fn target(&self) -> &Target {
         &self.target
     }

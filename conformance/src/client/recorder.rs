@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use futures::future::BoxFuture;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
 
@@ -40,12 +39,11 @@ impl Elsewhere {
 }
 
 impl Handler for Elsewhere {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
         if carries(&request, &self.token) {
             self.leaks.fetch_add(1, Ordering::Relaxed);
         }
-        let reply = Reply::json_with(404, &json!({"code": 40400, "message": "this is another host"}));
-        Box::pin(std::future::ready(reply))
+        Reply::json_with(404, &json!({"code": 40400, "message": "this is another host"}))
     }
 }
 
@@ -72,7 +70,7 @@ impl OwnRequestIds {
 }
 
 impl Handler for OwnRequestIds {
-    fn handle<'a>(&'a self, mut request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, mut request: ProxiedRequest) -> Reply {
         let extract = &self.contract.extract;
         if request.path == extract.operation.path {
             if let Some(own) = request.param(&extract.request_id.name).and_then(|id| self.own(&id)) {
@@ -98,7 +96,7 @@ impl Handler for OwnRequestIds {
                 }
             }
         }
-        Box::pin(async move { self.upstream.call(&request).await })
+        self.upstream.call(&request).await
     }
 }
 
@@ -144,46 +142,43 @@ impl Recorder {
 }
 
 impl Handler for Arc<Recorder> {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        let recorder = Self::clone(self);
-        Box::pin(async move {
-            let (at, execution) = (recorder.begun.elapsed(), recorder.execution.load(Ordering::Relaxed));
-            let operation = recorder.context.operation(&request);
-            let none = Reply {
-                framing: Framing::Silent(Duration::ZERO),
-                ..Reply::json_with(504, &serde_json::Value::Null)
-            };
-            let query = request.query.as_ref().map_or(0, String::len);
-            if !recorder.has_room(request.path.len() + query, &request.headers, &request.body) {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        let (at, execution) = (self.begun.elapsed(), self.execution.load(Ordering::Relaxed));
+        let operation = self.context.operation(&request);
+        let none = Reply {
+            framing: Framing::Silent(Duration::ZERO),
+            ..Reply::json_with(504, &serde_json::Value::Null)
+        };
+        let query = request.query.as_ref().map_or(0, String::len);
+        if !self.has_room(request.path.len() + query, &request.headers, &request.body) {
+            return none;
+        }
+        // Where the caller leaves, this future ends; the request has arrived all the same.
+        let index = {
+            let mut recorded = self.recorded();
+            if recorded.len() >= MAX_REQUESTS {
                 return none;
             }
-            // Where the caller leaves, this future ends; the request has arrived all the same.
-            let index = {
-                let mut recorded = recorder.recorded();
-                if recorded.len() >= MAX_REQUESTS {
-                    return none;
-                }
-                recorded.push(RecordedRequest {
-                    execution,
-                    at,
-                    replied: at,
-                    replied_at: SystemTime::now(),
-                    operation,
-                    request: request.clone(),
-                    reply: none.clone(),
-                });
-                recorded.len() - 1
-            };
-            let reply = recorder.context.upstream.call(&request).await;
-            if !recorder.has_room(0, &reply.headers, &reply.body) {
-                return none;
-            }
-            let (replied, replied_at) = (recorder.begun.elapsed(), SystemTime::now());
-            if let Some(place) = recorder.recorded().get_mut(index) {
-                *place = RecordedRequest { replied, replied_at, reply: reply.clone(), ..place.clone() };
-            }
-            reply
-        })
+            recorded.push(RecordedRequest {
+                execution,
+                at,
+                replied: at,
+                replied_at: SystemTime::now(),
+                operation,
+                request: request.clone(),
+                reply: none.clone(),
+            });
+            recorded.len() - 1
+        };
+        let reply = self.context.upstream.call(&request).await;
+        if !self.has_room(0, &reply.headers, &reply.body) {
+            return none;
+        }
+        let (replied, replied_at) = (self.begun.elapsed(), SystemTime::now());
+        if let Some(place) = self.recorded().get_mut(index) {
+            *place = RecordedRequest { replied, replied_at, reply: reply.clone(), ..place.clone() };
+        }
+        reply
     }
 }
 

@@ -21,7 +21,6 @@ impl Call {
         Self { contract: context.contract, context: context.clone(), request }
     }
 
-    /// Passes the request on, and returns the response.
     pub(crate) async fn send(&self) -> Reply {
         self.context.upstream.call(&self.request).await
     }
@@ -31,7 +30,6 @@ impl Call {
     }
 
     /// Whether a response is a success: status, code and list of the operation, or status and text where text was requested.
-    /// Responses of another shape are left unchanged.
     pub(crate) fn accepted(&self, reply: &Reply) -> bool {
         let Some(id) = self.operation() else { return false };
         let success = &self.contract.operation(id).success;
@@ -41,7 +39,9 @@ impl Call {
             let list = body.pointer(pointer).and_then(Value::as_array);
             list.is_some_and(|entries| entries.iter().all(Value::is_object))
         });
-        let text = id == OperationId::Extract && self.wants_text();
+        let extract = &self.contract.extract;
+        let text = id == OperationId::Extract
+            && self.param(&extract.return_type.name).as_ref() == Some(&extract.text);
         reply.status.as_u16() == success.status
             && ((code == Some(success.code) && has_list) || (text && code.is_none()))
     }
@@ -50,12 +50,6 @@ impl Call {
     pub(super) fn list<'b>(&self, body: &'b mut Value) -> Option<&'b mut Vec<Value>> {
         let (pointer, _) = self.contract.operation(self.operation()?).success.list.as_ref()?;
         body.pointer_mut(pointer)?.as_array_mut()
-    }
-
-    /// Whether an extraction asks for plain text.
-    pub(crate) fn wants_text(&self) -> bool {
-        let extract = &self.contract.extract;
-        self.param(&extract.return_type.name).as_ref() == Some(&extract.text)
     }
 
     /// Removes every credential, so that the server rejects the request in a conforming way.

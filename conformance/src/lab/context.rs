@@ -4,53 +4,72 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-use super::backend::Backend;
 use super::exchange::{ProxiedRequest, Reply};
 use super::upstream::Upstream;
-use crate::contract::OperationId;
+use crate::contract::{Contract, OperationId};
 use crate::lock::lock;
+use crate::target::{Facts, Secret, Target};
+use crate::wire::{WireError, WireOptions};
 
 /// Maximum number of keys that a fault or a variation remembers; then all are forgotten.
 const MAX_KEYS: usize = 4_096;
+
+/// The service behind the lab, and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Backend {
+    /// The contract.
+    pub contract: &'static Contract,
+    /// The service.
+    pub upstream: Upstream,
+    /// Token of the main account.
+    pub token: Secret,
+    /// What is known of its data. Faults that need a fact that is missing change nothing.
+    pub facts: Facts,
+}
+
+impl Backend {
+    /// The service of a target.
+    pub fn new(contract: &'static Contract, target: &Target) -> Result<Arc<Self>, WireError> {
+        Self::connected(contract, target, &WireOptions::default())
+    }
+
+    /// The service of a target, with the options of the connection to it.
+    pub fn connected(
+        contract: &'static Contract,
+        target: &Target,
+        options: &WireOptions,
+    ) -> Result<Arc<Self>, WireError> {
+        let upstream = Upstream::http(target.base(), options)?;
+        Ok(Arc::new(Self { contract, upstream, token: target.token.clone(), facts: target.facts.clone() }))
+    }
+}
 
 /// What a fault or a variation works with: the backend (whose fields it dereferences to), the next layer, and a memory of its own.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// What the requests go on to: the backend, or another layer in front of it.
     pub upstream: Upstream,
-    /// What happened before.
     pub(super) memory: Arc<Memory>,
-    backend: Arc<Backend>,
+    /// The backend, for further contexts.
+    pub backend: Arc<Backend>,
 }
 
 impl Context {
     /// A context with an empty memory.
-    #[must_use]
     pub fn new(backend: &Arc<Backend>) -> Self {
         Self::before(backend.upstream.clone(), backend)
     }
 
     /// The same in front of another layer.
-    #[must_use]
     pub fn before(upstream: Upstream, backend: &Arc<Backend>) -> Self {
         Self { upstream, memory: Arc::default(), backend: Arc::clone(backend) }
     }
 
-    /// The backend, for further contexts.
-    #[must_use]
-    pub fn backend(&self) -> &Arc<Backend> {
-        &self.backend
-    }
-
     /// The operation that a request is for: that of its path and method, or the first of its path.
-    #[must_use]
     pub fn operation(&self, seen: &ProxiedRequest) -> Option<OperationId> {
-        let mut of_path = self.contract.operations().filter(|operation| operation.path == seen.path);
-        let first = of_path.next()?;
-        if first.method == seen.method.as_str() {
-            return Some(first.id);
-        }
-        Some(of_path.find(|operation| operation.method == seen.method.as_str()).unwrap_or(first).id)
+        let of_path = || self.contract.operations().filter(|operation| operation.path == seen.path);
+        let exact = of_path().find(|operation| operation.method == seen.method.as_str());
+        exact.or_else(|| of_path().next()).map(|operation| operation.id)
     }
 }
 
@@ -96,14 +115,6 @@ impl Memory {
     /// The response that was kept under a key.
     pub(super) fn recall(&self, key: &str) -> Option<Reply> {
         bounded(&self.replies).get(key).cloned()
-    }
-
-    /// Replaces a response by the first one that was kept under a key; keeps it when it is the first.
-    pub(super) fn repeat_first(&self, key: &str, reply: &mut Reply) {
-        match self.recall(key) {
-            Some(first) => *reply = first,
-            None => self.keep(key, reply),
-        }
     }
 
     /// Keeps a response under a key, in place of an earlier one.

@@ -1,21 +1,19 @@
-//! The control endpoint of a lab: scenarios and the journal over HTTP, on an address of its own.
+//! The control endpoint of a lab, scenarios and the journal over HTTP on an address of its own, and what keeps web pages out.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use hyper::Method;
-use hyper::header::ORIGIN;
+use hyper::header::{HOST, ORIGIN};
 use serde_json::{Value, json};
 
 use super::exchange::{ProxiedRequest, Reply};
 use super::journal::Journal;
-use super::local;
 use super::scenario::Scenarios;
-use super::upstream::Handler;
+use super::upstream::{Handler, Upstream};
 use crate::report::plain;
+use crate::wire::is_loopback;
 
-/// What the endpoint says of itself.
 const HELP: &str = "\
 GET /scenarios           names of the scenarios, and how far each run of them is
 PUT /scenarios           replace them by the TOML of the body, and begin anew
@@ -37,7 +35,6 @@ pub struct Control {
 
 impl Control {
     /// The endpoint of a lab with these scenarios and this journal.
-    #[must_use]
     pub fn new(scenarios: &Arc<Scenarios>, journal: &Arc<Journal>) -> Self {
         Self { scenarios: Arc::clone(scenarios), journal: Arc::clone(journal) }
     }
@@ -47,12 +44,9 @@ impl Control {
             return message(403, reason);
         }
         // A misspelt parameter would mean all scenarios, those of parallel tests, too.
-        let takes = match request.path.as_str() {
-            "/reset" => &["scenario"][..],
-            _ => &[],
-        };
-        if let Some((other, _)) = request.params().iter().find(|(name, _)| !takes.contains(&name.as_str())) {
-            let known = if takes.is_empty() { "none" } else { "scenario" };
+        let takes = (request.path == "/reset").then_some("scenario");
+        if let Some((other, _)) = request.params().iter().find(|(name, _)| takes != Some(name)) {
+            let known = takes.unwrap_or("none");
             return message(400, &format!("unknown parameter `{}`; expected {known}", plain(other)));
         }
         match (&request.method, request.path.as_str()) {
@@ -79,26 +73,16 @@ impl Control {
                 }
             }
             (&Method::POST, "/reset") => {
-                let scenario = request.param("scenario");
-                let names = self.scenarios.names();
-                let is_known = |scenario: &str| {
-                    scenario.split('/').next().is_some_and(|name| names.iter().any(|known| known == name))
-                };
-                match scenario.as_deref() {
-                    Some(scenario) if !is_known(scenario) => {
-                        let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-                        message(
-                            400,
-                            &format!("unknown scenario `{}`; expected one of: {known}", plain(scenario)),
-                        )
-                    }
-                    scenario => Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario)})),
+                let (scenario, names) = (request.param("scenario"), self.scenarios.names());
+                let is_of = |run: &str| names.iter().any(|name| run.split('/').next() == Some(name));
+                if let Some(unknown) = scenario.as_deref().filter(|run| !is_of(run)) {
+                    let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                    let unknown = plain(unknown);
+                    return message(400, &format!("unknown scenario `{unknown}`; expected one of: {known}"));
                 }
+                Reply::json_with(200, &json!({"reset": self.scenarios.reset(scenario.as_deref())}))
             }
-            (&Method::GET, "/log") => {
-                let entries = serde_json::to_value(self.journal.entries()).unwrap_or(Value::Null);
-                Reply::json_with(200, &json!({"requests": entries}))
-            }
+            (&Method::GET, "/log") => Reply::json_with(200, &json!({"requests": self.journal.entries()})),
             (&Method::DELETE, "/log") => {
                 self.journal.clear();
                 Reply::json_with(200, &json!({}))
@@ -109,8 +93,8 @@ impl Control {
 }
 
 impl Handler for Control {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(std::future::ready(self.respond(&request)))
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        self.respond(&request)
     }
 }
 
@@ -119,9 +103,31 @@ fn rejected(request: &ProxiedRequest) -> Option<&'static str> {
     if request.headers.contains_key(ORIGIN) {
         return Some("expected no Origin: web pages may not use this endpoint");
     }
-    local::wrong_host(request)
+    wrong_host(request)
 }
 
 fn message(status: u16, message: &str) -> Reply {
     Reply::json_with(status, &json!({"message": message}))
+}
+
+/// A layer for a listener of the loopback interface. It rejects requests for other hosts: a page in a browser can give its own
+/// host an address of this machine, and would be allowed to read the responses.
+#[derive(Debug)]
+pub struct LocalOnly(pub Upstream);
+
+impl Handler for LocalOnly {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        match wrong_host(&request) {
+            // Not 403: the token has nothing to do with it.
+            Some(reason) => Reply::json_with(421, &json!({"code": 42100, "message": reason})),
+            None => self.0.call(&request).await,
+        }
+    }
+}
+
+/// Why a request is not for this machine.
+fn wrong_host(request: &ProxiedRequest) -> Option<&'static str> {
+    let host = request.headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let is_here = url::Url::parse(&format!("http://{host}/")).is_ok_and(|url| is_loopback(&url));
+    (!is_here).then_some("expected a Host of the loopback interface, such as 127.0.0.1 or localhost")
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, StatusCode};
 use serde_json::Value;
 
 use crate::contract::Extract;
+use crate::wire::debug_as;
 
 /// A request on its way to the upstream.
 #[derive(Clone)]
@@ -24,30 +25,26 @@ pub struct ProxiedRequest {
     pub body: Bytes,
 }
 
-/// Query, headers and body may hold a token, so only their sizes are shown.
-impl std::fmt::Debug for ProxiedRequest {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { method, path: _, query: _, headers, body } = self;
-        let (headers, body) = (headers.len(), body.len());
-        write!(f, "ProxiedRequest({method}, {headers} headers, {body} bytes)")
-    }
-}
+// Query, headers and body may hold a token, so only their sizes are shown.
+debug_as!(
+    ProxiedRequest,
+    |Self { method, headers, body, .. }| "ProxiedRequest({method}, {} headers, {} bytes)",
+    headers.len(),
+    body.len()
+);
 
 impl ProxiedRequest {
     /// A request without query, headers and body.
-    #[must_use]
     pub fn new(method: Method, path: impl Into<String>) -> Self {
         Self { method, path: path.into(), query: None, headers: HeaderMap::new(), body: Bytes::new() }
     }
 
     /// Decoded value of a query parameter (its first occurrence).
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<String> {
         self.params().into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// All query parameters, decoded, in order.
-    #[must_use]
     pub fn params(&self) -> Vec<(String, String)> {
         let query = self.query.as_deref().unwrap_or_default();
         url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
@@ -78,7 +75,6 @@ impl ProxiedRequest {
     }
 
     /// The request id that counts: that of the query, or else that of the header. It may be empty.
-    #[must_use]
     pub fn request_id(&self, extract: &Extract) -> Option<String> {
         let header = || self.header(&extract.request_id_header.name).map(str::to_owned);
         self.param(&extract.request_id.name).or_else(header)
@@ -90,7 +86,6 @@ impl ProxiedRequest {
     }
 
     /// The body as JSON, or null.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -155,17 +150,11 @@ impl Reply {
     pub(crate) fn is_broken(&self) -> bool {
         match self.framing {
             Framing::Cut(after) | Framing::Reset(Some(after)) => after < self.body.len(),
-            Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_) => true,
-            Framing::Whole
-            | Framing::Pieces(_)
-            | Framing::Drip(_)
-            | Framing::Slow(..)
-            | Framing::Padded(_) => false,
+            way => matches!(way, Framing::Reset(None) | Framing::Silent(_) | Framing::WrongLength(_)),
         }
     }
 
     /// The body as JSON, or null.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
@@ -189,7 +178,6 @@ impl Reply {
     }
 
     /// A response with a JSON body. A number that is no HTTP status becomes 500.
-    #[must_use]
     pub fn json_with(status: u16, value: &Value) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -197,9 +185,9 @@ impl Reply {
         Self { status, headers, body: value.to_string().into(), framing: Framing::Whole }
     }
 
-    /// Sets a header. A value that cannot stand in a header changes nothing.
-    pub fn set_header(&mut self, name: &'static str, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
+    /// Sets a header. A name or a value that cannot stand in a header changes nothing.
+    pub fn set_header(&mut self, name: &str, value: &str) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_str(value)) {
             self.headers.insert(name, value);
         }
     }

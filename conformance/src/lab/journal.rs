@@ -9,16 +9,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::json;
 
-use super::backend::Backend;
-use super::context::Context;
+use super::context::{Backend, Context};
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use super::upstream::{Handler, Upstream};
 use crate::contract::OperationId;
 use crate::lock::lock;
+use crate::wire::debug_as;
 
 /// Maximum number of entries that are kept; older ones go.
 const MAX_ENTRIES: usize = 1_000;
@@ -67,21 +66,15 @@ pub struct Journal {
     observer: Option<EntryObserver>,
 }
 
-impl std::fmt::Debug for Journal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Journal({} requests)", self.count.load(Ordering::Relaxed))
-    }
-}
+debug_as!(Journal, |Self { count, .. }| "Journal({} requests)", count.load(Ordering::Relaxed));
 
 impl Journal {
     /// A journal that shows each entry to `observer` as well.
-    #[must_use]
     pub fn observed(observer: impl Fn(&Entry) + Send + Sync + 'static) -> Self {
         Self { observer: Some(Box::new(observer)), ..Self::default() }
     }
 
     /// The latest entries, at most 1,000, the oldest first.
-    #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         lock(&self.entries).iter().cloned().collect()
     }
@@ -139,7 +132,6 @@ struct ForwardedRequests {
     last: Option<(ProxiedRequest, Reply)>,
 }
 
-/// Writes the journal of what is behind it.
 pub(super) struct JournaledServer {
     pub(super) journal: Arc<Journal>,
     pub(super) upstream: Upstream,
@@ -147,43 +139,33 @@ pub(super) struct JournaledServer {
 }
 
 impl Handler for JournaledServer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            let operation = Context::new(&self.backend).operation(&request);
-            let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
-            let entry = Entry {
-                number: 0,
-                method: method.unwrap_or("other"),
-                operation: operation.map(|operation| operation.id()),
-                scenario: None,
-                request_id: operation.and_then(|operation| self.request_id(operation, &request)),
-                status: CALLER_LEFT,
-                elapsed_ms: 0,
-                changes: Vec::new(),
-            };
-            let handled = async {
-                let _pending = PendingEntry { journal: &self.journal, begun: Instant::now() };
-                let reply = self.upstream.call(&request).await;
-                edit(|entry| entry.status = reply.status.as_u16());
-                reply
-            };
-            ENTRY.scope(RefCell::new(entry), handled).await
-        })
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        let operation = Context::new(&self.backend).operation(&request);
+        let method = ["GET", "POST"].into_iter().find(|name| request.method.as_str() == *name);
+        let extract = operation.filter(|operation| *operation == OperationId::Extract);
+        let id = extract.and_then(|_| request.request_id(&self.backend.contract.extract));
+        let entry = Entry {
+            number: 0,
+            method: method.unwrap_or("other"),
+            operation: operation.map(|operation| operation.id()),
+            scenario: None,
+            request_id: id
+                .filter(|id| !id.is_empty())
+                .map(|id| lock(&self.journal.request_ids).number_of(&id)),
+            // As nginx logs a caller that left before there was a response.
+            status: 499,
+            elapsed_ms: 0,
+            changes: Vec::new(),
+        };
+        let handled = async {
+            let _pending = PendingEntry { journal: &self.journal, begun: Instant::now() };
+            let reply = self.upstream.call(&request).await;
+            edit(|entry| entry.status = reply.status.as_u16());
+            reply
+        };
+        ENTRY.scope(RefCell::new(entry), handled).await
     }
 }
-
-impl JournaledServer {
-    fn request_id(&self, operation: OperationId, request: &ProxiedRequest) -> Option<u64> {
-        if operation != OperationId::Extract {
-            return None;
-        }
-        let id = request.request_id(&self.backend.contract.extract).filter(|id| !id.is_empty())?;
-        Some(lock(&self.journal.request_ids).number_of(&id))
-    }
-}
-
-/// The status of a request whose caller left before there was a response, as nginx logs it.
-const CALLER_LEFT: u16 = 499;
 
 /// An entry that is added when its request has ended, also by the caller.
 struct PendingEntry<'a> {
@@ -202,7 +184,7 @@ impl Drop for PendingEntry<'_> {
 }
 
 /// Changes the entry of the request that this task handles.
-fn edit(how: impl FnOnce(&mut Entry)) {
+pub(super) fn edit(how: impl FnOnce(&mut Entry)) {
     // Without a journal there is no such task-local.
     let _ = ENTRY.try_with(|entry| how(&mut entry.borrow_mut()));
 }
@@ -225,61 +207,44 @@ impl Layer {
         let context = Context::before(Upstream::new(Tap(next.clone())), backend);
         Self { name: name.into(), handler: Upstream::new(handler(context)) }
     }
-
-    /// The response when its change panicked.
-    fn failed(&self) -> Reply {
-        let message = format!("{} {CANNOT_ACT}", self.name);
-        Reply::json_with(502, &json!({"code": 50201, "message": message}))
-    }
 }
-
-/// The message of a layer whose change panicked on an unexpected response.
-const CANNOT_ACT: &str = "cannot change the response of the upstream; this is a bug of the lab";
 
 impl Handler for Layer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            let original = request.clone();
-            let (reply, passed) = PASSED
-                .scope(RefCell::default(), async {
-                    let handled = AssertUnwindSafe(self.handler.handle(request)).catch_unwind().await;
-                    let reply = handled.unwrap_or_else(|_| self.failed());
-                    (reply, PASSED.with(RefCell::take))
-                })
-                .await;
-            let what = changes(&original, &passed, &reply);
-            if !what.is_empty() {
-                note(Change { by: self.name.clone(), what });
-            }
-            reply
-        })
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        let handled = PASSED.scope(RefCell::default(), async {
+            let handled = AssertUnwindSafe(self.handler.call(&request)).catch_unwind().await;
+            (handled, PASSED.with(RefCell::take))
+        });
+        let (handled, passed) = handled.await;
+        let reply = handled.unwrap_or_else(|_| {
+            let failed = "cannot change the response of the upstream; this is a bug of the lab";
+            let message = format!("{} {failed}", self.name);
+            Reply::json_with(502, &json!({"code": 50201, "message": message}))
+        });
+        let what = changes(&request, &passed, &reply);
+        if !what.is_empty() {
+            note(Change { by: self.name.clone(), what });
+        }
+        reply
     }
 }
 
-/// Adds a change to the journal's entry of the request that this task handles.
 pub(super) fn note(change: Change) {
     edit(|entry| entry.changes.push(change));
-}
-
-/// Names the run of a scenario that the request of this task belongs to.
-pub(super) fn note_scenario(run: &str) {
-    edit(|entry| entry.scenario = Some(run.to_owned()));
 }
 
 /// Between a layer and the next one.
 struct Tap(Upstream);
 
 impl Handler for Tap {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            let reply = self.0.call(&request).await;
-            let _ = PASSED.try_with(|passed| {
-                let mut passed = passed.borrow_mut();
-                passed.count += 1;
-                passed.last = Some((request, reply.clone()));
-            });
-            reply
-        })
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        let reply = self.0.call(&request).await;
+        let _ = PASSED.try_with(|passed| {
+            let mut passed = passed.borrow_mut();
+            passed.count += 1;
+            passed.last = Some((request, reply.clone()));
+        });
+        reply
     }
 }
 

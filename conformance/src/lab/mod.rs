@@ -23,13 +23,11 @@
 //! # }
 //! ```
 
-mod backend;
 mod call;
 mod context;
 mod control;
 mod exchange;
 mod journal;
-mod local;
 mod proxy;
 mod rows;
 #[cfg(feature = "embedded")]
@@ -39,12 +37,10 @@ mod socket;
 mod stack;
 mod upstream;
 
-pub use backend::Backend;
-pub use context::Context;
-pub use control::Control;
+pub use context::{Backend, Context};
+pub use control::{Control, LocalOnly};
 pub use exchange::{Framing, ProxiedRequest, Reply};
 pub use journal::{Change, Entry, Journal};
-pub use local::LocalOnly;
 pub use proxy::{Proxy, ProxyOptions};
 pub use rows::row::{Kind, Row, faults, variations};
 #[cfg(feature = "embedded")]

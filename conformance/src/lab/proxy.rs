@@ -8,23 +8,22 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use hyper::Response;
 use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
-use hyper::{Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
-use super::socket::{self, ReadAllowance, Socket};
+use super::socket::{self, Socket};
 use super::upstream::Upstream;
 
 /// Maximum length of a request body, in bytes (4 MiB: four times the largest search).
 const MAX_BODY: usize = 4 << 20;
 
-/// Maximum time for the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Maximum time for the head of a request, which also ends idle connections.
@@ -57,52 +56,39 @@ impl Default for ProxyOptions {
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    _listening: JoinSet<()>,
 }
 
 impl Proxy {
     /// Starts a proxy on a free port of the loopback interface.
-    ///
-    /// # Errors
-    /// No port is free.
     pub async fn start(upstream: Upstream) -> std::io::Result<Self> {
         Self::start_with(upstream, ProxyOptions::default()).await
     }
 
     /// Starts a proxy.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
     pub async fn start_with(upstream: Upstream, options: ProxyOptions) -> std::io::Result<Self> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(accept(listener, upstream, options));
-        Ok(Self { address, task })
+        let mut listening = JoinSet::new();
+        listening.spawn(accept(listener, upstream, options));
+        Ok(Self { address, _listening: listening })
     }
 
     /// Where it listens.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Base URL of the proxy.
-    #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 
 async fn accept(listener: TcpListener, upstream: Upstream, options: ProxyOptions) {
     let places = Arc::new(Semaphore::new(options.connections));
     // Connections end with the proxy.
-    let mut connections = tokio::task::JoinSet::new();
+    let mut connections = JoinSet::new();
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
@@ -122,13 +108,9 @@ async fn accept(listener: TcpListener, upstream: Upstream, options: ProxyOptions
 
 async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool) {
     let _ = stream.set_nodelay(true);
-    let stream = Arc::new(stream);
-    let socket = Socket::new(Arc::clone(&stream));
-    let allowance = socket.allowance();
-    let service = service_fn(move |request| {
-        let (upstream, stream, allowance) = (upstream.clone(), Arc::clone(&stream), Arc::clone(&allowance));
-        async move { serve(request, &upstream, (&stream, &allowance)).await }
-    });
+    let socket = Socket::new(stream);
+    let own = socket.clone();
+    let service = service_fn(move |request| serve(request, upstream.clone(), own.clone()));
     // A caller that leaves early is the caller's business.
     let _ = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -141,17 +123,17 @@ async fn serve_connection(stream: TcpStream, upstream: Upstream, capitals: bool)
 /// The response to a request; an error ends the connection.
 async fn serve(
     request: hyper::Request<Incoming>,
-    upstream: &Upstream,
-    (stream, allowance): (&Arc<TcpStream>, &ReadAllowance),
+    upstream: Upstream,
+    socket: Socket,
 ) -> Result<Response<BoxBody<Bytes, Infallible>>, socket::IntendedClose> {
     let (parts, body) = request.into_parts();
-    allowance.begin_body();
+    socket.begin_body();
     let body = body.map_frame(|frame| {
-        allowance.add_content(frame.data_ref().map_or(0, Bytes::len));
+        socket.add_content(frame.data_ref().map_or(0, Bytes::len));
         frame
     });
     let read = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_BODY).collect()).await;
-    allowance.begin_head();
+    socket.begin_head();
     let reply = match read {
         Ok(Ok(body)) => {
             let seen = ProxiedRequest {
@@ -164,22 +146,20 @@ async fn serve(
             upstream.call(&seen).await
         }
         Ok(Err(_)) => {
-            let message =
-                format!("expected a body of at most {MAX_BODY} bytes, found a longer or an incomplete one");
-            let status = StatusCode::PAYLOAD_TOO_LARGE.as_u16();
-            Reply::json_with(status, &json!({"code": 41300, "message": message}))
+            let expected = format!("expected a body of at most {MAX_BODY} bytes");
+            rejection(413, &format!("{expected}, found a longer or an incomplete one"))
         }
-        Err(_) => {
-            let message = format!("expected a body within {} s", BODY_TIMEOUT.as_secs());
-            let status = StatusCode::REQUEST_TIMEOUT.as_u16();
-            Reply::json_with(status, &json!({"code": 40800, "message": message}))
-        }
+        Err(_) => rejection(408, &format!("expected a body within {} s", BODY_TIMEOUT.as_secs())),
     };
-    socket::send_broken(stream, &reply).await?;
+    socket.send_broken(&reply).await?;
     let mut response = Response::new(framed(reply.body, reply.framing));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)
+}
+
+fn rejection(status: u16, message: &str) -> Reply {
+    Reply::json_with(status, &json!({"code": u32::from(status) * 100, "message": message}))
 }
 
 fn framed(body: Bytes, framing: Framing) -> BoxBody<Bytes, Infallible> {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use sallyport_server::sandbox::{Sandbox as Server, SandboxTokens};
 
-use super::backend::Backend;
+use super::context::Backend;
 use super::journal::Journal;
 use super::proxy::Proxy;
 use super::scenario::{ScenarioError, Scenarios};
@@ -80,27 +80,17 @@ pub enum SandboxError {
 }
 
 impl Sandbox {
-    /// Starts a sandbox that plays the scenarios of a text in TOML, of which `default` is played for requests that select
-    /// none; an empty text changes nothing.
-    ///
-    /// # Errors
-    /// The scenarios have a mistake, or the server cannot be started.
+    /// Starts a sandbox that plays the scenarios of a text in TOML, `default` for requests that select none; none for an empty text.
     pub async fn start(scenarios: &str) -> Result<Self, SandboxError> {
         Self::with(scenarios, |lab| lab).await
     }
 
     /// The same with faults, variations or random ones behind the scenarios: `|lab| lab.pedantic(7)`.
-    ///
-    /// # Errors
-    /// As for [`Sandbox::start`].
     pub async fn with(scenarios: &str, layers: impl FnOnce(Lab) -> Lab) -> Result<Self, SandboxError> {
         Self::with_tokens(scenarios, SandboxTokens::Random, layers).await
     }
 
     /// The same with tokens that are the same each time, for example [`SandboxTokens::FIXED`].
-    ///
-    /// # Errors
-    /// As for [`Sandbox::start`].
     pub async fn with_tokens(
         scenarios: &str,
         tokens: SandboxTokens,
@@ -119,37 +109,31 @@ impl Sandbox {
     }
 
     /// Base URL of the lab.
-    #[must_use]
     pub fn base_url(&self) -> String {
         self.proxy.base_url()
     }
 
     /// The token of the main account of the sample data.
-    #[must_use]
     pub fn token(&self) -> &str {
         self.target.token.expose()
     }
 
     /// What is known of the sample data, such as addresses that the account holds.
-    #[must_use]
     pub fn facts(&self) -> &crate::target::Facts {
         &self.target.facts
     }
 
     /// The server behind the lab: its clock, which tests can set, all of its tokens, and examples of what to search.
-    #[must_use]
     pub fn server(&self) -> &Server {
         &self.server
     }
 
     /// The scenarios, to replace or restart them.
-    #[must_use]
     pub fn scenarios(&self) -> &Scenarios {
         &self.scenarios
     }
 
     /// The requests that arrived, and what the lab changed.
-    #[must_use]
     pub fn journal(&self) -> &Journal {
         &self.journal
     }

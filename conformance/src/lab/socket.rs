@@ -16,7 +16,6 @@ use super::exchange::{Framing, Reply};
 /// Maximum time to hand a broken response to a caller that does not read.
 const SENDING: Duration = Duration::from_secs(30);
 
-/// A connection ended on purpose.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection was closed on purpose")]
 pub(crate) struct IntendedClose;
@@ -34,41 +33,63 @@ const BODY_OVERHEAD: usize = 64 << 10;
 /// Bytes that may be read for a byte of content: those of a chunk that has no more, and some.
 const BYTES_PER_BYTE: usize = 8;
 
-/// How many bytes may still be read from a socket.
-#[derive(Debug)]
-pub(crate) struct ReadAllowance(AtomicUsize);
+/// What HTTP reads and writes. Clones are the same socket.
+#[derive(Debug, Clone)]
+pub(crate) struct Socket {
+    stream: Arc<TcpStream>,
+    allowance: Arc<AtomicUsize>,
+}
 
-impl ReadAllowance {
-    /// For the head of the next request.
-    pub(crate) fn begin_head(&self) {
-        self.0.store(HEAD_SIZE, Ordering::Relaxed);
+impl Socket {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Self { stream: Arc::new(stream), allowance: Arc::new(AtomicUsize::new(HEAD_SIZE)) }
     }
 
-    /// For the body of a request.
+    /// The head of the next request may be read.
+    pub(crate) fn begin_head(&self) {
+        self.allowance.store(HEAD_SIZE, Ordering::Relaxed);
+    }
+
+    /// The body of a request may be read.
     pub(crate) fn begin_body(&self) {
-        self.0.store(BODY_OVERHEAD, Ordering::Relaxed);
+        self.allowance.store(BODY_OVERHEAD, Ordering::Relaxed);
     }
 
     /// Adds what content of this length allows.
     pub(crate) fn add_content(&self, length: usize) {
-        self.0.fetch_add(length.saturating_mul(BYTES_PER_BYTE), Ordering::Relaxed);
-    }
-}
-
-/// The half of a socket that HTTP reads and writes.
-#[derive(Debug)]
-pub(crate) struct Socket {
-    stream: Arc<TcpStream>,
-    allowance: Arc<ReadAllowance>,
-}
-
-impl Socket {
-    pub(crate) fn new(stream: Arc<TcpStream>) -> Self {
-        Self { stream, allowance: Arc::new(ReadAllowance(AtomicUsize::new(HEAD_SIZE))) }
+        self.allowance.fetch_add(length.saturating_mul(BYTES_PER_BYTE), Ordering::Relaxed);
     }
 
-    pub(crate) fn allowance(&self) -> Arc<ReadAllowance> {
-        Arc::clone(&self.allowance)
+    /// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
+    pub(crate) async fn send_broken(&self, reply: &Reply) -> Result<(), IntendedClose> {
+        let body = reply.body.len();
+        let (declared, sent, is_reset) = match reply.framing {
+            _ if !reply.is_broken() => return Ok(()),
+            Framing::Silent(time) => {
+                tokio::time::sleep(time).await;
+                return Err(IntendedClose);
+            }
+            Framing::Reset(None) => {
+                reset(&self.stream);
+                return Err(IntendedClose);
+            }
+            Framing::Cut(after) => (body, after, false),
+            Framing::Reset(Some(after)) => (body, after, true),
+            Framing::WrongLength(by) => {
+                (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
+            }
+            _ => return Ok(()),
+        };
+        let mut bytes = head(reply, declared);
+        bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());
+        // A caller that does not read gets its connection closed too.
+        let _ = tokio::time::timeout(SENDING, self.clone().write_all(&bytes)).await;
+        if is_reset {
+            // What was sent has to arrive before the reset overtakes it.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            reset(&self.stream);
+        }
+        Err(IntendedClose)
     }
 }
 
@@ -78,7 +99,7 @@ impl AsyncRead for Socket {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let max = self.allowance.0.load(Ordering::Relaxed).min(READ_SIZE).min(buffer.remaining());
+        let max = self.allowance.load(Ordering::Relaxed).min(READ_SIZE).min(buffer.remaining());
         if max == 0 && buffer.remaining() > 0 {
             let message = "the request is longer than its content allows";
             return Poll::Ready(Err(io::Error::new(ErrorKind::InvalidData, message)));
@@ -87,7 +108,7 @@ impl AsyncRead for Socket {
             ready!(self.stream.poll_read_ready(cx))?;
             match self.stream.try_read(buffer.initialize_unfilled_to(max)) {
                 Ok(count) => {
-                    self.allowance.0.fetch_sub(count, Ordering::Relaxed);
+                    self.allowance.fetch_sub(count, Ordering::Relaxed);
                     buffer.advance(count);
                     return Poll::Ready(Ok(()));
                 }
@@ -117,42 +138,6 @@ impl AsyncWrite for Socket {
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
-}
-
-/// Sends a response whose framing HTTP would not produce, and ends the connection; leaves others alone.
-pub(crate) async fn send_broken(stream: &Arc<TcpStream>, reply: &Reply) -> Result<(), IntendedClose> {
-    if !reply.is_broken() {
-        return Ok(());
-    }
-    let body = reply.body.len();
-    let (declared, sent, is_reset) = match reply.framing {
-        Framing::Silent(time) => {
-            tokio::time::sleep(time).await;
-            return Err(IntendedClose);
-        }
-        Framing::Reset(None) => {
-            reset(stream);
-            return Err(IntendedClose);
-        }
-        Framing::Cut(after) => (body, after, false),
-        Framing::Reset(Some(after)) => (body, after, true),
-        Framing::WrongLength(by) => {
-            (body.saturating_add_signed(isize::try_from(by).unwrap_or_default()), body, false)
-        }
-        Framing::Whole | Framing::Pieces(_) | Framing::Drip(_) | Framing::Slow(..) | Framing::Padded(_) => {
-            return Ok(());
-        }
-    };
-    let mut bytes = head(reply, declared);
-    bytes.extend_from_slice(reply.body.get(..sent).unwrap_or_default());
-    // A caller that does not read gets its connection closed too.
-    let _ = tokio::time::timeout(SENDING, Socket::new(Arc::clone(stream)).write_all(&bytes)).await;
-    if is_reset {
-        // What was sent has to arrive before the reset overtakes it.
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        reset(stream);
-    }
-    Err(IntendedClose)
 }
 
 /// The head of a response, with a declared length.

@@ -3,16 +3,13 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use hyper::HeaderMap;
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE,
-    TRAILER, TRANSFER_ENCODING, UPGRADE,
-};
+use hyper::header::{CONNECTION, HOST, HeaderName, HeaderValue};
 use serde_json::json;
 use url::Url;
 
 use super::exchange::{Framing, ProxiedRequest, Reply};
 use crate::wire::{
-    ReceivedResponse, Redactor, ShortSecret, WireError, WireFailure, WireOptions, failure, receive,
+    ReceivedResponse, Redactor, WireError, WireFailure, WireOptions, debug_as, failure, receive,
 };
 
 /// Maximum length of a response body of an upstream, in bytes (16 MiB).
@@ -21,61 +18,55 @@ const MAX_BODY: usize = 16 << 20;
 /// Responds to requests: a service, or a layer in front of one.
 pub trait Handler: Send + Sync + 'static {
     /// The response to a request.
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply>;
+    fn handle(&self, request: ProxiedRequest) -> impl Future<Output = Reply> + Send;
 }
 
 /// What responds to the requests that a layer passes on: a service over HTTP, or the next layer.
 #[derive(Clone)]
-pub struct Upstream(Arc<dyn Handler>);
+pub struct Upstream(Arc<dyn Fn(ProxiedRequest) -> BoxFuture<'static, Reply> + Send + Sync>);
 
-impl std::fmt::Debug for Upstream {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Upstream")
-    }
-}
+debug_as!(Upstream, |_| "Upstream");
 
 impl Upstream {
     /// A service by its base URL, with its time limit, authorities, proxy and headers. Redirects are not followed.
-    ///
-    /// # Errors
-    /// TLS cannot be initialised, an authority or the proxy cannot be used, or a secret among the options is too short to be
-    /// kept out of messages.
+    /// Fails where an authority, a header or the proxy cannot be used, or a secret is too short to be kept out of messages.
     pub fn http(base: &Url, options: &WireOptions) -> Result<Self, WireError> {
-        let short = |error: ShortSecret| WireError::Setup(error.to_string());
         let headers = options.headers.iter().map(|header| {
-            let value = HeaderValue::from_str(header.value.expose()).ok();
-            HeaderName::from_bytes(header.name.as_bytes()).ok().zip(value)
+            let value = HeaderValue::from_str(header.value.expose()).ok()?;
+            Some((HeaderName::from_bytes(header.name.as_bytes()).ok()?, value))
         });
         let headers: Option<Vec<_>> = headers.collect();
-        let headers =
-            headers.ok_or_else(|| WireError::Setup("a header has an invalid name or value".to_owned()))?;
+        let invalid = || WireError::Setup("a header has an invalid name or value".to_owned());
         Ok(Self::new(Service {
             base: base.as_str().trim_end_matches('/').to_owned(),
+            headers: headers.ok_or_else(invalid)?,
             http: options.client(base, usize::MAX)?,
-            headers,
-            redactor: Redactor::new(options.secrets()).map_err(short)?,
+            redactor: Redactor::new(options.secrets())
+                .map_err(|short| WireError::Setup(short.to_string()))?,
         }))
     }
 
     /// What responds by `handler`.
-    #[must_use]
     pub fn new(handler: impl Handler) -> Self {
-        Self(Arc::new(handler))
+        let handler = Arc::new(handler);
+        Self(Arc::new(move |request| {
+            let handler = Arc::clone(&handler);
+            Box::pin(async move { handler.handle(request).await })
+        }))
     }
 
     /// Sends a request and returns the whole response. An upstream that cannot be reached is a response with status 502.
     pub async fn call(&self, request: &ProxiedRequest) -> Reply {
-        self.0.handle(request.clone()).await
+        (self.0)(request.clone()).await
     }
 }
 
 impl Handler for Upstream {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        self.0.handle(request)
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        (self.0)(request).await
     }
 }
 
-/// A service over HTTP.
 struct Service {
     base: String,
     http: reqwest::Client,
@@ -84,41 +75,23 @@ struct Service {
 }
 
 impl Handler for Service {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            match self.send(request).await {
-                Ok(reply) => reply,
-                Err(reason) => {
-                    let message = format!("the upstream did not respond: {}", self.redactor.redact(&reason));
-                    Reply::json_with(502, &json!({"code": 50200, "message": message}))
-                }
-            }
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        self.send(request).await.unwrap_or_else(|reason| {
+            let message = format!("the upstream did not respond: {}", self.redactor.redact(&reason));
+            Reply::json_with(502, &json!({"code": 50200, "message": message}))
         })
     }
 }
 
 /// Headers of one connection, which a proxy does not pass on (RFC 9110, section 7.6.1), and the length, which follows from the body.
-static HOP_BY_HOP: [HeaderName; 10] = [
-    CONNECTION,
-    CONTENT_LENGTH,
-    PROXY_AUTHENTICATE,
-    PROXY_AUTHORIZATION,
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-];
+const HOP_BY_HOP: &str = "connection content-length proxy-authenticate proxy-authorization te trailer \
+    transfer-encoding upgrade keep-alive proxy-connection";
 
 /// Removes the headers of a connection: those of the list, and those that `Connection` names.
 fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let connection: Vec<HeaderValue> = headers.get_all(CONNECTION).iter().cloned().collect();
     let named = connection.iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    for name in named {
-        headers.remove(name.trim());
-    }
-    for name in &HOP_BY_HOP {
+    for name in named.map(str::trim).chain(HOP_BY_HOP.split(' ')) {
         headers.remove(name);
     }
 }

@@ -80,13 +80,10 @@ pub(crate) struct ProxyArguments {
 }
 
 pub(crate) fn faults(glob: Option<&Glob>, clause: Option<&str>, json: bool) -> Result<Verdict, UsageError> {
-    let clause = clause
-        .map(|id| {
-            let known = || Clause::ALL.iter().map(|clause| clause.id());
-            Clause::from_id(id)
-                .ok_or_else(|| unknown("clause", id, known(), "`conformance list` names those with checks"))
-        })
-        .transpose()?;
+    let known = Clause::ALL.iter().map(|clause| clause.id());
+    let otherwise = "`conformance list` names those with checks";
+    let parse = |id| Clause::from_id(id).ok_or_else(|| unknown("clause", id, known, otherwise));
+    let clause = clause.map(parse).transpose()?;
     let is_chosen = |fault: &&Row| {
         glob.is_none_or(|glob| glob.matches(&fault.id))
             && clause.is_none_or(|clause| fault.clause() == clause)
@@ -112,7 +109,6 @@ pub(crate) fn variations(glob: Option<&Glob>, json: bool) -> Result<Verdict, Usa
     print_list(&variations, json, object, line)
 }
 
-/// Rejects a pattern without a match.
 fn expect_match(glob: Option<&Glob>, is_empty: bool, kind: &str, example: &str) -> Result<(), UsageError> {
     match glob.filter(|_| is_empty) {
         None => Ok(()),
@@ -204,7 +200,7 @@ async fn serve(
     }
     let mut upstream = lab.scenarios(&scenarios).into_upstream();
     if arguments.listen.ip().is_loopback() {
-        upstream = lab::Upstream::new(LocalOnly::new(upstream));
+        upstream = lab::Upstream::new(LocalOnly(upstream));
     }
     let options = ProxyOptions { address: arguments.listen, capitals, ..ProxyOptions::default() };
     let bound = |address| move |error| UsageError::from(format!("cannot listen on {address}: {error}"));
@@ -216,39 +212,32 @@ async fn serve(
     let control = lab::Upstream::new(Control::new(&scenarios, &journal));
     let control = Proxy::start_with(control, options).await.map_err(bound(arguments.control))?;
 
-    let (base, path) = (proxy.base_url(), &contract.groups().path);
+    let (base, control_base, groups) = (proxy.base_url(), control.base_url(), contract.groups());
     let behind = if arguments.embedded { "the embedded server" } else { target.base().as_str() };
+    // A token of sample data, which only the embedded server knows.
+    let token = arguments.embedded.then(|| target.token.expose());
     if is_json {
-        let mut started = json!({ "baseUrl": base, "control": control.base_url(), "upstream": behind });
+        let mut started = json!({ "baseUrl": base, "control": control_base, "upstream": behind });
         started["notes"] = text.lines().map(str::trim).collect();
-        if arguments.embedded {
-            started["token"] = target.token.expose().into();
+        if let Some(token) = token {
+            started["token"] = token.into();
         }
         print(&json_line(&started));
-        stopper.stopped().await;
-        return Ok(Verdict::Conforms);
+    } else {
+        let (path, name) = (&groups.path, &groups.api_key.name);
+        let export = token.map(|token| format!("       try export SALLYPORT_API_KEY={token}\n"));
+        print(&format!(
+            "       lab {base} in front of {}\n   control {control_base}\n{text}{}       try \
+            curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n",
+            plain(behind),
+            export.unwrap_or_default(),
+        ));
     }
-    print(&format!(
-        "{:>10} {base} in front of {}\n{:>10} {}\n{text}",
-        "lab",
-        plain(behind),
-        "control",
-        control.base_url()
-    ));
-    if arguments.embedded {
-        // A token of sample data, which only the embedded server knows.
-        print(&format!("       try export SALLYPORT_API_KEY={}\n", target.token.expose()));
-    }
-    let name = &contract.groups().api_key.name;
-    print(&format!(
-        "       try curl --get '{base}{path}' --data-urlencode \"{name}=$SALLYPORT_API_KEY\"\n\n"
-    ));
     stopper.stopped().await;
-    print(&format!(
-        "\n{}, {} changed\n",
-        quantity(requests.load(Ordering::Relaxed), "request"),
-        changed.load(Ordering::Relaxed)
-    ));
+    if !is_json {
+        let requests = quantity(requests.load(Ordering::Relaxed), "request");
+        print(&format!("\n{requests}, {} changed\n", changed.load(Ordering::Relaxed)));
+    }
     Ok(Verdict::Conforms)
 }
 
@@ -268,7 +257,6 @@ fn line(entry: &Entry) -> String {
     text
 }
 
-/// The faults or variations with these ids.
 fn named<'r>(kind: &str, ids: &[String], all: &'r [Row]) -> Result<Vec<&'r Row>, UsageError> {
     let named = |id: &String| {
         let lists = format!("`conformance {kind}s` lists them");

@@ -4,7 +4,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use sallyport_conformance::Contract;
@@ -22,8 +21,7 @@ async fn no_request_makes_one_panic() {
     assert!(panicked.is_empty(), "{panicked:#?}");
 }
 
-/// An upstream may be anybody's, and some day send anything. Each fault meets each response to a quarter of the requests, its neighbour to
-/// another quarter.
+/// An upstream may send anything. Each fault meets each response to a quarter of the requests, its neighbour to another quarter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_response_of_an_upstream_makes_one_panic() {
     let bodies = rows().filter_map(|row| row.strip_prefix("=>")).map(str::trim_start);
@@ -75,19 +73,15 @@ async fn started() -> (Reference, Arc<Backend>, Vec<(&'static str, ProxiedReques
     (reference, backend, requests)
 }
 
-/// Sends this whatever comes.
 struct Always(&'static str);
 
 impl Handler for Always {
-    fn handle<'a>(&'a self, _: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        let mut reply = Reply::json_with(200, &serde_json::Value::Null);
-        reply.body = self.0.into();
-        Box::pin(std::future::ready(reply))
+    async fn handle(&self, _: ProxiedRequest) -> Reply {
+        Reply { body: self.0.into(), ..Reply::json_with(200, &serde_json::Value::Null) }
     }
 }
 
-/// A lab would catch a panic and respond, and compare what goes in and out, which takes longer than all else. `sent` gives the requests
-/// for a fault or variation with that number.
+/// Without a lab, which would catch a panic and compare what goes in and out. `sent` gives the requests for the row of that number.
 async fn panics_of_all<'r>(
     backend: &Arc<Backend>,
     sent: impl Fn(usize) -> Vec<&'r (&'static str, ProxiedRequest)>,
@@ -99,7 +93,6 @@ async fn panics_of_all<'r>(
     futures::stream::iter(trials).buffer_unordered(8).concat().await
 }
 
-/// The requests whose handling panics.
 async fn panics(id: &str, upstream: Upstream, requests: Vec<&(&str, ProxiedRequest)>) -> Vec<String> {
     let mut panicked = Vec::new();
     for (what, request) in requests {

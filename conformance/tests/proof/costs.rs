@@ -40,18 +40,15 @@ impl Costs {
         Self { prices, senders }
     }
 
-    /// The cases and control requests.
     pub fn cases(&self) -> impl Iterator<Item = &CaseName> {
         self.prices.keys()
     }
 
-    /// The price of a case or a control request.
     pub fn price(&self, case: &CaseName) -> u32 {
         self.prices.get(case).copied().unwrap_or(u32::MAX)
     }
 
-    /// Patterns for the cheapest case of each check that notices a fault, the cheapest first: of the checks that cite its clause,
-    /// or of any where none does.
+    /// Patterns for the cheapest case of each check that notices a fault (and cites its clause, if any does), the cheapest first.
     pub fn cheapest(&self, matrix: &Matrix, fault: &KnownFault) -> Vec<Vec<String>> {
         let mut noticing: Vec<&Check> = registry();
         noticing.retain(|check| fault.noticed_by.iter().any(|detector| *detector.judge == *check.id));

@@ -1,16 +1,13 @@
 //! How often the suite names the fault that a server has.
 
-use futures::StreamExt as _;
 use libtest_mimic::Failed;
 
 use crate::judge::Judge;
-use crate::record::AT_ONCE;
 
 /// Faults that are tried, spread evenly over all; `SALLYPORT_DIAGNOSIS=90` tries more.
 const SAMPLE: usize = 24;
 
-/// One in so many is tried by the whole suite, in which other checks fail, too; the others by the checks of their clause, in a tenth of the
-/// time.
+/// One in so many is tried by the whole suite; the others by the checks of their clause, in a tenth of the time.
 const WHOLE: usize = 6;
 
 /// Of those that the suite notices, so many percent at least must be among the faults of the first cause. Of the faults of the
@@ -20,18 +17,15 @@ const LEAST_NAMED: usize = 50;
 /// Runs the suite against a sample of the faults. The one that the server has must be among those named often enough.
 pub fn names_the_fault(judge: &Judge) -> Result<(), Failed> {
     let size = std::env::var("SALLYPORT_DIAGNOSIS").ok().and_then(|size| size.parse().ok()).unwrap_or(SAMPLE);
-    let faults = judge.lab.world.faults();
+    let faults = &judge.lab.faults;
     let sample = faults.iter().step_by((faults.len() / size).max(1));
-    let trials = judge.block_on(async {
-        let trials = sample.enumerate().map(async |(at, fault)| {
-            let report = match at % WHOLE {
-                0 => judge.lab.against(fault, &[]).await,
-                _ => judge.lab.trial(fault).await,
-            };
-            (&fault.id, report)
-        });
-        futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect::<Vec<_>>().await
-    });
+    let trials = judge.all(sample.enumerate().map(async |(at, fault)| {
+        let report = match at % WHOLE {
+            0 => judge.lab.against(fault, &[]).await,
+            _ => judge.lab.trial(fault).await,
+        };
+        (&fault.id, report)
+    }));
     let (mut noticed, mut named) = (0, 0);
     for (id, report) in trials.iter().filter(|(_, report)| report.failing_cases().next().is_some()) {
         noticed += 1;

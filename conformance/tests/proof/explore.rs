@@ -1,22 +1,18 @@
-//! Explorations: a conforming server gives none, faults of combinations are found by a fixed seed and shrunk, and the same
-//! seed sends the same requests.
+//! Explorations: nothing is found on a conforming server, faults of combinations are found and shrunk, a seed repeats its requests.
 
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use libtest_mimic::Failed;
 use sallyport_conformance::explore::{Exploration, ID};
-use sallyport_conformance::lab::{Context, Handler, Kind, ProxiedRequest, Reply, Row, Upstream};
+use sallyport_conformance::lab::{Backend, Context, Handler, Kind, ProxiedRequest, Reply, Row, Upstream};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
-use sallyport_conformance::{
-    Contract, Facts, Options, Report, Selection, SilentObserver, Suite, Target, Verdict,
-};
+use sallyport_conformance::{Facts, Options, Report, Selection, Target, Verdict};
 use serde_json::Value;
 
-use crate::judge::Judge;
+use crate::judge::{Judge, run};
 use crate::world::{proxy, target};
 
 /// Requests of an exploration here. Time bounds none of them.
@@ -26,20 +22,18 @@ const REQUESTS: u64 = 600;
 struct RecordingServer(Upstream, Arc<Mutex<Vec<Value>>>);
 
 impl Handler for RecordingServer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
         if let Ok(body) = serde_json::from_slice(&request.body) {
             self.1.lock().expect("whole").push(body);
         }
-        self.0.handle(request)
+        self.0.call(&request).await
     }
 }
 
-async fn run(target: &Target, seed: u64, requests: u64) -> Report {
+async fn explore(target: &Target, seed: u64, requests: u64) -> Report {
     let exploration = Exploration { time: Duration::from_secs(500), requests, seed };
     let selection = Selection { only: vec![Glob::new(ID)], skip: Vec::new() };
-    let options = Options { selection, explore: Some(exploration), ..Options::default() };
-    let contract = Contract::embedded().expect("the embedded contract is complete");
-    Suite::new(contract, target, options).expect("the suite is set up").run(&SilentObserver).await
+    run(target, Options { selection, explore: Some(exploration), ..Options::default() }).await
 }
 
 /// Nothing is found on the reference server, whatever the seed, and what is sent follows from the seed.
@@ -48,10 +42,9 @@ pub fn finds_nothing_without_a_fault(judge: &Judge) -> Result<(), Failed> {
         let mut sequences = Vec::new();
         for seed in [1, 2, 3, 1] {
             let asked = Arc::new(Mutex::new(Vec::new()));
-            let proxy =
-                proxy(RecordingServer(judge.lab.world.backend().upstream.clone(), Arc::clone(&asked)), false)
-                    .await;
-            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), seed, REQUESTS / 2).await;
+            let server = RecordingServer(judge.lab.backend.upstream.clone(), Arc::clone(&asked));
+            let proxy = proxy(server, false).await;
+            let report = explore(&target(&judge.lab.backend, &proxy.base_url()), seed, REQUESTS / 2).await;
             let explored = report.explored.ok_or("nothing was explored")?;
             if report.verdict != Verdict::Conforms || explored.steps < 40 || explored.sent < REQUESTS / 2 {
                 return Err(Failed::from(format!("seed {seed}: {explored:?} {:?}", report.checks)));
@@ -78,8 +71,8 @@ pub fn finds_faults_of_combinations(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         for (fault, most_items) in faults() {
             let id = &fault.id;
-            let proxy = proxy(fault.server(Context::new(judge.lab.world.backend())), false).await;
-            let report = run(&target(judge.lab.world.backend(), &proxy.base_url()), SEED, 4 * REQUESTS).await;
+            let proxy = proxy(fault.server(Context::new(&judge.lab.backend)), false).await;
+            let report = explore(&target(&judge.lab.backend, &proxy.base_url()), SEED, 4 * REQUESTS).await;
             let check = report.checks.iter().find(|check| check.id == ID).ok_or("it did not run")?;
             if fault.failure().is_some() || check.findings.is_empty() || report.verdict != Verdict::Findings {
                 return Err(Failed::from(format!("{id} is not found: {:?}", report.explored)));
@@ -107,15 +100,12 @@ fn size(body: &str) -> (usize, usize) {
 pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
     judge.block_on(async {
         let (fault, _) = faults().last().expect("a fault");
-        let proxy = proxy(fault.server(Context::new(judge.lab.world.backend())), false).await;
-        let facts = Facts {
-            own_addresses: judge.lab.world.backend().facts.own_addresses.clone(),
-            ..Facts::default()
-        };
+        let proxy = proxy(fault.server(Context::new(&judge.lab.backend)), false).await;
+        let Backend { facts, token, .. } = &*judge.lab.backend;
+        let facts = Facts { own_addresses: facts.own_addresses.clone(), ..Facts::default() };
         let addresses = facts.own_addresses.join(",");
-        let token = judge.lab.world.backend().token.clone();
-        let target = Target::new(&proxy.base_url(), token, facts, false)?;
-        let report = run(&target, 7, REQUESTS).await;
+        let target = Target::new(&proxy.base_url(), token.clone(), facts, false)?;
+        let report = explore(&target, 7, REQUESTS).await;
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("report.json");
         let written = Format::Json.render(&report)?;
@@ -129,7 +119,7 @@ pub fn is_replayed_from_a_report(judge: &Judge) -> Result<(), Failed> {
             command.arg("replay").arg(&file).args([ID, "--profile", "full", "--base-url", &proxy.base_url()]);
             command
                 .args(["--max-requests", &limit.to_string()])
-                .env("SALLYPORT_API_KEY", judge.lab.world.backend().token.expose())
+                .env("SALLYPORT_API_KEY", token.expose())
                 .env("SALLYPORT_OWN_ADDRESSES", &addresses);
             let output = tokio::task::spawn_blocking(move || command.output()).await??;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();

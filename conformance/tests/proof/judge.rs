@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use libtest_mimic::Failed;
 use sallyport_conformance::check::{InferredClauses, Outcome, Severity};
 use sallyport_conformance::contract::{Clause, OperationId};
 use sallyport_conformance::detection::Matrix;
+use sallyport_conformance::embedded::Reference;
+use sallyport_conformance::lab::{Backend, Upstream};
 use sallyport_conformance::observe::{Archive, Traffic, observe};
 use sallyport_conformance::report::Format;
 use sallyport_conformance::run::Glob;
@@ -14,10 +17,10 @@ use sallyport_conformance::{
 };
 use tokio::runtime::Runtime;
 
-use crate::costs::Costs;
-use crate::independent::{self, Independent};
+use crate::independent;
+use crate::record::AT_ONCE;
 use crate::variations::Varied;
-use crate::world::{KnownFault, LabWorld, World, proxy, target};
+use crate::world::{self, KnownFault, World, proxy, target};
 
 /// Checks that do not apply to the reference server: it is reached without TLS and never throttles.
 const EXPECTED_SKIPS: [&str; 2] = ["all.https.verified", "all.throttled-retry-after.watched"];
@@ -28,37 +31,29 @@ const UNDECIDED: [&str; 2] = ["accounts.one-protocol", "extract.proxy-on-this-ma
 
 /// Both worlds.
 pub struct Judge {
-    pub lab: Proven,
-    pub independent: Proven,
+    /// The reference server, and in front of it the faults of the lab.
+    pub lab: World,
+    pub independent: World,
     runtime: Runtime,
+    _reference: Reference,
 }
 
-/// A world, and what its cases cost.
-pub struct Proven {
-    pub world: Box<dyn World>,
-    pub costs: Costs,
-}
-
-impl Proven {
-    fn new(world: impl World + 'static) -> Self {
-        Self { costs: Costs::new(world.backend()), world: Box::new(world) }
-    }
-
+impl World {
     /// The report of some checks or cases, against a fault. All of them run without a pattern.
     pub async fn against(&self, fault: &KnownFault, only: &[String]) -> Report {
         let only = only.iter().map(Glob::new).collect();
         // A fault that shows once only is a fault, so nothing is tried again.
         let options = Options { selection: Selection { only, skip: Vec::new() }, retries: 0, ..enough() };
-        self.run(fault, self.world.backend().facts.clone(), options).await
+        self.run(fault, self.backend.facts.clone(), options).await
     }
 
     /// The report of a run against a fault, with some facts.
     pub async fn run(&self, fault: &KnownFault, facts: Facts, options: Options) -> Report {
-        let proxy = proxy(self.world.serve(fault), false).await;
-        let token = self.world.backend().token.clone();
+        let proxy = proxy(self.serve(fault), false).await;
+        let token = self.backend.token.clone();
         let target = Target::new(&proxy.base_url(), token, facts, false).expect("a usable address");
         let report = run(&target, options).await;
-        if let Some(failure) = self.world.failure(fault) {
+        if let Some(failure) = fault.row.map_or_else(independent::failure, |row| row.failure()) {
             panic!("with `{}`: {failure}", fault.id);
         }
         report
@@ -84,38 +79,42 @@ impl Judge {
     pub fn start() -> Self {
         let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime = threads.expect("a runtime");
-        let lab = Proven::new(runtime.block_on(LabWorld::start()));
-        Self { lab, independent: Proven::new(Independent::new()), runtime }
+        let reference = runtime.block_on(Reference::start()).expect("the reference server starts");
+        let contract = Contract::embedded().expect("the embedded contract is complete");
+        let backend = Backend::new(contract, reference.target()).expect("a client for plain http");
+        Self {
+            lab: World::new(backend, world::of_lab()),
+            independent: World::new(independent::backend(Vec::new()), independent::faults()),
+            runtime,
+            _reference: reference,
+        }
     }
 
-    pub fn worlds(&self) -> [&Proven; 2] {
-        [&self.lab, &self.independent]
+    /// Every fault, with its world.
+    pub fn faults(&self) -> impl Iterator<Item = (&World, &KnownFault)> {
+        let worlds = [&self.lab, &self.independent].into_iter();
+        worlds.flat_map(|world| world.faults.iter().map(move |fault| (world, fault)))
     }
 
     /// The fault with that id, and its world.
-    pub fn find(&self, id: &str) -> Option<(&Proven, &KnownFault)> {
-        for proven in self.worlds() {
-            if let Some(fault) = proven.world.faults().iter().find(|fault| fault.id == id) {
-                return Some((proven, fault));
-            }
-        }
-        None
+    pub fn find(&self, id: &str) -> Option<(&World, &KnownFault)> {
+        self.faults().find(|(_, fault)| fault.id == id)
     }
 
     /// The fault with that id must be noticed by the cheapest case that the matrix names, or by the cheapest of each check.
     pub fn fault(&self, id: &str) -> Result<(), Failed> {
         let matrix = Matrix::embedded()?;
         let known = matrix.faults().iter().find(|fault| fault.id == id).ok_or("unknown fault")?;
-        let (proven, fault) = self.find(id).ok_or("unknown fault")?;
+        let (world, fault) = self.find(id).ok_or("unknown fault")?;
         self.block_on(async {
-            let cheapest = proven.costs.cheapest(matrix, known);
+            let cheapest = world.costs.cheapest(matrix, known);
             for only in [cheapest.first().cloned().unwrap_or_default(), cheapest.concat()] {
-                if cites(&proven.against(fault, &only).await, fault) {
+                if cites(&world.against(fault, &only).await, fault) {
                     return Ok(());
                 }
             }
             // Some faults show only after other requests.
-            let report = proven.trial(fault).await;
+            let report = world.trial(fault).await;
             if cites(&report, fault) {
                 return Ok(());
             }
@@ -125,15 +124,19 @@ impl Judge {
         })
     }
 
-    /// Runs work to its end.
     pub fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
+    }
+
+    /// The results of trials, of which a few run at the same time.
+    pub fn all<T>(&self, trials: impl IntoIterator<Item = impl Future<Output = T>>) -> Vec<T> {
+        self.block_on(futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect())
     }
 
     /// Nothing may fail, and nothing be left out, on the reference server as it is.
     pub fn untampered(&self) -> Result<(), Failed> {
         self.block_on(async {
-            let backend = self.lab.world.backend();
+            let backend = &self.lab.backend;
             let proxy = proxy(backend.upstream.clone(), false).await;
             let report = run(&target(backend, &proxy.base_url()), Options { retries: 0, ..enough() }).await;
             match report.diagnosis.is_empty() {
@@ -161,37 +164,45 @@ impl Judge {
     }
 
     fn problems(&self, varied: &Varied) -> Result<Vec<String>, Failed> {
-        let report = self.block_on(async {
-            let backend = self.lab.world.backend();
-            let proxy = proxy(varied.upstream(backend), varied.has_capitals()).await;
-            let target = (varied.target)(backend, &proxy.base_url());
-            // What comes once in a while may come again when a case is run once more, and hardly each time.
-            let retries = u32::from(varied.name() == "http.error-at-times");
-            run(&target, Options { retries, keep_exchanges: true, ..enough() }).await
-        });
-        let mut problems = problems(&report, &varied.name());
-        problems.extend(observed(&report)?);
-        problems.extend(varied.failures());
-        Ok(problems)
+        let backend = &self.lab.backend;
+        let target = |base: &str| varied.target(backend, base);
+        // What comes once in a while may come again when a case is run once more, and hardly each time.
+        let options = Options { retries: u32::from(varied.name() == "http.error-at-times"), ..enough() };
+        let upstream = varied.upstream(backend);
+        let problems = self.of_conforming(&varied.name(), upstream, varied.has_capitals(), target, options);
+        problems.map(|problems| problems.into_iter().chain(varied.failures()).collect())
     }
 
     /// The same for a variation of the independent server.
     pub fn independent_variation(&self, variation: &independent::Variation) -> Result<(), Failed> {
-        let backend = variation.backend();
+        let backend = independent::backend(variation.decisions.clone());
+        let target = |base: &str| target(&backend, base);
+        let upstream = backend.upstream.clone();
+        expect_none(self.of_conforming(variation.id, upstream, variation.has_capitals(), target, enough())?)
+    }
+
+    /// What a conforming server should not have shown, in a run or in its recorded traffic.
+    fn of_conforming(
+        &self,
+        name: &str,
+        upstream: Upstream,
+        capitals: bool,
+        target: impl Fn(&str) -> Target,
+        options: Options,
+    ) -> Result<Vec<String>, Failed> {
         let report = self.block_on(async {
-            let proxy = proxy(backend.upstream.clone(), variation.has_capitals()).await;
-            run(&target(&backend, &proxy.base_url()), Options { keep_exchanges: true, ..enough() }).await
+            let proxy = proxy(upstream, capitals).await;
+            run(&target(&proxy.base_url()), Options { keep_exchanges: true, ..options }).await
         });
-        let mut problems = problems(&report, variation.id);
+        let mut problems = problems(&report, name);
         problems.extend(observed(&report)?);
-        if problems.is_empty() { Ok(()) } else { Err(Failed::from(problems.join("\n"))) }
+        Ok(problems)
     }
 }
 
 fn concerned(clause: Clause) -> impl Iterator<Item = OperationId> {
     let prefix = clause.id().split('.').next().unwrap_or_default().to_owned();
-    let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-    operations.map(|operation| operation.id).filter(move |id| prefix == "all" || id.id() == prefix)
+    OperationId::ALL.iter().copied().filter(move |id| prefix == "all" || id.id() == prefix)
 }
 
 /// What a run against a conforming server should not have shown.
@@ -257,7 +268,12 @@ fn all_pass(report: &Report) -> Result<(), Failed> {
     let bad: Vec<_> = unclear
         .map(|check| format!("{}: {:?} {:?}", check.id, check.outcome, check.findings.first()))
         .collect();
-    if bad.is_empty() { Ok(()) } else { Err(Failed::from(bad.join("\n"))) }
+    expect_none(bad)
+}
+
+/// Fails with problems, if there are any.
+fn expect_none(problems: Vec<String>) -> Result<(), Failed> {
+    if problems.is_empty() { Ok(()) } else { Err(Failed::from(problems.join("\n"))) }
 }
 
 /// Options with a budget that a whole run does not use up, also where the account is large.

@@ -30,7 +30,6 @@ mod diagnosis;
 mod explore;
 mod independent;
 mod judge;
-mod measure;
 mod record;
 mod variations;
 mod world;
@@ -69,18 +68,13 @@ type Work = Box<dyn FnOnce(&Judge) -> Result<(), Failed> + Send>;
 
 fn main() -> ExitCode {
     let given: Vec<String> = std::env::args().skip(1).collect();
-    let rest = |flag: &str| Some(&given[given.iter().position(|argument| argument == flag)? + 1..]);
-    if let Some(rest) = rest("--record") {
-        record::record(rest.first().map_or("", String::as_str));
-        return ExitCode::SUCCESS;
-    }
-    if let Some(rest) = rest("--measure") {
-        measure::measure(rest);
-        return ExitCode::SUCCESS;
-    }
-    if let Some(rest) = rest("--serve") {
-        serve(rest.first().map_or("", String::as_str));
-        return ExitCode::SUCCESS;
+    let commands: [(&str, fn(&[String])); 3] =
+        [("--record", record::record), ("--measure", record::measure), ("--serve", serve)];
+    for (flag, command) in commands {
+        if let Some(at) = given.iter().position(|argument| argument == flag) {
+            command(&given[at + 1..]);
+            return ExitCode::SUCCESS;
+        }
     }
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(AT_ONCE);
@@ -157,11 +151,12 @@ fn every_clause_has_a_fault() {
 }
 
 /// Serves a fault, or the independent server without one, for other tools.
-fn serve(id: &str) {
+fn serve(arguments: &[String]) {
+    let id = arguments.first().map_or("", String::as_str);
     let judge = Judge::start();
-    let upstream = judge.find(id).map(|(proven, fault)| proven.world.serve(fault));
+    let upstream = judge.find(id).map(|(world, fault)| world.serve(fault));
     assert!(id.is_empty() || upstream.is_some(), "unknown fault `{id}`");
-    let upstream = upstream.unwrap_or_else(|| judge.independent.world.backend().upstream.clone());
+    let upstream = upstream.unwrap_or_else(|| judge.independent.backend.upstream.clone());
     let proxy = judge.block_on(world::proxy(upstream, false));
     println!("{}", proxy.base_url());
     std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input ends");

@@ -1,14 +1,14 @@
-//! Records which case notices which fault.
+//! Records which case notices which fault, and measures how many faults a run notices in other modes than the one that is recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::StreamExt as _;
 use libtest_mimic::Failed;
-use sallyport_conformance::Report;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{CaseName, Detector, KnownFault, Matrix};
+use sallyport_conformance::run::Profile;
+use sallyport_conformance::{Budget, Facts, Options, Report};
 
-use crate::judge::{Judge, Proven, cites};
+use crate::judge::{Judge, cites, enough};
 use crate::world;
 
 /// Faults and variations that are tried at the same time.
@@ -19,29 +19,27 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detection/generated
 /// Faults after which the file is written, so that a recording that is cut off is not lost.
 const CHUNK: usize = 100;
 
-/// Runs the checks that cite the clause of each fault with one of these texts in its id, and writes which cases failed. The
-/// texts stand apart by commas.
-pub fn record(texts: &str) {
+/// Runs the checks that cite the clause of each fault with one of the texts `A,B` in its id, and writes which cases failed.
+pub fn record(arguments: &[String]) {
+    let texts = arguments.first().map_or("", String::as_str);
     let judge = Judge::start();
     let is_chosen = |id: &str| texts.split(',').any(|text| id.contains(text));
     let old = Matrix::from_text(&std::fs::read_to_string(FILE).unwrap_or_default()).unwrap_or_default();
     let mut matrix = Matrix::default();
-    for CaseName { check, label } in judge.worlds().into_iter().flat_map(|proven| proven.costs.cases()) {
+    for CaseName { check, label } in cases(&judge) {
         matrix.add_case(check, label);
     }
-    let known: BTreeSet<&str> =
-        judge.worlds().into_iter().flat_map(|proven| proven.world.faults()).map(|fault| &*fault.id).collect();
+    let known: BTreeSet<&str> = judge.faults().map(|(_, fault)| &*fault.id).collect();
     for fault in old.faults().iter().filter(|fault| known.contains(&*fault.id)) {
         matrix.take_over(fault, &old);
     }
     let mut table = Table::new();
     let mut survivors = Vec::new();
-    for proven in judge.worlds() {
-        let faults = proven.world.faults().iter().filter(|fault| is_chosen(&fault.id)).collect::<Vec<_>>();
+    for world in [&judge.lab, &judge.independent] {
+        let faults = world.faults.iter().filter(|fault| is_chosen(&fault.id)).collect::<Vec<_>>();
         for chunk in faults.chunks(CHUNK) {
-            let trials = chunk.iter().map(|fault| async { (*fault, proven.trial(fault).await) });
-            let reports = futures::stream::iter(trials).buffer_unordered(AT_ONCE).collect::<Vec<_>>();
-            for (fault, report) in judge.block_on(reports) {
+            let trials = chunk.iter().map(|fault| async { (*fault, world.trial(fault).await) });
+            for (fault, report) in judge.all(trials) {
                 if !is_caught(&mut table, fault, &report) {
                     survivors.push(format!("{}: {}", fault.id, fault.breaks));
                 }
@@ -53,7 +51,7 @@ pub fn record(texts: &str) {
                 let (id, breaks) = (fault.id.clone(), fault.breaks.clone());
                 matrix.add_fault(KnownFault { id, clause: fault.clause, breaks, noticed_by });
             }
-            matrix.keep_cheapest(|case| proven.costs.price(case));
+            matrix.keep_cheapest(|case| world.costs.price(case));
             std::fs::write(FILE, matrix.to_text()).expect("the matrix can be written");
             println!("{} faults", table.values().map(|(tried, _)| tried).sum::<usize>());
         }
@@ -63,18 +61,63 @@ pub fn record(texts: &str) {
     survivors.iter().for_each(|survivor| println!("NOT CAUGHT {survivor}"));
 }
 
+/// The modes to measure: profile, and whether the tester knows more than a token.
+const MODES: [(&str, Profile, bool); 4] = [
+    ("full", Profile::Full, true),
+    ("production", Profile::Production, true),
+    ("token", Profile::Full, false),
+    ("production-token", Profile::Production, false),
+];
+
+/// Runs the whole suite against one in so many of the faults with a text in their ids, and prints which are not caught. The
+/// arguments are a mode, that number, and the text, each of which may be left out.
+pub fn measure(arguments: &[String]) {
+    let judge = Judge::start();
+    let (_, mut profile, mut has_facts) = MODES[0];
+    let (mut each, mut text) = (1, "");
+    for argument in arguments {
+        match (MODES.iter().find(|(name, ..)| name == argument), argument.parse::<usize>()) {
+            (Some(named), _) => (_, profile, has_facts) = *named,
+            (None, Ok(number)) => each = number.max(1),
+            (None, Err(_)) => text = argument,
+        }
+    }
+    let faults = judge.faults().filter(|(_, fault)| fault.id.contains(text)).step_by(each);
+    let trials = faults.map(async |(world, fault)| {
+        let facts = if has_facts { world.backend.facts.clone() } else { Facts::default() };
+        let mut options = Options { profile, ..enough() };
+        if profile != Profile::Full {
+            // Loopback needs no slow pace.
+            options.budget = Budget { rate: None, ..profile.budget() };
+        }
+        (fault, world.run(fault, facts, options).await)
+    });
+    let mut table = Table::new();
+    for (fault, report) in judge.all(trials) {
+        if !is_caught(&mut table, fault, &report) {
+            println!("{} ({}, {:?}): {}", fault.id, fault.clause, report.verdict, fault.breaks);
+        }
+    }
+    print_table(&table);
+}
+
+/// The cases and control requests of both worlds.
+fn cases(judge: &Judge) -> impl Iterator<Item = &CaseName> {
+    judge.lab.costs.cases().chain(judge.independent.costs.cases())
+}
+
 /// How many faults of each clause were tried, and how many of them caught.
-pub type Table = BTreeMap<Clause, (usize, usize)>;
+type Table = BTreeMap<Clause, (usize, usize)>;
 
 /// Whether a report shows a fault, which is counted.
-pub fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
+fn is_caught(table: &mut Table, fault: &world::KnownFault, report: &Report) -> bool {
     let (tried, caught) = table.entry(fault.clause).or_default();
     let is_caught = cites(report, fault);
     (*tried, *caught) = (*tried + 1, *caught + usize::from(is_caught));
     is_caught
 }
 
-pub fn print_table(table: &Table) {
+fn print_table(table: &Table) {
     println!("{:<34} faults caught", "clause");
     for (clause, (tried, caught)) in table {
         println!("{clause:<34} {tried:>6} {caught:>6}");
@@ -87,16 +130,11 @@ pub fn print_table(table: &Table) {
 pub fn is_current(judge: &Judge) -> Result<(), Failed> {
     let matrix = Matrix::embedded()?;
     let recorded: BTreeSet<&CaseName> = matrix.cases().iter().collect();
-    let cases: BTreeSet<&CaseName> =
-        judge.worlds().into_iter().flat_map(|proven| proven.costs.cases()).collect();
-    let of_world = |proven: &'_ Proven| {
-        let faults = proven.world.faults().iter();
-        faults.map(|fault| (fault.id.clone(), fault.clause, fault.breaks.clone())).collect::<Vec<_>>()
-    };
-    let faults: BTreeSet<_> = judge.worlds().into_iter().flat_map(of_world).collect();
-    let known = matrix.faults().iter();
-    let known: BTreeSet<_> =
-        known.map(|fault| (fault.id.clone(), fault.clause, fault.breaks.clone())).collect();
+    let cases: BTreeSet<&CaseName> = cases(judge).collect();
+    let faults = judge.faults().map(|(_, fault)| (&*fault.id, fault.clause, &*fault.breaks));
+    let faults: BTreeSet<_> = faults.collect();
+    let known = matrix.faults().iter().map(|fault| (&*fault.id, fault.clause, &*fault.breaks));
+    let known: BTreeSet<_> = known.collect();
     if recorded == cases && known == faults {
         return Ok(());
     }

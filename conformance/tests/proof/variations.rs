@@ -6,20 +6,17 @@ use std::sync::Arc;
 use sallyport_conformance::lab::{self, Backend, Context, Kind, Row, Upstream};
 use sallyport_conformance::{Facts, Secret, Target};
 
-use crate::world::target as world_target;
-
 /// A variation and what is tested through it.
 #[derive(Clone)]
 pub struct TestedVariation {
-    /// Unique.
     pub id: &'static str,
     /// The server; none for one that is as ours.
     variation: Option<&'static Row>,
-    /// The account that is tested, with what its tester knows.
-    target: TargetOf,
+    tester: Tester,
 }
 
-type TargetOf = fn(&Backend, &str) -> Target;
+/// The token of the account that is tested, unless it is the main one, and what its tester knows, of all that can be known.
+type Tester = fn(&Facts) -> (Option<Secret>, Facts);
 
 /// What variations concern. In one server each is decided otherwise by one variation at most, so that none hides another. The later
 /// ones are nearer to the caller: what is nearer than a success code no longer finds a success.
@@ -48,23 +45,27 @@ impl TestedVariation {
 /// Variations that are tested together: the first one is nearest to the reference server.
 pub struct Varied {
     variations: Vec<TestedVariation>,
-    /// The account that is tested, with what its tester knows.
-    pub target: TargetOf,
 }
 
 impl Varied {
     fn new(variation: TestedVariation) -> Self {
-        Self { target: variation.target, variations: vec![variation] }
+        Self { variations: vec![variation] }
     }
 
-    /// The ids.
     pub fn name(&self) -> String {
         self.variations.iter().map(|variation| variation.id).collect::<Vec<_>>().join(" + ")
     }
 
-    /// Each of them alone.
     pub fn each(&self) -> impl Iterator<Item = Self> {
         self.variations.iter().cloned().map(Self::new)
+    }
+
+    /// The server at this address, as the tester of the first one knows it.
+    pub fn target(&self, backend: &Backend, base: &str) -> Target {
+        let (token, facts) = (self.variations[0].tester)(&backend.facts);
+        // The name decides how reports show the token.
+        let token = Secret::new("API_KEY", token.as_ref().unwrap_or(&backend.token).expose());
+        Target::new(base, token, facts, false).expect("a proxy has a usable address")
     }
 
     /// Whether names of headers are spelt with capitals.
@@ -72,7 +73,6 @@ impl Varied {
         self.servers().any(|variation| variation.has_capitals())
     }
 
-    /// The server with all of them.
     pub fn upstream(&self, backend: &Arc<Backend>) -> Upstream {
         self.servers().fold(backend.upstream.clone(), |upstream, variation| {
             Upstream::new(variation.server(Context::before(upstream, backend)))
@@ -115,72 +115,58 @@ pub fn together() -> Vec<Varied> {
 pub fn all() -> Vec<TestedVariation> {
     let servers = Row::parse("variations.txt", SERVERS, Kind::Variation).expect("rows that can be read");
     let of_server = servers.iter().chain(lab::variations()).map(|variation| {
-        let target: TargetOf = match &*variation.id {
-            "extract.proxy-on-this-machine-trusted" => without_egress_ip,
-            _ => world_target,
+        let tester: Tester = match &*variation.id {
+            "extract.proxy-on-this-machine-trusted" => {
+                |facts| (None, Facts { egress_ip: None, ..facts.clone() })
+            }
+            _ => |facts| (None, facts.clone()),
         };
-        TestedVariation { id: &variation.id, target, variation: Some(variation) }
+        TestedVariation { id: &variation.id, tester, variation: Some(variation) }
     });
     accounts().into_iter().chain(of_server).collect()
 }
 
 fn accounts() -> Vec<TestedVariation> {
-    let tested = |id, target: TargetOf| TestedVariation { id, variation: None, target };
+    let tested = |id, tester: Tester| TestedVariation { id, variation: None, tester };
     let past_end = lab::variations().iter().find(|one| one.id == "search.page-past-end-rejected");
-    let one_address: TargetOf = |world, base| {
-        let own_addresses = world.facts.own_addresses.iter().take(1).cloned().collect();
-        target(base, world.token.clone(), Facts { own_addresses, ..Facts::default() })
-    };
+    let one_address: Tester = |facts| (None, with_addresses(&facts.own_addresses[..1]));
     vec![
-        tested("accounts.nothing-known", |world, base| target(base, world.token.clone(), Facts::default())),
-        tested("accounts.empty", |world, base| {
-            let empty = world.facts.empty_token.clone().expect("the sample has an empty account");
+        tested("accounts.nothing-known", |_| (None, Facts::default())),
+        tested("accounts.empty", |facts| {
             // The account has neither addresses nor orders nor groups; all else is as it was.
-            let facts = Facts {
+            let known = Facts {
                 own_addresses: Vec::new(),
                 orders: Vec::new(),
                 own_groups: Vec::new(),
                 known_instances: Vec::new(),
                 shared_address: None,
                 empty_token: None,
-                ..world.facts.clone()
+                ..facts.clone()
             };
-            target(base, empty, facts)
+            (of_sample(&facts.empty_token), known)
         }),
-        tested("accounts.empty-with-addresses-of-nobody", |world, base| {
-            let empty = world.facts.empty_token.clone().expect("the sample has an empty account");
-            let facts = Facts { own_addresses: vec!["203.0.113.250".to_owned()], ..Facts::default() };
-            target(base, empty, facts)
+        tested("accounts.empty-with-addresses-of-nobody", |facts| {
+            (of_sample(&facts.empty_token), with_addresses(&["203.0.113.250".to_owned()]))
         }),
-        tested("accounts.second", |world, base| {
-            let second = world.facts.second_token.clone().expect("the sample has a second account");
-            let facts = Facts { own_addresses: world.facts.foreign_addresses.clone(), ..Facts::default() };
-            target(base, second, facts)
+        tested("accounts.second", |facts| {
+            (of_sample(&facts.second_token), with_addresses(&facts.foreign_addresses))
         }),
         tested("accounts.one-address", one_address),
-        tested("accounts.empty-no-longer", |world, base| {
-            // The tester has noticed that the account got groups, and took the fact out.
-            let facts = Facts { empty_token: None, ..world.facts.clone() };
-            target(base, world.token.clone(), facts)
-        }),
-        tested("accounts.one-protocol", |world, base| {
-            let partly = world.facts.token_partly_entitled.clone().expect("the sample has such an account");
-            target(base, partly, Facts::default())
-        }),
+        // The tester has noticed that the account got groups, and took the fact out.
+        tested("accounts.empty-no-longer", |facts| (None, Facts { empty_token: None, ..facts.clone() })),
+        tested("accounts.one-protocol", |facts| (of_sample(&facts.token_partly_entitled), Facts::default())),
         TestedVariation {
             id: "accounts.one-address-and-pages-past-the-end-rejected",
             variation: past_end,
-            target: one_address,
+            tester: one_address,
         },
     ]
 }
 
-fn without_egress_ip(world: &Backend, base: &str) -> Target {
-    target(base, world.token.clone(), Facts { egress_ip: None, ..world.facts.clone() })
+fn of_sample(token: &Option<Secret>) -> Option<Secret> {
+    Some(token.clone().expect("the sample has such an account"))
 }
 
-fn target(base: &str, token: Secret, facts: Facts) -> Target {
-    // The name decides how reports show the token.
-    let token = Secret::new("API_KEY", token.expose());
-    Target::new(base, token, facts, false).expect("a proxy has a usable address")
+fn with_addresses(own: &[String]) -> Facts {
+    Facts { own_addresses: own.to_vec(), ..Facts::default() }
 }

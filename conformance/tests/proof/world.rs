@@ -1,12 +1,13 @@
 //! The worlds of the proof: a server without faults, what is known of it, and the same server with one fault at a time.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use sallyport_conformance::Target;
 use sallyport_conformance::contract::Clause;
-use sallyport_conformance::embedded::Reference;
 use sallyport_conformance::lab::{self, Backend, Context, Handler, Proxy, ProxyOptions, Row, Upstream};
-use sallyport_conformance::{Contract, Target};
+
+use crate::costs::Costs;
+use crate::independent;
 
 /// A way to break one clause.
 #[derive(Debug, Clone)]
@@ -16,67 +17,41 @@ pub struct KnownFault {
     pub clause: Clause,
     /// What the server does wrong, in a sentence.
     pub breaks: String,
+    /// Its row in the lab; the independent server finds those of its own.
+    pub row: Option<&'static Row>,
 }
 
-/// A server, and its faults.
-pub trait World: Send + Sync {
+/// A server, its faults, and what its cases cost.
+pub struct World {
     /// The server without a fault, and what is known of it.
-    fn backend(&self) -> &Arc<Backend>;
+    pub backend: Arc<Backend>,
+    pub faults: Vec<KnownFault>,
+    pub costs: Costs,
+}
 
-    fn faults(&self) -> &[KnownFault];
+impl World {
+    pub fn new(backend: Arc<Backend>, faults: Vec<KnownFault>) -> Self {
+        Self { costs: Costs::new(&backend), backend, faults }
+    }
 
     /// The server with one of its faults.
-    fn serve(&self, fault: &KnownFault) -> Upstream;
-
-    /// The error of its own that it had, or that a fault had, so that no result counts.
-    fn failure(&self, fault: &KnownFault) -> Option<String>;
-}
-
-/// The reference server, and in front of it the faults of the lab.
-pub struct LabWorld {
-    backend: Arc<Backend>,
-    faults: Vec<KnownFault>,
-    by_id: HashMap<&'static str, &'static Row>,
-    _reference: Reference,
-}
-
-impl LabWorld {
-    /// Starts the reference server.
-    pub async fn start() -> Self {
-        let reference = Reference::start().await.expect("the reference server starts");
-        let contract = Contract::embedded().expect("the embedded contract is complete");
-        let backend = Backend::new(contract, reference.target()).expect("a client for plain http");
-        let faults = lab::faults();
-        let known = |fault: &Row| KnownFault {
-            id: fault.id.clone(),
-            clause: fault.clause(),
-            breaks: fault.breaks.clone(),
-        };
-        Self {
-            backend,
-            faults: faults.iter().map(known).collect(),
-            by_id: faults.iter().map(|fault| (&*fault.id, fault)).collect(),
-            _reference: reference,
+    pub fn serve(&self, fault: &KnownFault) -> Upstream {
+        match fault.row {
+            Some(row) => Upstream::new(row.server(Context::new(&self.backend))),
+            None => independent::serve(fault),
         }
     }
 }
 
-impl World for LabWorld {
-    fn backend(&self) -> &Arc<Backend> {
-        &self.backend
-    }
-
-    fn faults(&self) -> &[KnownFault] {
-        &self.faults
-    }
-
-    fn serve(&self, fault: &KnownFault) -> Upstream {
-        Upstream::new(self.by_id[&*fault.id].server(Context::new(&self.backend)))
-    }
-
-    fn failure(&self, fault: &KnownFault) -> Option<String> {
-        self.by_id[&*fault.id].failure().map(str::to_owned)
-    }
+/// The faults of the lab.
+pub fn of_lab() -> Vec<KnownFault> {
+    let known = |fault: &'static Row| KnownFault {
+        id: fault.id.clone(),
+        clause: fault.clause(),
+        breaks: fault.breaks.clone(),
+        row: Some(fault),
+    };
+    lab::faults().iter().map(known).collect()
 }
 
 /// A backend as the suite sees it through a proxy.

@@ -1,7 +1,7 @@
 //! What a row does: values in places of the request or of the response.
 
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use minijinja::{Error, ErrorKind, Value};
 use serde::Deserialize;
 use serde::de::value::{Error as UnknownName, StrDeserializer};
@@ -24,7 +24,6 @@ pub(super) enum Act {
     Reply(Scope, Spot, Text),
 }
 
-/// A place of a request.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
@@ -33,12 +32,10 @@ pub(super) enum Place {
     Let(&'static str),
     #[serde(skip)]
     Part(Part),
-    /// The token of an account to act as.
     As,
     Body,
     /// Names of parameters and properties to leave out.
     Ignore,
-    /// Each bound that is a text.
     Bound,
     Batch,
     /// Each item that is a text.
@@ -52,15 +49,9 @@ pub(super) enum Place {
     Instead,
 }
 
-/// The times of groups and instances.
-const TIMES: [&str; 4] = [
-    "/data/items/*/createdAt",
-    "/data/items/*/updatedAt",
-    "/data/items/*/expiresAt",
-    "/data/items/*/activatedAt",
-];
+const TIMES: &str = "/data/items/*/createdAt /data/items/*/updatedAt /data/items/*/expiresAt \
+    /data/items/*/activatedAt";
 
-/// A place of a response.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Spot {
@@ -72,15 +63,12 @@ pub(super) enum Spot {
     #[serde(skip)]
     Further(&'static str),
     #[serde(skip)]
-    Pointer(&'static str),
-    Times,
+    Pointers(&'static str),
     /// Another name for the member at a pointer.
     #[serde(skip)]
     Rename(&'static str),
     Text,
-    /// Each entry of a text.
     Entry,
-    /// What separates the entries of a text.
     Separator,
     /// The gateways, groups or instances.
     Items,
@@ -93,9 +81,7 @@ pub(super) enum Spot {
     First,
     /// The same of its body alone.
     FirstBody,
-    /// The length of the pieces that it is sent in.
     Pieces,
-    /// The same with pauses.
     Drip,
 }
 
@@ -309,12 +295,12 @@ impl Spot {
             Some(("header", name)) => Some(Self::Header(name)),
             Some(("further", name)) => Some(Self::Further(name)),
             Some(("rename", pointer)) => Some(Self::Rename(pointer)),
-            _ if spot.starts_with('/') => Some(Self::Pointer(spot)),
+            _ if spot.starts_with('/') => Some(Self::Pointers(spot)),
+            _ if spot == "times" => Some(Self::Pointers(TIMES)),
             _ => named(spot),
         }
     }
 
-    /// Changes a response.
     pub(super) fn change(
         &self,
         text: &Text,
@@ -323,17 +309,12 @@ impl Spot {
         reply: &mut Reply,
     ) -> Result<(), Error> {
         let known = known.with_reply(reply);
-        let pointers = match self {
-            Self::Pointer(pointer) => std::slice::from_ref(pointer),
-            Self::Times => &TIMES,
-            _ => &[],
-        };
-        for pointer in pointers {
-            let mut done = Ok(());
-            reply.edit(|body| done = change_at(body, pointer, text, &known));
-            done?;
-        }
-        if !pointers.is_empty() {
+        if let Self::Pointers(pointers) = self {
+            for pointer in pointers.split(' ') {
+                let mut done = Ok(());
+                reply.edit(|body| done = change_at(body, pointer, text, &known));
+                done?;
+            }
             return Ok(());
         }
         if let Self::Entry = self {
@@ -363,11 +344,7 @@ impl Spot {
             return Ok(());
         }
         match self {
-            Self::Http => {
-                let status = value.as_i64().and_then(|status| u16::try_from(status).ok());
-                reply.status =
-                    status.and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
-            }
+            Self::Http => reply.status = StatusCode::from_u16(value.try_into()?).unwrap_or_default(),
             Self::Header(name) => set_header(reply, name, &value),
             Self::Further(name) => {
                 if let Ok(value) = HeaderValue::from_str(&value.to_string()) {
@@ -394,29 +371,27 @@ impl Spot {
             Self::Respond => *reply = response(&value)?,
             Self::Pieces => reply.framing = Framing::Pieces(value.try_into()?),
             Self::Drip => reply.framing = Framing::Drip(value.try_into()?),
-            Self::First => call.context.memory.repeat_first(&value.to_string(), reply),
-            Self::FirstBody => match call.context.memory.recall(&value.to_string()) {
+            Self::First | Self::FirstBody => match call.context.memory.recall(&value.to_string()) {
+                None => call.context.memory.keep(&value.to_string(), reply),
+                Some(first) if matches!(self, Self::First) => *reply = first,
                 Some(first) => reply.edit(|body| *body = first.json()),
-                None => call.context.memory.keep(&value.to_string(), &Reply::json_with(200, &reply.json())),
             },
-            Self::Pointer(_) | Self::Times | Self::Entry | Self::Lose => {}
+            Self::Pointers(_) | Self::Entry | Self::Lose => {}
         }
         Ok(())
     }
 }
 
 fn set_header(reply: &mut Reply, name: &str, value: &Value) {
-    if let Some(beginning) = name.strip_suffix('*').filter(|_| is_dropped(value)) {
-        let names = reply.headers.keys().filter(|name| name.as_str().starts_with(beginning));
-        for name in names.cloned().collect::<Vec<_>>() {
-            reply.headers.remove(name);
+    if !is_dropped(value) {
+        return reply.set_header(name, &value.to_string());
+    }
+    let is_meant =
+        |known: &str| name.strip_suffix('*').map_or(known == name, |start| known.starts_with(start));
+    for known in reply.headers.keys().cloned().collect::<Vec<_>>() {
+        if is_meant(known.as_str()) {
+            reply.headers.remove(known);
         }
-    } else if is_dropped(value) {
-        reply.headers.remove(name);
-    } else if let (Ok(name), Ok(value)) =
-        (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(&value.to_string()))
-    {
-        reply.headers.insert(name, value);
     }
 }
 
@@ -434,11 +409,7 @@ fn rename(body: &mut Json, pointer: &str, name: &str) {
 /// that. An expression that asks for the present `value` changes only what is there.
 fn change_at(body: &mut Json, pointer: &str, text: &Text, known: &Known) -> Result<(), Error> {
     if pointer == "/" {
-        let changed = text.value(&known.with("value", value(&*body)))?;
-        if !changed.is_undefined() {
-            *body = json(&changed);
-        }
-        return Ok(());
+        return replace(body, text, known);
     }
     let words = text.words()?;
     let asks = |word: &str| words.iter().any(|used| used.split('.').next() == Some(word));
@@ -465,28 +436,33 @@ fn change_member(
     known: &Known,
     needs_value: bool,
 ) -> Result<(), Error> {
-    let mut done = Ok(());
-    if let Json::Object(object) = holder {
-        let known = match object.get(name) {
-            Some(present) => known.with("value", value(present)),
-            None if needs_value => return Ok(()),
-            None => known.clone(),
-        };
-        match text.value(&known)? {
-            changed if is_dropped(&changed) => drop(object.shift_remove(name)),
-            changed if changed.is_undefined() => {}
-            changed => drop(object.insert(name.to_owned(), json(&changed))),
-        }
-    } else {
-        visit(
-            holder,
-            &format!("/{name}"),
-            &mut |item| match text.value(&known.with("value", value(&*item))) {
-                Ok(changed) if changed.is_undefined() => {}
-                Ok(changed) => *item = json(&changed),
-                Err(error) => done = Err(error),
-            },
-        );
+    let Json::Object(object) = holder else {
+        let mut done = Ok(());
+        visit(holder, &format!("/{name}"), &mut |item| {
+            if let Err(error) = replace(item, text, known) {
+                done = Err(error);
+            }
+        });
+        return done;
+    };
+    let known = match object.get(name) {
+        Some(present) => known.with("value", value(present)),
+        None if needs_value => return Ok(()),
+        None => known.clone(),
+    };
+    match text.value(&known)? {
+        changed if is_dropped(&changed) => drop(object.shift_remove(name)),
+        changed if changed.is_undefined() => {}
+        changed => drop(object.insert(name.to_owned(), json(&changed))),
     }
-    done
+    Ok(())
+}
+
+/// Gives a place what an expression has for the `value` there.
+fn replace(place: &mut Json, text: &Text, known: &Known) -> Result<(), Error> {
+    let changed = text.value(&known.with("value", value(&*place)))?;
+    if !changed.is_undefined() {
+        *place = json(&changed);
+    }
+    Ok(())
 }

@@ -12,18 +12,25 @@ pub(crate) fn visit(body: &mut Value, path: &str, found: &mut dyn FnMut(&mut Val
                 visit(value, rest, found);
             }
         }
-        Value::Array(items) => visit_items(items, name, &mut |item| visit(item, rest, found)),
+        Value::Array(items) => {
+            let length = items.len();
+            let chosen = match name {
+                "*" => 0..length,
+                "-" => length.saturating_sub(1)..length,
+                index => index.parse().map_or(0..0, |index: usize| index..index.saturating_add(1)),
+            };
+            items.get_mut(chosen).into_iter().flatten().for_each(|item| visit(item, rest, found));
+        }
         _ => {}
     }
 }
 
-fn visit_items(items: &mut [Value], name: &str, found: &mut dyn FnMut(&mut Value)) {
-    match name {
-        "*" => items.iter_mut().for_each(found),
-        "-" => items.last_mut().into_iter().for_each(found),
-        index => {
-            let index = index.parse().ok().and_then(|index: usize| items.get_mut(index));
-            index.into_iter().for_each(found);
-        }
+/// Calls `found` with each value, those within another before it.
+pub(crate) fn visit_all(value: &mut Value, found: &mut dyn FnMut(&mut Value)) {
+    match value {
+        Value::Object(object) => object.values_mut().for_each(|value| visit_all(value, found)),
+        Value::Array(items) => items.iter_mut().for_each(|value| visit_all(value, found)),
+        _ => {}
     }
+    found(value);
 }

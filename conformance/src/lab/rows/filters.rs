@@ -47,24 +47,10 @@ impl Text {
     }
 }
 
-/// Registers functions of one text under their names.
+/// Registers filters (`map`, or `and_then` where there may be no result) or tests (`is_some_and`) of one text under their names.
 macro_rules! texts {
-    ($words:ident: $($name:ident $text:ident => $result:expr;)+) => {$(
-        $words.add_filter(stringify!($name), |value: &Value| value.as_str().map(|$text| $result));
-    )+};
-}
-
-/// The same for those that may have no result.
-macro_rules! perhaps {
-    ($words:ident: $($name:ident $text:ident => $result:expr;)+) => {$(
-        $words.add_filter(stringify!($name), |value: &Value| value.as_str().and_then(|$text| $result));
-    )+};
-}
-
-/// Registers tests of one text.
-macro_rules! tests {
-    ($words:ident: $($name:ident $text:ident => $result:expr;)+) => {$(
-        $words.add_test(stringify!($name), |value: &Value| value.as_str().is_some_and(|$text| $result));
+    ($words:ident.$add:ident, $how:ident: $($name:ident $text:ident => $result:expr;)+) => {$(
+        $words.$add(stringify!($name), |value: &Value| value.as_str().$how(|$text| $result));
     )+};
 }
 
@@ -122,14 +108,14 @@ fn of_texts(words: &mut Environment<'_>) {
         after_last text, mark => Some(text.rsplit_once(mark)?.1);
         without_end text, end => text.strip_suffix(end);
     }
-    tests! { words:
+    texts! { words.add_test, is_some_and:
         ascii text => text.is_ascii();
         digits text => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         letters text => !text.is_empty() && text.chars().all(char::is_alphabetic);
         marks text => !text.is_empty() && !text.chars().any(char::is_alphanumeric);
         encoded text => has_encoded_letter(text);
     }
-    perhaps! { words:
+    texts! { words.add_filter, and_then:
         parsed text => text.parse::<i64>().ok();
         real text => text.parse::<f64>().ok();
         claimed header => header.split(',').map(str::trim).next().filter(|name| !name.is_empty()).map(str::to_owned);
@@ -137,7 +123,7 @@ fn of_texts(words: &mut Environment<'_>) {
             first.trim().trim_start_matches("for=").trim_matches('"').to_owned()
         });
     }
-    texts! { words:
+    texts! { words.add_filter, map:
         stem text => text.trim_end_matches(|c: char| c.is_ascii_alphabetic()).to_owned();
         question_marks text => text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect::<String>();
         basic_plane text => text.chars().filter(|c| u32::from(*c) <= 0xffff).collect::<String>();
@@ -164,7 +150,7 @@ fn of_texts(words: &mut Environment<'_>) {
 }
 
 fn of_addresses(words: &mut Environment<'_>) {
-    tests! { words:
+    texts! { words.add_test, is_some_and:
         v6 item => is_v6(item);
         ported item => has_port(item);
         private item => bare(item).parse().is_ok_and(|address: Ipv4Addr| address.is_private());
@@ -174,10 +160,10 @@ fn of_addresses(words: &mut Environment<'_>) {
     words.add_test("bad", |item: &Value| {
         item.as_str().is_none_or(|item| item.contains('/') || item.ends_with(":0") || item.is_empty())
     });
-    texts! { words:
+    texts! { words.add_filter, map:
         bare item => bare(item);
     }
-    perhaps! { words:
+    texts! { words.add_filter, and_then:
         address item => bare(item).parse::<IpAddr>().ok().map(|address| address.to_string());
         canonical item => {
             let socket = item.parse::<SocketAddr>().map(|socket| socket.to_string());
@@ -229,7 +215,7 @@ fn of_addresses(words: &mut Environment<'_>) {
 fn of_times(words: &mut Environment<'_>) {
     const SECOND: i64 = 1_000_000_000;
     // Nanoseconds since 1970.
-    perhaps! { words:
+    texts! { words.add_filter, and_then:
         nanoseconds text => text.parse::<Timestamp>().ok().map(|time| time.as_nanosecond());
         offset text => offset(text).map(|seconds| seconds * SECOND);
         offset_minutes text => offset(text).map(|seconds| seconds % 3_600 * SECOND);

@@ -14,9 +14,8 @@ use serde_json::json;
 use super::filters;
 use super::filters::Text;
 use crate::contract::Place;
-use crate::lab::backend::Backend;
 use crate::lab::call::Call;
-use crate::lab::context::Memory;
+use crate::lab::context::{Backend, Memory};
 use crate::lab::exchange::{ProxiedRequest, Reply};
 use crate::lab::rows::part::{self, Part};
 use crate::lab::rows::search;
@@ -45,7 +44,6 @@ pub(super) struct Known {
 struct Seen {
     call: Call,
     words: Mutex<HashMap<String, Value>>,
-    items: Mutex<Option<Arc<HashMap<String, u64>>>>,
 }
 
 const WORDS: &str = include_str!("words.txt");
@@ -56,7 +54,6 @@ static DEFINED: LazyLock<HashMap<&'static str, Text>> = LazyLock::new(|| {
     lines.filter_map(|line| line.split_once(": ")).map(|(word, text)| (word, Text::new(text))).collect()
 });
 
-/// A word that the text defines.
 pub(super) fn defined(word: &str) -> Option<&'static Text> {
     DEFINED.get(word)
 }
@@ -72,16 +69,14 @@ pub(super) fn json(value: &Value) -> serde_json::Value {
 
 impl Known {
     pub(super) fn new(call: &Call) -> Self {
-        let seen = Seen { call: call.clone(), words: Mutex::default(), items: Mutex::default() };
+        let seen = Seen { call: call.clone(), words: Mutex::default() };
         Self { seen: Arc::new(seen), reply: None, more: Vec::new(), counts: Arc::default() }
     }
 
-    /// The same with a response.
     pub(super) fn with_reply(&self, reply: &Reply) -> Self {
         Self { reply: Some(Arc::new(reply.clone())), counts: Arc::default(), ..self.clone() }
     }
 
-    /// The same with another value.
     pub(super) fn with(&self, word: &'static str, value: Value) -> Self {
         let mut known = self.clone();
         known.more.push((word, value));
@@ -125,7 +120,6 @@ impl Known {
         Some(found)
     }
 
-    /// What an expression may call.
     fn function(&self, word: &str) -> Option<Value> {
         let seen = Arc::clone(&self.seen);
         let memory = Arc::clone(&seen.call.context.memory);
@@ -134,6 +128,12 @@ impl Known {
             Value::from_function(
                 move |key: &Value| if key.is_none() { 0 } else { how(&memory, &key.to_string()) },
             )
+        };
+        let of_part = |how: fn(&Call, Part) -> Value| {
+            let seen = Arc::clone(&self.seen);
+            Value::from_function(move |name: &str| {
+                Part::named(name).map(|part| how(&seen.call, part)).ok_or_else(|| unknown(name))
+            })
         };
         Some(match word {
             "calls" => Value::from_function(move || memory.calls()),
@@ -152,30 +152,11 @@ impl Known {
                     *count - 1
                 })
             }
-            "sent_times" => Value::from_function(move |item: &Value| {
-                let mut known = lock(&seen.items);
-                let counts = known.get_or_insert_with(|| {
-                    let mut counts = HashMap::new();
-                    search::ips(&seen.call)
-                        .into_iter()
-                        .for_each(|item| *counts.entry(item).or_default() += 1);
-                    Arc::new(counts)
-                });
-                item.as_str().and_then(|item| counts.get(item).copied()).unwrap_or_default()
-            }),
             "header" => Value::from_function(move |name: &str| seen.call.header(name).map(str::to_owned)),
             "param" => Value::from_function(move |name: &str| seen.call.param(name)),
-            "raw" | "place" | "unlisted" => {
-                let word = word.to_owned();
-                Value::from_function(move |part: &str| {
-                    let part = Part::named(part).ok_or_else(|| unknown(part))?;
-                    Ok::<_, Error>(match &*word {
-                        "raw" => Value::from(raw(&seen.call, part.name())),
-                        "place" => Value::from(place(&seen.call, part)),
-                        _ => Value::from(is_unlisted(&seen.call, part)),
-                    })
-                })
-            }
+            "raw" => of_part(|call, part| raw(call, part.name()).into()),
+            "place" => of_part(|call, part| place(call, part).into()),
+            "unlisted" => of_part(|call, part| is_unlisted(call, part).into()),
             _ => return None,
         })
     }
@@ -203,29 +184,35 @@ fn of_request(call: &Call, word: &str) -> Option<Value> {
     if let Some(part) = Part::named(word).filter(|_| word != "ips") {
         return Some(value(part::value(call, part)));
     }
-    let body = || String::from_utf8_lossy(&call.body);
-    let texts = |texts: Vec<String>| Value::from(texts);
     Some(match word {
         "method" => Value::from(call.method.as_str()),
         "query" => Value::from(call.query.clone().unwrap_or_default()),
         "operation" => Value::from(call.operation().map(|operation| operation.id())),
         "body" => value(call.json()),
         "same_request" => Value::from(same_request(call)),
-        "body_text" => Value::from(body()),
+        "body_text" => Value::from(String::from_utf8_lossy(&call.body)),
         "body_length" => Value::from(call.body.len()),
         "is_json" => Value::from(serde_json::from_slice::<serde_json::Value>(&call.body).is_ok()),
-        "tokens" => texts(part::credentials(call)),
-        "query_tokens" => texts(part::query_tokens(call)),
+        "tokens" => Value::from(part::credentials(call)),
+        "query_tokens" => Value::from(part::query_tokens(call)),
         "id" => Value::from(part::request_id(call)),
         "separator" => Value::from(part::separator(call)),
-        "ips" => texts(search::ips(call)),
+        "ips" => Value::from(search::ips(call)),
+        "sent_counts" => {
+            let mut counts = HashMap::<String, u64>::new();
+            search::ips(call).into_iter().for_each(|item| *counts.entry(item).or_default() += 1);
+            Value::from(counts)
+        }
         "batch" => value(call.json().get(&call.contract.search.ips.name)),
-        "filters" => Value::from_iter(search::sent_filters(call).into_iter().map(Part::name)),
+        "filters" => {
+            let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
+            Value::from_iter(filters.filter(|part| part::value(call, *part).is_some()).map(Part::name))
+        }
         "token" => Value::from(call.context.token.expose()),
         "token_length" => Value::from(call.context.token.expose().chars().count()),
         "canary" => Value::from(call.context.facts.canaries.first().map_or("no canary", Secret::expose)),
         "secrets" => Value::from_iter(call.context.facts.secrets().map(Secret::expose)),
-        "facts" | "maybe" => Value::from_object(Of(Arc::clone(call.context.backend()))),
+        "facts" | "maybe" => Value::from_object(Of(Arc::clone(&call.context.backend))),
         _ => return None,
     })
 }
@@ -270,7 +257,6 @@ fn of_contract(call: &Call, word: &str) -> Option<Value> {
     })
 }
 
-/// The facts, by name.
 #[derive(Debug)]
 struct Of(Arc<Backend>);
 

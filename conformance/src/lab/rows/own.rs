@@ -14,15 +14,13 @@ use crate::contract::OperationId;
 use crate::contract::part::GROUP_ID;
 use crate::lab::call::Call;
 use crate::lab::exchange::{ProxiedRequest, Reply};
+use crate::lab::rows::edit::visit_all;
 use crate::lab::rows::part::{credentials, request_id};
 use crate::lock::lock;
 
-/// A function that a row names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Own {
-    /// Changes the request.
     Request(fn(&mut Call)),
-    /// Changes the response.
     Reply(fn(&Call, &mut Reply)),
     /// Responds by itself.
     Serve(fn(Call) -> BoxFuture<'static, Reply>),
@@ -39,7 +37,7 @@ pub(super) fn named(name: &str) -> Option<Own> {
         "gzip" => Own::Reply(|_, reply| reply.body = gzip(&reply.body).into()),
         "reverse_members" => Own::Reply(|call, reply| {
             if call.accepted(reply) {
-                reply.edit(reverse_members);
+                reply.edit(|body| visit_all(body, &mut reverse_members));
             }
         }),
         "wait_20_ms" => Own::Serve(|call| {
@@ -218,15 +216,8 @@ async fn reject_other_groups(mut call: Call) -> Reply {
 }
 
 fn reverse_members(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            let mut reversed: Vec<_> = std::mem::take(members).into_iter().collect();
-            reversed.reverse();
-            reversed.iter_mut().for_each(|(_, member)| reverse_members(member));
-            members.extend(reversed);
-        }
-        Value::Array(items) => items.iter_mut().for_each(reverse_members),
-        _ => {}
+    if let Value::Object(members) = value {
+        *members = std::mem::take(members).into_iter().rev().collect();
     }
 }
 

@@ -8,7 +8,6 @@ use crate::lab::call::Call;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
-    /// A parameter of the query.
     Query(&'static Input),
     Header(&'static str),
     /// A property of the body of a search.
@@ -41,7 +40,6 @@ impl Part {
         })
     }
 
-    /// Its name in the contract.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Query(parameter) => &parameter.name,
@@ -90,7 +88,6 @@ pub(crate) fn ignore(call: &mut Call, part: Part) {
     }
 }
 
-/// The request id that counts.
 pub(crate) fn request_id(call: &Call) -> Option<String> {
     call.request_id(&call.contract.extract)
 }

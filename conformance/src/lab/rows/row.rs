@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use futures::future::BoxFuture;
 use minijinja::{Error, Value};
 
 use super::act::{self, Act, Place};
@@ -19,34 +18,10 @@ use crate::lab::upstream::Handler;
 use crate::lab::{Backend, Context, Upstream};
 use crate::target::{Fact, Facts};
 
-/// The texts, in the order of the faults.
+/// Texts of this folder, in the order of their rows.
 macro_rules! texts {
-    ($($name:literal),+ $(,)?) => { [$(($name, include_str!($name))),+] };
+    ($($name:literal)+) => { [$(($name, include_str!($name))),+] };
 }
-
-const TEXTS: [(&str, &str); 19] = texts![
-    "all.txt",
-    "extract_access.txt",
-    "extract_response.txt",
-    "extract_choice.txt",
-    "extract_count.txt",
-    "extract_identity.txt",
-    "extract_rare.txt",
-    "extract_text.txt",
-    "groups.txt",
-    "plain.txt",
-    "search_account.txt",
-    "search_filter.txt",
-    "search_input.txt",
-    "search_intersection.txt",
-    "search_item.txt",
-    "search_match.txt",
-    "search_page.txt",
-    "search_shape.txt",
-    "search_time.txt",
-];
-
-const VARIATIONS: [(&str, &str); 1] = texts!["variations.txt"];
 
 /// What the rows of a text are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,14 +42,8 @@ impl Kind {
     }
 }
 
-/// What a fault must know of the service, since it changes nothing without it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Need {
-    /// The token of the main account.
-    Token,
-    /// A fact.
-    Fact(Fact),
-}
+/// What a fault must know of the service, since it changes nothing without it: a fact, or the token of the main account.
+type Need = Option<Fact>;
 
 /// A fault, which breaks one clause, or a variation, which decides unspecified behaviour otherwise.
 #[derive(Debug)]
@@ -83,22 +52,18 @@ pub struct Row {
     pub id: String,
     /// What the server does wrong, or decides otherwise, in a sentence.
     pub breaks: String,
+    /// `everywhere` stands for all operations, whatever its clause.
     flags: Vec<&'static str>,
-    /// The operation that it is limited to.
     only: Option<OperationId>,
-    /// Whether it changes the requests of all operations, whatever its clause.
-    is_everywhere: bool,
     when: Vec<When>,
     acts: Vec<Act>,
     /// The changes that make a second request of the one that was sent; `theirs` are the items of its response.
     asking: Vec<Act>,
-    /// File and line.
     at: String,
     /// Why an expression had no value, when that happened: whatever was noticed then is not the fault.
     failed: OnceLock<String>,
 }
 
-/// A condition.
 #[derive(Debug)]
 enum When {
     Is(Text),
@@ -129,9 +94,17 @@ const CONTEXTS: [(&str, &str, &str, &str); 8] = [
 /// The rows of texts, and the lines that cannot be read.
 type Rows = LazyLock<(Vec<Row>, Vec<String>)>;
 
-static FAULTS: Rows = LazyLock::new(|| rows_of(&TEXTS, Kind::Fault));
+static FAULTS: Rows = LazyLock::new(|| {
+    let texts = texts! {
+        "all.txt" "extract_access.txt" "extract_response.txt" "extract_choice.txt" "extract_count.txt"
+        "extract_identity.txt" "extract_rare.txt" "extract_text.txt" "groups.txt" "plain.txt"
+        "search_account.txt" "search_filter.txt" "search_input.txt" "search_intersection.txt" "search_item.txt"
+        "search_match.txt" "search_page.txt" "search_shape.txt" "search_time.txt"
+    };
+    rows_of(&texts, Kind::Fault)
+});
 
-static VARIED: Rows = LazyLock::new(|| rows_of(&VARIATIONS, Kind::Variation));
+static VARIED: Rows = LazyLock::new(|| rows_of(&texts! { "variations.txt" }, Kind::Variation));
 
 fn rows_of(texts: &[(&str, &'static str)], kind: Kind) -> (Vec<Row>, Vec<String>) {
     let (mut rows, mut mistakes) = (Vec::new(), Vec::new());
@@ -186,13 +159,11 @@ pub(crate) fn mistakes() -> Vec<String> {
 }
 
 /// Every fault, ordered by operation and rule. Ids are unique and stay: the matrix of known faults refers to them.
-#[must_use]
 pub fn faults() -> &'static [Row] {
     &FAULTS.0
 }
 
 /// Every conforming variation. Ids are unique.
-#[must_use]
 pub fn variations() -> &'static [Row] {
     &VARIED.0
 }
@@ -229,7 +200,7 @@ fn read(
         row.when.push(When::Is(Text::new(when)));
         rows.push(row);
     }
-    rows.iter_mut().for_each(|row| row.flags.clone_from(&flags));
+    rows.iter_mut().for_each(|row| row.flags.extend(&flags));
     Ok(rows)
 }
 
@@ -245,10 +216,7 @@ fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Row {
-    /// The rows of a text in the form of `src/lab/rows/*.txt`; `file` names it in errors.
-    ///
-    /// # Errors
-    /// The lines that cannot be read.
+    /// The rows of a text in the form of `src/lab/rows/*.txt`; `file` names it in errors, the lines that cannot be read.
     pub fn parse(file: &str, text: &'static str, kind: Kind) -> Result<&'static [Self], Vec<String>> {
         let (rows, mistakes) = rows_of(&[(file, text)], kind);
         // Rows live as long as their text.
@@ -264,24 +232,22 @@ impl Row {
             Some(of) => of.split_once(' ').unwrap_or((of, "")),
             None => ("", when),
         };
-        let operation = |name: &str| OperationId::ALL.iter().find(|id| id.id() == name).copied();
         let only = match of {
             "" | "all" => None,
-            name => Some(operation(name).ok_or_else(|| format!("unknown operation `{name}`"))?),
+            name => Some(OperationId::from_id(name).ok_or_else(|| format!("unknown operation `{name}`"))?),
         };
-        let when = match when {
-            "" => Vec::new(),
-            when => {
-                let when = when.strip_prefix("if ").ok_or("expected `if` before its conditions")?;
-                parts(when).map(When::read).collect()
-            }
+        let when = match when.strip_prefix("if ") {
+            Some(when) => parts(when).map(When::read).collect(),
+            None if when.is_empty() => Vec::new(),
+            None => return Err("expected `if` before its conditions".to_owned()),
         };
         let (acts, asking) = acts.split_once(" asking ").unwrap_or((acts, ""));
         let act = |act: &'static str| Act::parse(act).ok_or_else(|| format!("unknown place in `{act}`"));
         let acts = parts(acts).map(act).collect::<Result<_, _>>()?;
         let asking = parts(asking).filter(|text| !text.is_empty()).map(act).collect::<Result<_, _>>()?;
-        let (flags, is_everywhere, at, failed) = (Vec::new(), of == "all", at.to_owned(), OnceLock::new());
-        Ok(Self { id, breaks, flags, only, is_everywhere, when, acts, asking, at, failed })
+        let flags = if of == "all" { vec!["everywhere"] } else { Vec::new() };
+        let (at, failed) = (at.to_owned(), OnceLock::new());
+        Ok(Self { id, breaks, flags, only, when, acts, asking, at, failed })
     }
 
     /// Whether it is about an operation, as the first part of its id says, or about requests of none.
@@ -293,10 +259,7 @@ impl Row {
         match prefix {
             "static" => operation.is_some_and(|id| id != OperationId::Extract),
             "addresses" | "times" => operation == Some(OperationId::Search),
-            _ if OperationId::ALL.iter().any(|id| id.id() == prefix) => {
-                operation.is_some_and(|id| id.id() == prefix)
-            }
-            _ => true,
+            _ => OperationId::from_id(prefix).is_none_or(|id| operation == Some(id)),
         }
     }
 
@@ -311,13 +274,11 @@ impl Row {
     }
 
     /// A server that does so.
-    #[must_use]
     pub fn server(&'static self, context: Context) -> impl Handler {
         RowServer { row: self, context }
     }
 
     /// Whether names of headers are spelt with capitals.
-    #[must_use]
     pub fn has_capitals(&self) -> bool {
         self.flags.contains(&"capitals")
     }
@@ -327,11 +288,7 @@ impl Row {
         self.flags.contains(&"consistent")
     }
 
-    /// The clause that a fault breaks.
-    ///
-    /// # Panics
-    /// The id does not begin with that of a clause.
-    #[must_use]
+    /// The clause that a fault breaks, with which its id begins.
     #[expect(clippy::expect_used, reason = "ids are constants, and the proof looks up the clause of each")]
     pub fn clause(&self) -> Clause {
         let id = self.id.split('/').next().unwrap_or(&self.id);
@@ -339,27 +296,23 @@ impl Row {
     }
 
     /// The operations whose requests it touches: that of its clause, or all of them for `all.…` unless its row is limited to one.
-    #[must_use]
     pub fn operations(&self) -> Vec<OperationId> {
-        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        operations.map(|operation| operation.id).filter(|id| self.concerns(Some(*id))).collect()
+        OperationId::ALL.iter().copied().filter(|id| self.concerns(Some(*id))).collect()
     }
 
     /// The environment variables of what it needs and does not have: without the facts that its words use, a fault changes nothing.
     /// `has_token` says whether the token of the main account is known.
-    #[must_use]
     pub fn lacks(&self, has_token: bool, facts: &Facts) -> Vec<&'static str> {
         let (mut needs, mut known) = (BTreeSet::new(), BTreeSet::new());
         self.texts().for_each(|text| need(text, &mut needs, &mut known));
         let variable = |need: Need| match need {
-            Need::Token => (!has_token).then_some("SALLYPORT_API_KEY"),
-            Need::Fact(fact) => (!facts.has(fact)).then(|| fact.variable()),
+            None => (!has_token).then_some("SALLYPORT_API_KEY"),
+            Some(fact) => (!facts.has(fact)).then(|| fact.variable()),
         };
         needs.into_iter().filter_map(variable).collect()
     }
 
     /// Why it could not be followed, when that happened, by file and line: what was noticed then is not the fault.
-    #[must_use]
     pub fn failure(&self) -> Option<&str> {
         self.failed.get().map(String::as_str)
     }
@@ -428,20 +381,19 @@ impl Row {
     }
 }
 
-/// A server that does what a row says.
 struct RowServer {
     row: &'static Row,
     context: Context,
 }
 
 impl Handler for RowServer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
         let Self { row, context } = self;
         let operation = context.operation(&request);
-        if row.is_everywhere || row.flags.contains(&"everywhere") || row.concerns(operation) {
-            return Box::pin(row.response(Call::new(context, request)));
+        if row.flags.contains(&"everywhere") || row.concerns(operation) {
+            return row.response(Call::new(context, request)).await;
         }
-        Box::pin(async move { context.upstream.call(&request).await })
+        context.upstream.call(&request).await
     }
 }
 
@@ -485,8 +437,8 @@ fn need(text: &Text, needs: &mut BTreeSet<Need>, known: &mut BTreeSet<String>) {
             continue;
         }
         match word.strip_prefix("facts.") {
-            Some(name) => needs.extend(fact(&Facts::default(), name).map(|(fact, _)| Need::Fact(fact))),
-            None if word == "token" => drop(needs.insert(Need::Token)),
+            Some(name) => needs.extend(fact(&Facts::default(), name).map(|(fact, _)| Some(fact))),
+            None if word == "token" => drop(needs.insert(None)),
             None => defined(&word).into_iter().for_each(|text| need(text, needs, known)),
         }
     }

@@ -2,13 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::part::{Part, value};
+use super::part::Part;
 use serde_json::Value;
 
 use crate::contract::part::{ACTIVATED_FROM, ACTIVATED_TO};
 use crate::lab::call::Call;
 
-/// An address that nobody has.
 pub(crate) const NOBODY: &str = "203.0.113.251";
 
 /// The items of `ips` that are texts.
@@ -41,18 +40,11 @@ pub(crate) fn is_v6(item: &str) -> bool {
     bare(item).parse::<IpAddr>().is_ok_and(|ip| ip.is_ipv6())
 }
 
-pub(crate) fn sent_filters(call: &Call) -> Vec<Part> {
-    let filters = call.contract.search.filters.iter().map(|filter| Part::Body(&filter.property.name));
-    filters.filter(|part| value(call, *part).is_some()).collect()
-}
-
-/// The bounds of the activation.
 pub(crate) const BOUNDS: [Part; 2] = [Part::Body(ACTIVATED_FROM), Part::Body(ACTIVATED_TO)];
 
 /// Totals beyond this count as this, so that no fault overflows when it calculates with them.
 const LARGE: i64 = 1 << 30;
 
-/// The instances of a response.
 pub(crate) fn items(body: &mut Value) -> Option<&mut Vec<Value>> {
     body.pointer_mut("/data/items")?.as_array_mut()
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::step::{RetryAfter, Step};
+use super::step::Step;
 use super::{DEFAULT, Scenario};
-use crate::contract::{Contract, OperationId};
+use crate::contract::OperationId;
 use crate::document::{ConfigError, Document, Item, Section};
 use crate::lab::exchange::Framing;
 use crate::lab::rows::row::{self, Row};
@@ -58,9 +58,7 @@ fn scenario(name: &str, item: &Item<'_>) -> Result<Scenario, ConfigError> {
     }
     item.section(|section| {
         let seed = section.read("seed", |item| item.number(0..=i64::MAX))?.unwrap_or_default();
-        let operations = Contract::embedded().into_iter().flat_map(Contract::operations);
-        let lists =
-            operations.map(|operation| (operation.id.id(), Some(operation.id))).chain([("any", None)]);
+        let lists = OperationId::ALL.iter().map(|id| (id.id(), Some(*id))).chain([("any", None)]);
         let steps = lists.map(|(list, operation)| Ok((list, steps(section, list, operation)?)));
         Ok(Scenario { seed, steps: steps.collect::<Result<_, ConfigError>>()? })
     })
@@ -87,10 +85,6 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
     let text = |key: &str| section.read(key, Item::string);
     let flag = |key: &str| Ok(section.read(key, Item::boolean)?.unwrap_or(false));
 
-    let retry_after = match (seconds("retry-after")?, seconds("retry-after-date")?) {
-        (Some(_), Some(_)) => return Err(at.wrong("either `retry-after` or `retry-after-date`")),
-        (seconds, date) => seconds.map(RetryAfter::Seconds).or(date.map(RetryAfter::Date)),
-    };
     let fault = known(section, "fault", row::faults(), operation)?;
     let variation = known(section, "variation", row::variations(), operation)?;
     if fault.is_some() && variation.is_some() {
@@ -108,7 +102,8 @@ fn step(at: &Item<'_>, section: &Section<'_>, operation: Option<OperationId>) ->
         body: text("body")?,
         redirect: section.read("redirect-to", redirect)?,
         redirect_query: flag("redirect-query")?,
-        retry_after,
+        retry_after: seconds("retry-after")?,
+        retry_after_date: seconds("retry-after-date")?,
         content_type: section.read("content-type", header_value)?,
         headers: section.section("headers", headers)?.unwrap_or_default(),
         duplicate_headers: flag("duplicate-headers")?,
@@ -128,7 +123,9 @@ fn coherent(at: &Item<'_>, step: &Step) -> Result<(), ConfigError> {
     let is_made = step.status.is_some() || has_content || step.redirect.is_some();
     let has_text = has_content || step.message.is_some();
     let is_no_redirect = |status| !matches!(status, 301 | 302 | 303 | 307 | 308);
+    let has_date = step.retry_after_date.is_some();
     let mistakes = [
+        (step.retry_after.is_some() && has_date, "either `retry-after` or `retry-after-date`"),
         (step.is_forever && step.times.is_some(), "either `times` or `forever`"),
         (step.message.is_some() && !is_made, "`status` or `code` beside `message`"),
         (
@@ -187,7 +184,6 @@ fn framing(at: &Item<'_>, section: &Section<'_>) -> Result<Option<Framing>, Conf
     Ok(ways.into_iter().find_map(|(_, way)| way))
 }
 
-/// The row of a fault or a variation, which must touch requests of this operation.
 fn known(
     section: &Section<'_>,
     key: &'static str,

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use futures::future::BoxFuture;
 use serde::Serialize;
 use serde_json::json;
 
@@ -14,11 +13,10 @@ use super::{DEFAULT, SCENARIO_HEADER, Scenario};
 use crate::files;
 use crate::lab::context::Context;
 use crate::lab::exchange::{ProxiedRequest, Reply};
-use crate::lab::journal::{Change, Layer, note, note_scenario};
+use crate::lab::journal::{Change, Layer, edit, note};
 use crate::lab::upstream::{Handler, Upstream};
 use crate::lock::lock;
 
-/// Maximum number of instances that are played at the same time.
 const MAX_RUNS: usize = 1_000;
 
 /// Scenarios and how far each of them is played. It may be changed while a lab runs.
@@ -52,10 +50,7 @@ pub struct Progress {
 }
 
 impl Scenarios {
-    /// Reads scenarios from a file.
-    ///
-    /// # Errors
-    /// The file cannot be read, or has a mistake: file, line, column and what was expected.
+    /// Reads scenarios from a file. An error has file, line, column and what was expected.
     pub fn read(file: &Path) -> Result<Self, ScenarioError> {
         let text = files::read_text(file, files::MAX_BYTES);
         let text =
@@ -64,18 +59,12 @@ impl Scenarios {
     }
 
     /// Reads scenarios from a text; `file` names it in errors.
-    ///
-    /// # Errors
-    /// As for [`Scenarios::read`].
     pub fn parse(file: &Path, text: &str) -> Result<Self, ScenarioError> {
         let scenarios = file::parse(file, text)?;
         Ok(Self { state: Mutex::new(State { scenarios, ..State::default() }) })
     }
 
     /// Replaces the scenarios by those of a text and restarts. After an error the old ones continue.
-    ///
-    /// # Errors
-    /// As for [`Scenarios::read`].
     pub fn replace(&self, file: &Path, text: &str) -> Result<(), ScenarioError> {
         let scenarios = file::parse(file, text)?;
         *lock(&self.state) = State { scenarios, ..State::default() };
@@ -94,13 +83,11 @@ impl Scenarios {
     }
 
     /// The names of the scenarios.
-    #[must_use]
     pub fn names(&self) -> Vec<String> {
         lock(&self.state).scenarios.keys().cloned().collect()
     }
 
     /// The instances that are played.
-    #[must_use]
     pub fn progress(&self) -> Vec<Progress> {
         let state = lock(&self.state);
         let progress = |(instance, playing): (&String, &ScenarioInstance)| Progress {
@@ -167,7 +154,7 @@ fn step_at(steps: &[Step], count: u64) -> Option<usize> {
 
 /// A step in front of what the context passes requests on to, with the fault or the variation that it names between them.
 fn layer(by: String, step: &Step, context: &Context) -> Layer {
-    let backend = context.backend();
+    let backend = &context.backend;
     let next = match step.row {
         Some(row) => Upstream::new(row.layer(&context.upstream, backend)),
         None => context.upstream.clone(),
@@ -175,50 +162,38 @@ fn layer(by: String, step: &Step, context: &Context) -> Layer {
     Layer::new(by.clone(), &next, backend, |context| StepServer { name: by, step: step.clone(), context })
 }
 
-/// Lets the scenarios happen to requests.
 pub(in crate::lab) struct ScenarioServer {
-    scenarios: Arc<Scenarios>,
-    context: Context,
-}
-
-impl ScenarioServer {
-    pub(in crate::lab) fn new(scenarios: Arc<Scenarios>, context: Context) -> Self {
-        Self { scenarios, context }
-    }
+    pub(in crate::lab) scenarios: Arc<Scenarios>,
+    pub(in crate::lab) context: Context,
 }
 
 impl Handler for ScenarioServer {
-    fn handle<'a>(&'a self, mut request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            if request.headers.get_all(SCENARIO_HEADER).iter().count() > 1 {
-                return rejection("expected it once");
-            }
-            let selected = request.headers.remove(SCENARIO_HEADER);
-            let key = match &selected {
-                None => Ok(DEFAULT),
-                Some(value) => value.to_str().ok().filter(|key| key.len() <= 128).ok_or(()),
-            };
-            let Ok(key) = key else {
-                return rejection("expected NAME or NAME/RUN of at most 128 characters");
-            };
-            let Some(operation) = self.context.operation(&request) else {
-                return self.context.upstream.call(&request).await;
-            };
-            let next = self.scenarios.next(key, operation.id(), &self.context);
-            let is_known = next.is_ok()
-                && (selected.is_some() || lock(&self.scenarios.state).scenarios.contains_key(key));
-            // The name of a run is free, and the log shows no token.
-            let backend = self.context.backend();
-            let mut secrets = backend.facts.secrets().chain([&backend.token]);
-            if is_known && !secrets.any(|secret| key.contains(secret.expose())) {
-                note_scenario(key);
-            }
-            match next {
-                Ok(Some(layer)) => layer.handle(request).await,
-                Ok(None) => self.context.upstream.call(&request).await,
-                Err(reason) => rejection(&reason),
-            }
-        })
+    async fn handle(&self, mut request: ProxiedRequest) -> Reply {
+        if request.headers.get_all(SCENARIO_HEADER).iter().count() > 1 {
+            return rejection("expected it once");
+        }
+        let selected = request.headers.remove(SCENARIO_HEADER);
+        let key = selected.as_ref().map_or(Some(DEFAULT), |value| value.to_str().ok());
+        let Some(key) = key.filter(|key| key.len() <= 128) else {
+            return rejection("expected NAME or NAME/RUN of at most 128 characters");
+        };
+        let Some(operation) = self.context.operation(&request) else {
+            return self.context.upstream.call(&request).await;
+        };
+        let next = self.scenarios.next(key, operation.id(), &self.context);
+        let is_known =
+            next.is_ok() && (selected.is_some() || lock(&self.scenarios.state).scenarios.contains_key(key));
+        // The name of a run is free, and the log shows no token.
+        let backend = &self.context.backend;
+        let mut secrets = backend.facts.secrets().chain([&backend.token]);
+        if is_known && !secrets.any(|secret| key.contains(secret.expose())) {
+            edit(|entry| entry.scenario = Some(key.to_owned()));
+        }
+        match next {
+            Ok(Some(layer)) => layer.handle(request).await,
+            Ok(None) => self.context.upstream.call(&request).await,
+            Err(reason) => rejection(&reason),
+        }
     }
 }
 

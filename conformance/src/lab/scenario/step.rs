@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use futures::future::BoxFuture;
 use hyper::body::Bytes;
 use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use serde_json::{Value, json};
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use crate::lab::context::Context;
 use crate::lab::exchange::{Framing, ProxiedRequest, Reply};
 use crate::lab::journal::{Change, note};
-use crate::lab::rows::edit::visit;
+use crate::lab::rows::edit::{visit, visit_all};
 use crate::lab::rows::row::Row;
 use crate::lab::upstream::Handler;
 
@@ -19,31 +18,26 @@ use crate::lab::upstream::Handler;
 pub(super) struct Step {
     /// Number of requests. Default: 1.
     pub(super) times: Option<u32>,
-    /// All further requests.
     pub(super) is_forever: bool,
     /// Share of them that it happens to; the others pass unchanged. Default: all.
     pub(super) probability: Option<f64>,
-    /// The fault or the variation that happens.
     pub(super) row: Option<&'static Row>,
-    /// Wait before the request goes on.
     pub(super) delay: Option<Duration>,
     /// HTTP status of a response that the lab makes; nothing is sent to the upstream then.
     pub(super) status: Option<u16>,
     /// Business code of such a response. Default: a hundred times its status. Without a status, that is 200.
     pub(super) code: Option<Value>,
-    /// Message of such a response.
     pub(super) message: Option<String>,
-    /// Body of such a response, in place of JSON.
     pub(super) body: Option<String>,
     /// Redirects to this URL, with the path of the request unless the URL has one.
     pub(super) redirect: Option<url::Url>,
     /// Redirects with the query of the request, too, and so with a token in it.
     pub(super) redirect_query: bool,
-    pub(super) retry_after: Option<RetryAfter>,
+    pub(super) retry_after: Option<u64>,
+    /// The same as an HTTP date, this many seconds after the response, rounded up to a whole second.
+    pub(super) retry_after_date: Option<u64>,
     pub(super) content_type: Option<HeaderValue>,
-    /// Adds these headers.
     pub(super) headers: Vec<(HeaderName, HeaderValue)>,
-    /// Sends each header of the response twice.
     pub(super) duplicate_headers: bool,
     /// Adds a field that no document has to each object.
     pub(super) unknown_fields: bool,
@@ -51,17 +45,8 @@ pub(super) struct Step {
     pub(super) unknown_values: bool,
     /// Sends each number but the business code as text.
     pub(super) numbers_as_text: bool,
-    /// Closes the connection after the response.
     pub(super) close: bool,
-    /// How the response is sent.
     pub(super) framing: Option<Framing>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RetryAfter {
-    Seconds(u64),
-    /// As an HTTP date, this many seconds after the response, rounded up to a whole second.
-    Date(u64),
 }
 
 /// A step at work. Its context passes requests on.
@@ -72,20 +57,18 @@ pub(super) struct StepServer {
 }
 
 impl Handler for StepServer {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            if let Some(delay) = self.step.delay {
-                let what = vec![format!("waited {} ms", delay.as_millis())];
-                note(Change { by: self.name.clone(), what });
-                tokio::time::sleep(delay).await;
-            }
-            let mut reply = match self.step.made(&request) {
-                Some(made) => made,
-                None => self.context.upstream.call(&request).await,
-            };
-            self.step.change(&mut reply);
-            reply
-        })
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
+        if let Some(delay) = self.step.delay {
+            let what = vec![format!("waited {} ms", delay.as_millis())];
+            note(Change { by: self.name.clone(), what });
+            tokio::time::sleep(delay).await;
+        }
+        let mut reply = match self.step.made(&request) {
+            Some(made) => made,
+            None => self.context.upstream.call(&request).await,
+        };
+        self.step.change(&mut reply);
+        reply
     }
 }
 
@@ -129,15 +112,12 @@ impl Step {
     }
 
     fn change(&self, reply: &mut Reply) {
-        match self.retry_after {
-            Some(RetryAfter::Seconds(seconds)) => {
-                reply.set_header(RETRY_AFTER.as_str(), &seconds.to_string())
-            }
-            Some(RetryAfter::Date(seconds)) => reply.set_header(RETRY_AFTER.as_str(), &date_after(seconds)),
-            None => {}
+        let after = self.retry_after.map(|seconds| seconds.to_string());
+        if let Some(after) = after.or_else(|| self.retry_after_date.map(date_after)) {
+            reply.set_header(RETRY_AFTER.as_str(), &after);
         }
         if self.unknown_fields {
-            reply.edit(add_fields);
+            reply.edit(|body| visit_all(body, &mut add_field));
         }
         if self.unknown_values {
             reply.edit(|body| {
@@ -150,7 +130,7 @@ impl Step {
         if self.numbers_as_text {
             reply.edit(|body| {
                 let code = body.get("code").cloned();
-                numbers_to_text(body);
+                visit_all(body, &mut number_to_text);
                 if let (Some(code), Some(object)) = (code, body.as_object_mut()) {
                     object.insert("code".to_owned(), code);
                 }
@@ -163,10 +143,8 @@ impl Step {
             reply.headers.append(name, value.clone());
         }
         if self.duplicate_headers {
-            let all: Vec<_> =
-                reply.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-            for (name, value) in all {
-                reply.headers.append(name, value);
+            for (name, value) in &reply.headers.clone() {
+                reply.headers.append(name, value.clone());
             }
         }
         if self.close {
@@ -178,29 +156,20 @@ impl Step {
     }
 }
 
-/// The HTTP date this many seconds from now, rounded up.
 fn date_after(seconds: u64) -> String {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let whole = since.as_secs() + u64::from(since.subsec_nanos() > 0) + seconds;
     httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(whole))
 }
 
-fn add_fields(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            object.values_mut().for_each(add_fields);
-            object.insert("labUnknown".to_owned(), json!({"nested": [1, null, "text"]}));
-        }
-        Value::Array(items) => items.iter_mut().for_each(add_fields),
-        _ => {}
+fn add_field(value: &mut Value) {
+    if let Value::Object(object) = value {
+        object.insert("labUnknown".to_owned(), json!({"nested": [1, null, "text"]}));
     }
 }
 
-fn numbers_to_text(value: &mut Value) {
-    match value {
-        Value::Number(number) => *value = Value::String(number.to_string()),
-        Value::Object(object) => object.values_mut().for_each(numbers_to_text),
-        Value::Array(items) => items.iter_mut().for_each(numbers_to_text),
-        _ => {}
+fn number_to_text(value: &mut Value) {
+    if let Value::Number(number) = value {
+        *value = Value::String(number.to_string());
     }
 }

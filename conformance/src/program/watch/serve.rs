@@ -2,7 +2,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
 use hyper::header::HOST;
 use hyper::{HeaderMap, Method, StatusCode};
 use sallyport_conformance::lab::{Framing, Handler, ProxiedRequest, Reply};
@@ -72,7 +71,7 @@ impl Pages {
 }
 
 impl Handler for Pages {
-    fn handle<'a>(&'a self, request: ProxiedRequest) -> BoxFuture<'a, Reply> {
+    async fn handle(&self, request: ProxiedRequest) -> Reply {
         let (status, kind, body) = self.respond(&request);
         let (headers, framing) = (HeaderMap::new(), Framing::Whole);
         let mut reply = Reply { status, headers, body, framing };
@@ -91,7 +90,7 @@ impl Handler for Pages {
         if status == StatusCode::METHOD_NOT_ALLOWED {
             reply.set_header("allow", "GET, HEAD");
         }
-        Box::pin(std::future::ready(reply))
+        reply
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use sallyport_conformance::contract::Clause;
 use sallyport_conformance::lab::{Backend, Framing, Handler, ProxiedRequest, Reply, Upstream};
 use sallyport_conformance::{Contract, Secret};
@@ -17,7 +16,7 @@ use sallyport_conformance::{Contract, Secret};
 use server::engine::{Changes, Rule, has_row};
 use server::{Decisions, Server, world};
 
-use crate::world::{KnownFault, World};
+use crate::world::KnownFault;
 
 /// Whether a request has made a server panic, which would look like a fault.
 static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
@@ -35,56 +34,33 @@ const VARIATIONS: &str = include_str!("variations.txt");
 pub struct Variation {
     /// Unique among these.
     pub id: &'static str,
-    decisions: Decisions,
+    pub decisions: Decisions,
+    /// The rules of the decision of its name.
+    rules: Option<&'static str>,
 }
 
-/// The server without a fault, and what is known of it.
-pub struct Independent {
-    backend: Arc<Backend>,
-    faults: Vec<KnownFault>,
+/// The server with a fault.
+pub fn serve(fault: &KnownFault) -> Upstream {
+    let id = fault.id.strip_prefix(PREFIX).unwrap_or(&fault.id);
+    // The first text of an address can only be told from the last where a spelling matters.
+    let matters = fault.clause == Clause::SearchIpsFirstText;
+    server(id, matters.then_some("stored-spelling").into_iter().collect())
 }
 
-impl Independent {
-    /// The server with much data.
-    pub fn new() -> Self {
-        Self { backend: backend(Vec::new()), faults: faults() }
-    }
-}
-
-impl World for Independent {
-    fn backend(&self) -> &Arc<Backend> {
-        &self.backend
-    }
-
-    fn faults(&self) -> &[KnownFault] {
-        &self.faults
-    }
-
-    fn serve(&self, fault: &KnownFault) -> Upstream {
-        let id = fault.id.strip_prefix(PREFIX).unwrap_or(&fault.id);
-        // The first text of an address can only be told from the last where a spelling matters.
-        let matters = fault.clause == Clause::SearchIpsFirstText;
-        server(id, matters.then_some("stored-spelling").into_iter().collect())
-    }
-
-    fn failure(&self, _: &KnownFault) -> Option<String> {
-        HAS_PANICKED.load(Ordering::Relaxed).then(|| "the server panicked".to_owned())
-    }
+/// The error of its own that it had, so that no result counts.
+pub fn failure() -> Option<&'static str> {
+    HAS_PANICKED.load(Ordering::Relaxed).then_some("the server panicked")
 }
 
 impl Variation {
-    /// The server, and what is known of it.
-    pub fn backend(&self) -> Arc<Backend> {
-        backend(self.decisions.clone())
-    }
-
     /// Whether names of headers are spelt with capitals.
     pub fn has_capitals(&self) -> bool {
         self.decisions.contains(&"title-case")
     }
 }
 
-fn backend(decisions: Decisions) -> Arc<Backend> {
+/// The server with some decisions, and what is known of it.
+pub fn backend(decisions: Decisions) -> Arc<Backend> {
     Arc::new(Backend {
         contract: Contract::embedded().expect("the embedded contract is complete"),
         token: Secret::new("API_KEY", world::MAIN),
@@ -95,11 +71,11 @@ fn backend(decisions: Decisions) -> Arc<Backend> {
 
 /// The server with a fault, or none with an empty id, and with decisions.
 fn server(fault: &str, decisions: Decisions) -> Upstream {
-    let rows = rows(VARIATIONS).map(variation_row).filter(|(id, ..)| decisions.contains(id));
+    let decided = variations().filter(|variation| decisions.contains(&variation.id));
     let changes = Changes {
         circumstance: fault.split_once('@').map(|(_, name)| format!("@{name}")),
         fault: act(fault).into_iter().flat_map(Rule::parse_all).collect(),
-        decided: rows.filter_map(|(_, _, rules)| rules).flat_map(Rule::parse_all).collect(),
+        decided: decided.filter_map(|variation| variation.rules).flat_map(Rule::parse_all).collect(),
     };
     Upstream::new(Server::new(changes, decisions))
 }
@@ -109,22 +85,19 @@ fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-pub fn variations() -> Vec<Variation> {
-    rows(VARIATIONS).map(variation_row).map(|(id, decisions, _)| Variation { id, decisions }).collect()
+pub fn variations() -> impl Iterator<Item = Variation> {
+    rows(VARIATIONS).map(|row| {
+        let (id, text) = row.split_once(": ").expect("a variation has a sentence");
+        let (text, rules) = text.split_once(" => ").map_or((text, None), |(text, rules)| (text, Some(rules)));
+        let decisions = match text.split_once(" =") {
+            Some((_, names)) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
+            None => vec![id],
+        };
+        Variation { id, decisions, rules }
+    })
 }
 
-/// The id of a variation, its decisions, and the rules of the decision of its name.
-fn variation_row(row: &'static str) -> (&'static str, Decisions, Option<&'static str>) {
-    let (id, text) = row.split_once(": ").expect("a variation has a sentence");
-    let (text, rules) = text.split_once(" => ").map_or((text, None), |(text, rules)| (text, Some(rules)));
-    let decisions = match text.split_once(" =") {
-        Some((_, names)) => names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect(),
-        None => vec![id],
-    };
-    (id, decisions, rules)
-}
-
-fn faults() -> Vec<KnownFault> {
+pub fn faults() -> Vec<KnownFault> {
     let mut clause = None;
     let mut faults = Vec::new();
     for line in rows(FAULTS) {
@@ -136,6 +109,7 @@ fn faults() -> Vec<KnownFault> {
             id: format!("{PREFIX}{id}"),
             clause: clause.expect("a fault stands below its clause"),
             breaks: breaks.to_owned(),
+            row: None,
         });
     }
     faults
@@ -165,35 +139,30 @@ pub fn every_fault_has_a_place() {
     };
     let lost: Vec<_> = faults().into_iter().filter(|fault| !has_place(fault)).collect();
     assert!(lost.is_empty(), "{lost:?}");
-    let known: Vec<_> = rows(VARIATIONS).map(variation_row).collect();
-    let rules = |name: &str| known.iter().find(|(id, ..)| *id == name).and_then(|(.., rules)| *rules);
+    let known: Vec<_> = variations().collect();
+    let rules = |name: &str| known.iter().find(|variation| variation.id == name)?.rules;
     let sources = concat!(include_str!("mod.rs"), include_str!("server/world.rs"));
     let is_asked = |name: &str| sources.contains(&format!("\"{name}\""));
     let has_effect = |decision: &&str| rules(decision).map_or_else(|| is_asked(decision), has_places);
-    assert_eq!(
-        known.iter().flat_map(|(_, decisions, _)| decisions).copied().find(|one| !has_effect(one)),
-        None
-    );
+    assert_eq!(known.iter().flat_map(|variation| &variation.decisions).find(|one| !has_effect(one)), None);
 }
 
 impl Handler for Server {
-    fn handle<'a>(&'a self, seen: ProxiedRequest) -> BoxFuture<'a, Reply> {
-        Box::pin(async move {
-            if self.decides("slow") {
-                tokio::time::sleep(Duration::from_millis(25)).await;
-            }
-            let response = catch_unwind(AssertUnwindSafe(|| self.response(&seen)));
-            let mut reply = response.unwrap_or_else(|_| {
-                HAS_PANICKED.store(true, Ordering::Relaxed);
-                Reply::json_with(500, &"the server has a bug".into())
-            });
-            if self.decides("chunked") {
-                reply.framing = Framing::Pieces(700);
-            }
-            if self.decides("close") {
-                reply.set_header("connection", "close");
-            }
-            reply
-        })
+    async fn handle(&self, seen: ProxiedRequest) -> Reply {
+        if self.decides("slow") {
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        let response = catch_unwind(AssertUnwindSafe(|| self.response(&seen)));
+        let mut reply = response.unwrap_or_else(|_| {
+            HAS_PANICKED.store(true, Ordering::Relaxed);
+            Reply::json_with(500, &"the server has a bug".into())
+        });
+        if self.decides("chunked") {
+            reply.framing = Framing::Pieces(700);
+        }
+        if self.decides("close") {
+            reply.set_header("connection", "close");
+        }
+        reply
     }
 }

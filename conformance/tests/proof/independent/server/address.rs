@@ -29,8 +29,7 @@ pub(super) fn inet_aton(text: &str) -> Option<Ipv4Addr> {
     Some(Ipv4Addr::from((value << rest_bits | last) as u32))
 }
 
-/// A whole address, or one with the text of a port: `IPv4:port` or `[IPv6]:port`. `is_same` takes an IPv4-mapped address for the IPv4
-/// address.
+/// An address, `IPv4:port` or `[IPv6]:port`, with the text of the port. `is_same` takes an IPv4-mapped address for the IPv4 address.
 pub(super) fn endpoint(sent: &str, is_same: bool) -> Option<Json> {
     let v6 = |text: &str| text.parse::<Ipv6Addr>().ok().map(IpAddr::V6);
     let v4 = |text: &str| text.parse::<Ipv4Addr>().ok().map(IpAddr::V4);

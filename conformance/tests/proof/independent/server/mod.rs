@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hyper::header::{HeaderName, HeaderValue};
 use minijinja::Value;
-use minijinja::value::Serde;
+use minijinja::value::{Rest, Serde};
 use sallyport_conformance::lab::{ProxiedRequest, Reply};
 use serde_json::Value as Json;
 
@@ -63,13 +63,11 @@ impl Server {
             scope.set("message", end.get_attr("message").unwrap_or_default());
             call.run(if &*operation == "extract" { "extract_error" } else { "static_error" }, &scope)
         });
-        let response: Result<Value, Value> = response;
         reply(&response.expect("an error has a response"))
     }
 }
 
-/// The data of a server. Rows can't change it, so all servers with the same decisions share it: to make it takes longer than most
-/// tests of a fault.
+/// The data of all servers with the same decisions: to make it takes longer than most tests of a fault, and rows can't change it.
 fn data(decisions: &Decisions) -> [(&'static str, Value); 3] {
     static MADE: Mutex<BTreeMap<Decisions, [(&'static str, Value); 3]>> = Mutex::new(BTreeMap::new());
     let mut made = MADE.lock().expect("nothing panics while it makes data");
@@ -79,30 +77,22 @@ fn data(decisions: &Decisions) -> [(&'static str, Value); 3] {
 /// What a server remembers between calls: `tick(NAME)` counts from 1, `recall(NAME)` and `remember(NAME, VALUE)`.
 fn memory() -> [(&'static str, Value); 3] {
     let memory = Arc::new(Mutex::new(HashMap::<String, Value>::new()));
-    let known = || {
+    let function = |how: fn(&mut Value, &[Value])| {
         let memory = Arc::clone(&memory);
-        move |name: String, how: &mut dyn FnMut(&mut Value)| {
+        Value::from_function(move |name: String, given: Rest<Value>| {
             let mut memory = memory.lock().expect("nothing panics while it holds the memory");
             let value = memory.entry(name).or_default();
-            how(value);
+            how(value, &given);
             value.clone()
-        }
+        })
     };
-    let (ticked, recalled, remembered) = (known(), known(), known());
-    let count = |value: &mut Value| *value = (value.as_i64().unwrap_or_default() + 1).into();
     [
-        ("tick", Value::from_function(move |name: String| ticked(name, &mut { count }))),
-        ("recall", Value::from_function(move |name: String| recalled(name, &mut |_| {}))),
-        (
-            "remember",
-            Value::from_function(move |name: String, new: Value| {
-                remembered(name, &mut |value| value.clone_from(&new))
-            }),
-        ),
+        ("tick", function(|value, _| *value = (value.as_i64().unwrap_or_default() + 1).into())),
+        ("recall", function(|_, _| {})),
+        ("remember", function(|value, given| value.clone_from(&given[0]))),
     ]
 }
 
-/// What rows know of a request.
 fn parts(request: &ProxiedRequest) -> Vec<(&'static str, Value)> {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<(&str, String)> =
