@@ -38,18 +38,20 @@ pub struct ChangedFinding {
     pub reason: Option<String>,
 }
 
-/// What became of a violation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingChange {
-    /// It was not found before.
-    New,
-    /// Its check ran again, and did not find it.
-    Fixed,
-    /// It was found again.
-    Unchanged,
-    /// Its check has no result now, or another one each time.
-    NotReproduced,
+names! {
+    /// What became of a violation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FindingChange {
+        /// It was not found before.
+        New => "new",
+        /// Its check ran again, and did not find it.
+        Fixed => "fixed",
+        /// It was found again.
+        Unchanged => "unchanged",
+        /// Its check has no result now, or another one each time.
+        NotReproduced => "not reproduced",
+    }
 }
 
 impl Since {
@@ -111,15 +113,6 @@ impl Since {
         let shown = counts.iter().filter(|(count, change)| *count > 0 || *change == FindingChange::New);
         let counts: Vec<String> = shown.map(|(count, change)| format!("{count} {}", change.name())).collect();
         format!("findings since {}: {}", self.begun, counts.join(", "))
-    }
-}
-
-names! {
-    FindingChange {
-        New => "new",
-        Fixed => "fixed",
-        Unchanged => "unchanged",
-        NotReproduced => "not reproduced",
     }
 }
 

@@ -5,39 +5,28 @@ use super::{Expectation, ExpectationState, Report, SavedReport, Since, Totals};
 use crate::names::names;
 use crate::quantity::quantity;
 
-/// The verdict of a run, which decides the exit code of the program.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// No violation was found in the clauses that were judged, and at least one check ran.
-    Conforms,
-    /// Clauses are violated, and the tester accepts each of these violations until a date.
-    Accepted,
-    /// At least one clause is violated.
-    Findings,
-    /// The target does not respond, or the service behind it does not run.
-    Unreachable,
-    /// What responds at the base URL is not the API.
-    WrongTarget,
-    /// The target rejects the account's token.
-    TokenRejected,
-    /// The target accepts the account's token, and rejects each of its extractions.
-    AccessDenied,
-    /// No violation was found, but the run has no verdict, because a limit was reached, the run was stopped, a check was
-    /// inconclusive, flaky or had an error, a gate was not met, or nothing ran.
-    #[default]
-    Incomplete,
-}
-
 names! {
-    Verdict {
+    /// The verdict of a run, which decides the exit code of the program.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict {
+        /// No violation was found in the clauses that were judged, and at least one check ran.
         Conforms => "conforms",
+        /// Clauses are violated, and the tester accepts each of these violations until a date.
         Accepted => "accepted",
+        /// At least one clause is violated.
         Findings => "findings",
+        /// The target does not respond, or the service behind it does not run.
         Unreachable => "unreachable",
+        /// What responds at the base URL is not the API.
         WrongTarget => "wrong-target",
+        /// The target rejects the account's token.
         TokenRejected => "token-rejected",
+        /// The target accepts the account's token, and rejects each of its extractions.
         AccessDenied => "access-denied",
+        /// No violation was found, but the run has no verdict, because a limit was reached, the run was stopped, a check was
+        /// inconclusive, flaky or had an error, a gate was not met, or nothing ran.
+        #[default]
         Incomplete => "incomplete",
     }
 }
