@@ -1,6 +1,10 @@
-use super::{ExpectedFailure, Gates, Profile, Selection};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::{ExpectedFailure, Gates, Selection};
 use crate::check::InferredClauses;
 use crate::explore::Exploration;
+use crate::names::names;
 use crate::wire::{Budget, Request, ShortSecret, WireError, WireOptions};
 
 /// The options of a run.
@@ -57,6 +61,47 @@ impl Default for Options {
             explore: None,
             requests: Vec::new(),
             keep_exchanges: false,
+        }
+    }
+}
+
+names! {
+    /// How much load a run may put on a target: a set of limits, each of which can be overridden. The plan contains the most
+    /// valuable cases within these limits. In order, from the smallest to the largest.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Profile {
+        /// At most 60 requests, and no gateways.
+        Smoke => "smoke",
+        /// For production environments: at most 930 requests at 5 per second, and 25 gateways.
+        Production => "production",
+        /// Everything, as fast as the target responds.
+        #[default]
+        Full => "full",
+    }
+}
+
+impl Profile {
+    /// Its limits.
+    pub fn budget(self) -> Budget {
+        const MEBIBYTE: u64 = 1 << 20;
+        match self {
+            Self::Smoke => Budget {
+                requests: 60,
+                gateways: 0,
+                bytes: 16 * MEBIBYTE,
+                wall: Duration::from_secs(60),
+                rate: NonZeroU32::new(10),
+                concurrency: 2,
+            },
+            Self::Production => Budget {
+                requests: 930,
+                gateways: 25,
+                bytes: 256 * MEBIBYTE,
+                wall: Duration::from_secs(1_800),
+                rate: NonZeroU32::new(5),
+                concurrency: 2,
+            },
+            Self::Full => Budget::default(),
         }
     }
 }

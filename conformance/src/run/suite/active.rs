@@ -13,7 +13,7 @@ use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContex
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
 use crate::lock::lock;
-use crate::run::expected::apply_expectations;
+use crate::run::gates::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 use crate::wire::{BudgetError, TransientFailure};
 
