@@ -17,8 +17,7 @@ pub(crate) fn kept(text: &str) -> &'static str {
     })
 }
 
-/// Makes `ALL`, `name` and `named` of an enum from one table of its variants and their names, which may declare the enum as well. They
-/// are public, or as it says.
+/// Makes `ALL`, `name` and `named`, public or as it says, of an enum from a table of variants and names, which may declare it as well.
 macro_rules! names {
     ($(#[$meta:meta])* $visible:vis enum $type:ident { $($(#[$of:meta])* $variant:ident => $name:literal,)+ }) => {
         $(#[$meta])*

@@ -9,7 +9,9 @@ mod sending;
 mod server_error;
 
 pub use definition::{Case, CaseFn, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
-pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
+pub use finding::{
+    CaseResult, CheckResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity,
+};
 pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};
 pub use probe::Probe;

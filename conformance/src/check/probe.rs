@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::sending::undecided;
 use super::server_error::{RecurringErrors, is_server_error};
 use super::{
-    Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
+    Case, CaseResult, Check, CheckResult, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
@@ -80,18 +80,6 @@ struct CaseStart {
 
 /// Maximum length of a text of a finding, in characters.
 pub(super) const MAX_TEXT: usize = 1_000;
-
-/// What a check has recorded.
-#[derive(Debug)]
-pub(crate) struct ProbeRecord {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) exchanges: Vec<RecordedExchange>,
-    pub(crate) evidence: Vec<Evidence>,
-    pub(crate) requests: usize,
-    /// Whether the data that the check depends on has changed.
-    pub(crate) stale: bool,
-}
 
 impl<'a> Probe<'a> {
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
@@ -255,8 +243,8 @@ impl<'a> Probe<'a> {
         CaseResult { label: case.label, outcome, requests, clause: case.clause }
     }
 
-    /// What the check has recorded.
-    pub(crate) fn conclude(self) -> ProbeRecord {
+    /// The result of the check with these cases, and whether the data that it depends on has changed.
+    pub(crate) fn conclude(self, cases: Vec<CaseResult>) -> (CheckResult, bool) {
         const MAX_EVIDENCE: usize = 24;
         let Notes { recording, findings, observations, stale, .. } =
             self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -268,11 +256,11 @@ impl<'a> Probe<'a> {
         let cited = recording.iter().filter(is_cited);
         let exchanges = cited.map(|exchange| RecordedExchange::new(exchange, redactor)).collect();
         let (evidence, requests) = (evidence.collect(), recording.len());
-        ProbeRecord { findings, observations, exchanges, evidence, requests, stale }
+        let result = CheckResult::not_run(self.check, Outcome::of_cases(&cases));
+        (CheckResult { cases, findings, observations, exchanges, evidence, requests, ..result }, stale)
     }
 
-    /// Sends a request. A server error may be momentary, so the request is sent again; if the response does not recur, the case gets a
-    /// warning.
+    /// Sends a request, and again after a server error, which may be momentary: the case gets a warning if it does not recur.
     pub(super) async fn send_with(
         &self,
         request: &Request,

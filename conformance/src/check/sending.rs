@@ -25,8 +25,7 @@ impl Probe<'_> {
         if let ResponseClass::Throttled(_) = class { Err(undecided(&class)) } else { Ok((exchange, class)) }
     }
 
-    /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
-    /// anything.
+    /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude anything.
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
@@ -88,8 +87,7 @@ impl Probe<'_> {
         last.ok_or_else(|| Stop::Error("a request was not sent; this is a bug of the suite".to_owned()))
     }
 
-    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither, because the
-    /// service is busy, short of gateways or broken.
+    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
@@ -162,8 +160,7 @@ impl Probe<'_> {
         Ok(accepted(&exchange, &class))
     }
 
-    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way. Inconclusive when the
-    /// service stays busy or is short of gateways.
+    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().as_invalid()).await?;
         self.judge_rejection(clause, why, &exchange, &class).await

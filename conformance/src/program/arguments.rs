@@ -21,8 +21,7 @@ use super::observe::ObserveArguments;
 use super::reports::ReportRequest;
 use super::watch::WatchArguments;
 
-/// The file that `init` writes. It is read only with `--config`: a file that happens to be in the folder must not decide where
-/// tokens are sent.
+/// The file that `init` writes. Read only with `--config`: a file that happens to be in the folder must not decide where tokens go.
 pub(crate) const CONFIG: &str = "conformance.toml";
 
 /// Examples and exit codes of a command, in a file of its own.

@@ -279,8 +279,7 @@ fn hidden(request: &Request) -> Option<String> {
     header.map(|(name, _)| format!("`{name}`")).or_else(in_query).or_else(in_body)
 }
 
-/// The requests with one part less, each with that part in words: a query parameter other than the token's, a member of the body, half
-/// of a list.
+/// The requests with one part less, in words: a query parameter but the token's, a member of the body, half of a list.
 fn smaller(exchange: &RecordedExchange) -> Vec<(String, RecordedExchange)> {
     let mut smaller = Vec::new();
     let (path, query) = exchange.target.split_once('?').unwrap_or((&exchange.target, ""));

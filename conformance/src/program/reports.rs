@@ -125,8 +125,7 @@ impl<'a> Reports<'a> {
         Ok(Self { requests, output: if is_stdout { Output::Stderr } else { Output::Stdout } })
     }
 
-    /// Writes what was asked for; annotations go to `output`, where people read. What cannot be written keeps nothing else from
-    /// being written.
+    /// Writes what was asked for; annotations go to `output`. What cannot be written keeps nothing else from being written.
     pub(crate) fn write(&self, report: &Report) {
         self.write_rendered(|format, writer| format.write(report, writer));
         if self.has_workflow() {

@@ -59,8 +59,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     Ok(report.verdict)
 }
 
-/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; from its end on, a signal
-/// ends the program.
+/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; a later one ends the program.
 pub(crate) async fn observed(
     contract: &Contract,
     target: &Target,

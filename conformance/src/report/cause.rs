@@ -58,8 +58,7 @@ pub(super) fn sent_bytes<'a>(exchanges: impl Iterator<Item = &'a RecordedExchang
     exchanges.map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len)).sum()
 }
 
-/// What has no result, grouped by outcome and reason, so that one cause takes one line. Skipped cases of checks that ran have
-/// their own list.
+/// What has no result, by outcome and reason, so that one cause takes one line; without skipped cases of checks that ran.
 pub(super) fn unresolved(report: &Report) -> Vec<Unresolved<'_>> {
     let skipped = Unresolved::skipped(&report.checks).into_iter().filter(|group| !group.checks.is_empty());
     let skipped = skipped.map(|group| Unresolved { cases: Vec::new(), ..group });
@@ -74,8 +73,7 @@ pub(super) fn consequences(report: &Report, check: &str) -> Option<String> {
     (!texts.is_empty()).then(|| format!("no result for {}", texts.join(", ")))
 }
 
-/// Where it stands why a check has no result, if another check shows it: the check whose findings are the reason, or the first one
-/// with that reason.
+/// Where it stands why a check has no result: at the check whose findings are the reason, or at the first one with that reason.
 pub(super) fn same_reason(report: &Report, result: &CheckResult) -> Option<String> {
     let groups = Unresolved::inconclusive(&report.checks);
     let reasons = result.reasons();

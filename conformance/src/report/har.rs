@@ -6,7 +6,7 @@ use std::io;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::json::write_pretty;
+use super::format::write_pretty;
 use super::quantity;
 use crate::run::{LoggedExchange, Report, RunLog};
 use crate::wire::RecordedExchange;

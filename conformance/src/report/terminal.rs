@@ -103,8 +103,7 @@ fn laid_out(items: &[Value], screen: &Screen) -> String {
     text
 }
 
-/// The verdict, then what it rests on: coverage and detection in words, what would raise them most, and the cost. A verbose report
-/// adds why each clause was not judged.
+/// The verdict, then what it rests on and what would raise that most. A verbose report adds why each clause was not judged.
 #[must_use]
 pub fn summary(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
@@ -155,7 +154,6 @@ fn tone(text: &str) -> Tone {
     }
 }
 
-/// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: a batch of hundreds of addresses would hide
-/// everything else.
+/// Maximum number of findings of a check, and maximum size of a command in bytes: a batch of addresses would hide everything else.
 const MAX_FINDINGS_PER_CHECK: usize = 12;
 const MAX_COMMAND_BYTES: usize = 2_000;

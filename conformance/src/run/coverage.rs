@@ -100,8 +100,7 @@ impl Coverage {
     }
 }
 
-/// Clauses about which there is a result that no record covers: those of a check of the caller's own, and that of a case which
-/// depends on the supplied data.
+/// Clauses with a result that no record covers: of a check of the caller's own, or of a case that depends on the supplied data.
 fn unrecorded<'a>(
     concluded: impl Iterator<Item = &'a CheckResult>,
     matrix: &'a Matrix,

@@ -53,8 +53,7 @@ impl Gates {
         }
     }
 
-    /// The requirements that the run does not meet, one sentence each; skipped checks and cases by reason. Warnings are not among
-    /// them, because they fail the run.
+    /// The requirements that the run does not meet, one sentence each, without warnings, which fail it; what was skipped by reason.
     pub(super) fn unmet(
         &self,
         results: &[CheckResult],

@@ -20,12 +20,12 @@ mod verdict;
 pub(crate) use preflight::Obstacle;
 pub(crate) use suite::concluded_passive;
 
-pub use crate::check::{CaseResult, LoggedExchange, RunLog};
+pub use crate::check::{CaseResult, CheckResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
 pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
 pub use gates::{Expectation, ExpectationState, ExpectedFailure, Gates};
 pub use options::{Options, Profile, SetupError};
-pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals, Unresolved};
+pub use outcome::{ClauseSummary, Rerun, Totals, Unresolved};
 pub use plan::Plan;
 pub use planned::{PlannedCase, PlannedCheck};
 pub use report::Report;

@@ -38,8 +38,7 @@ pub struct Options {
     pub explore: Option<Exploration>,
     /// Requests that are sent after all others, for passive checks to judge.
     pub requests: Vec<Request>,
-    /// Whether the report keeps every exchange of the checks, for [`Format::Har`](crate::report::Format::Har). This takes memory
-    /// and time, because each of them is redacted.
+    /// Whether the report keeps every exchange, for [`Format::Har`](crate::report::Format::Har). Redacting each takes memory and time.
     pub keep_exchanges: bool,
 }
 

@@ -3,46 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
-use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
+use crate::check::{CheckResult, Finding, Outcome, Severity};
+use crate::contract::{Catalogue, Clause, ClauseEntry};
 use crate::quantity::quantity;
-use crate::wire::RecordedExchange;
-
-/// The result of one check.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CheckResult {
-    /// The check.
-    pub id: &'static str,
-    /// What a conforming service does.
-    pub title: &'static str,
-    /// What goes wrong for users when it does not.
-    pub why: &'static str,
-    /// The operation, if it tests a single one.
-    pub operation: Option<OperationId>,
-    /// The clauses that it cites.
-    pub clauses: &'static [Clause],
-    /// Its outcome.
-    pub outcome: Outcome,
-    /// The result of each case, including skipped ones; absent when the check has one unnamed case or is passive.
-    #[serde(skip_serializing_if = "is_unnamed")]
-    #[schemars(default)]
-    pub cases: Vec<CaseResult>,
-    /// Its findings.
-    pub findings: Vec<Finding>,
-    /// Unspecified behaviour that was observed.
-    pub observations: Vec<Observation>,
-    /// The exchanges to which findings refer.
-    pub exchanges: Vec<RecordedExchange>,
-    /// A summary of each exchange; a long list is cut.
-    pub evidence: Vec<Evidence>,
-    /// Requests sent.
-    pub requests: usize,
-    /// In milliseconds.
-    pub elapsed_ms: u64,
-    /// Of a passive check: the [kinds](Finding::response_kind) of responses that it has judged.
-    #[serde(skip)]
-    pub judged: Option<BTreeSet<String>>,
-}
 
 /// Inconclusive checks that were run again at the end of a run, while nothing else ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -139,32 +102,11 @@ impl Totals {
 }
 
 impl CheckResult {
-    /// The result of a check that did not run.
-    pub fn not_run(check: &'static Check, outcome: Outcome) -> Self {
-        Self {
-            id: check.id,
-            title: check.title,
-            why: check.why,
-            operation: check.operation,
-            clauses: check.clauses,
-            outcome,
-            cases: Vec::new(),
-            findings: Vec::new(),
-            observations: Vec::new(),
-            exchanges: Vec::new(),
-            evidence: Vec::new(),
-            requests: 0,
-            elapsed_ms: 0,
-            judged: None,
-        }
-    }
-
     pub(crate) fn case(&self, label: &str) -> Option<&Outcome> {
         self.cases.iter().find(|case| case.label == label).map(|case| &case.outcome)
     }
 
-    /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
-    /// checks differ for passive checks.
+    /// The failing cases: the check with the finding, then check and label of the case that shows it, of another check for passive ones.
     pub(super) fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let failed = self.cases.iter().filter(|case| case.outcome == Outcome::Failed);
         let of_own = failed.map(|case| (self.id, self.id, case.label.as_str()));
@@ -197,10 +139,6 @@ impl CheckResult {
         let ran = self.cases.iter().filter(|case| !matches!(case.outcome, Outcome::Skipped(_))).count();
         (0 < ran && ran < self.cases.len()).then(|| format!("{ran} of {} cases", self.cases.len()))
     }
-}
-
-fn is_unnamed(cases: &[CaseResult]) -> bool {
-    cases.iter().all(|case| case.label.is_empty())
 }
 
 impl ClauseSummary {

@@ -80,8 +80,7 @@ impl Plan {
         Detection::new(matrix, &self.cases(None))
     }
 
-    /// Its cases and the control requests that they share in the run. One without a result, after a run with these results, has the
-    /// reason of the plan, or of its check.
+    /// Its cases and the control requests that they share in the run; one without a result in these has the reason of plan or check.
     pub(super) fn cases<'a>(&'a self, results: Option<&'a [CheckResult]>) -> Cases<'a> {
         let mut cases = Cases::default();
         for planned in &self.planned {
@@ -268,9 +267,8 @@ mod tests {
         let matrix = noticed(&faults);
         let budget = Budget { requests: 1_000, gateways: 5, ..Budget::default() };
         let plan = within(&[&CHEAP], &budget, &matrix);
-        let passed = plan.planned()[0]
-            .running()
-            .map(|case| CaseResult { outcome: Outcome::Passed, ..CaseResult::skipped(case.label(), "") });
+        let passed =
+            plan.planned()[0].running().map(|case| CaseResult::not_run(case.label(), Outcome::Passed));
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
         for (gateways, more) in [(4, ""), (3, ""), (2, "a/one")] {
             let used = Usage { requests: 2, gateways, bytes: 0 };

@@ -120,8 +120,7 @@ impl Report {
         }
     }
 
-    /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
-    /// checks differ for passive checks.
+    /// The failing cases: the check with the finding, then check and label of the case that shows it, of another check for passive ones.
     pub fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.checks.iter().flat_map(CheckResult::failing_cases)
     }

@@ -12,8 +12,7 @@ pub(crate) struct Block {
 
 const NOT_RUN: &str = "<!-- not run: ";
 
-/// Blocks of `console` and `sh`. In the first, what stands behind `$ ` is a command and the rest its output; in the other, every
-/// line is a command.
+/// Blocks of `console`, where commands stand behind `$ ` and the rest is output, and of `sh`, where every line is a command.
 pub(crate) fn blocks(readme: &str, text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let (mut open, mut not_run): (Option<(Block, bool)>, Option<String>) = (None, None);

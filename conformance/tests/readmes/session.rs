@@ -52,8 +52,7 @@ impl Session {
         Self { folder, variables: Vec::new().into() }
     }
 
-    /// Runs a command as a shell would. Servers that go on are ended after they have begun to serve. Gives back why a command
-    /// was not run.
+    /// Runs a command as a shell would, and ends a server once it serves. Gives back why a command was not run.
     pub(crate) fn run(&self, command: &str) -> Result<Option<&'static str>, String> {
         let mut command = command.to_owned();
         if let Some(assignment) = command.strip_prefix("export ") {

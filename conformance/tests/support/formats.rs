@@ -76,8 +76,7 @@ fn wrong_json(text: &str, schemas: &str) -> Option<String> {
     validator.iter_errors(&json).next().map(|error| format!("{}: {error}", error.instance_path()))
 }
 
-/// A schema in short: the name of one, a list of the schema of its items, or `members`, of which those with `!` are required and beside
-/// which none is allowed.
+/// A schema in short: the name of one, a list of its items' schema, or all `members`, of which those with `!` are required.
 fn schema(short: &Value, all: &Value) -> Value {
     match short {
         Value::String(name) => schema(&all[name], all),

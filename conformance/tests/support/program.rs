@@ -71,8 +71,7 @@ impl RunningProgram {
         assert!(sent.expect("kill").success());
     }
 
-    /// Waits until it ends, which a machine under load may delay, and returns the exit code. The rest of what it prints is not read,
-    /// which may keep it waiting.
+    /// Waits until it ends, and returns the exit code. What it prints meanwhile is not read, which may keep it waiting.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         let mut status = None;
         wait_until(|| {

@@ -379,8 +379,7 @@ impl Session {
         said
     }
 
-    /// Sends a request, and looks at the status of its response and at all that came. Neither the log of a lab nor its control endpoint
-    /// shows the token of an account.
+    /// Sends a request, and looks at status and response. What the control endpoint of a lab says shows no token of an account.
     fn ask(&self, place: &str, request: &Request, ending: Ending, expected: &str) {
         let (status, said) = request.send(ending);
         let response = said.rsplit_once('\n').map_or(&*said, |(response, _)| response);

@@ -1,5 +1,4 @@
-//! Runs all checks of the plan, then inconclusive cases again, cases for what is left of the budget, and an exploration. Ends early when
-//! the run is stopped.
+//! Runs all checks of the plan, then inconclusive cases again, cases for what is left of the budget, and an exploration.
 
 use std::collections::BTreeSet;
 use std::pin::pin;
@@ -16,15 +15,13 @@ use crate::run::gates::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck, Rerun};
 use crate::wire::RecordedExchange;
 
-/// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then, and the
-/// run has no verdict in any case.
+/// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then.
 const MAX_INCONCLUSIVE: usize = 3;
 
 /// How many times the inconclusive cases of a check run again at most.
 const ROUNDS_OF_RERUN: usize = 5;
 
-/// Rounds in a row without a result for any of the cases, after which the check is left as it is. One is not enough: a service may
-/// need a little longer than its `Retry-After` says.
+/// Rounds without a result after which a check is left as it is: a service may need longer than its `Retry-After` says.
 const MAX_FRUITLESS: usize = 2;
 
 /// Pause between two of these rounds if the target asks for no other.
@@ -114,8 +111,7 @@ impl Suite<'_> {
         self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything()
     }
 
-    /// Runs checks until they are done or the run is stopped. Those that are running then keep their findings. Returns the
-    /// inconclusive ones, which will run again.
+    /// Runs checks until they are done or the run is stopped, and returns the inconclusive ones, which will run again.
     async fn collect<'b>(
         &self,
         runs: impl Iterator<Item = impl Future<Output = Option<CheckResult>> + Send + 'b>,
@@ -200,8 +196,7 @@ impl Suite<'_> {
         self.finish(result);
     }
 
-    /// Spends what is left of the budget on cases that the plan left out: a plan reserves the most that each case may cost, and most cost
-    /// less.
+    /// Spends what is left of the budget on cases that the plan left out: it reserves the most that each may cost.
     async fn run_more(&self, context: &ProbeContext<'_>, results: &mut Results<'_>) {
         let mut plan = self.plan.clone();
         for _ in 0..ROUNDS {
