@@ -300,7 +300,6 @@ impl Outcome {
     }
 }
 
-/// The first texts, and the number of the others.
 fn listed(texts: &[impl AsRef<str>], between: &str) -> String {
     const MAX: usize = 3;
     let shown = texts.iter().take(MAX).map(AsRef::as_ref).collect::<Vec<&str>>().join(between);

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::sending::undecided;
-use super::server_error::{RecurringErrors, is_server_error};
+use super::sending::{RecurringErrors, is_server_error, undecided};
 use super::{
     Case, CaseResult, Check, CheckResult, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
@@ -49,10 +48,8 @@ pub(super) struct Notes {
     recording: Vec<Exchange>,
     findings: Vec<Finding>,
     observations: Vec<Observation>,
-    /// Control requests that were accepted.
     pub(super) accepted: Vec<Exchange>,
     misuse: Option<String>,
-    /// Whether the data that the check depends on has changed.
     stale: bool,
     case: CaseStart,
 }
@@ -68,7 +65,6 @@ struct CaseStart {
     control: Option<String>,
     /// The latest control request that was accepted for it.
     accepted: Option<Exchange>,
-    /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
     /// Whether a request for the supplied region got no gateway.
     is_without_gateways: bool,

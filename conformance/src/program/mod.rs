@@ -4,7 +4,6 @@ pub(crate) mod arguments;
 #[cfg(feature = "embedded")]
 pub(crate) mod client;
 pub(crate) mod describe;
-mod environment;
 pub(crate) mod judge;
 pub(crate) mod lab;
 pub(crate) mod observe;

@@ -53,7 +53,6 @@ fn size((result, finding): &CheckFinding<'_>) -> usize {
     Some(sent_bytes(cited)).filter(|size| *size > 0).unwrap_or(usize::MAX)
 }
 
-/// Length of the requests, in bytes.
 pub(super) fn sent_bytes<'a>(exchanges: impl Iterator<Item = &'a RecordedExchange>) -> usize {
     exchanges.map(|one| one.target.len() + one.request_body.as_ref().map_or(0, String::len)).sum()
 }

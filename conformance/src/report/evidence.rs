@@ -169,7 +169,6 @@ fn cases(report: &SavedReport, finding: &Finding) -> Vec<Value> {
     citing.filter(|check| check.cases.len() > 1).map(view).collect()
 }
 
-/// The tone and the words for what an exchange is to a finding.
 type Role = (&'static str, &'static str);
 
 /// The exchanges in the order in which they are sent again, each with what it shows.

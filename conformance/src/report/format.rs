@@ -105,7 +105,6 @@ pub(super) fn write_pretty(value: &impl serde::Serialize, writer: &mut dyn io::W
     writer.flush()
 }
 
-/// Writes JSON without control characters.
 struct PlainWriter<'a>(&'a mut dyn io::Write);
 
 impl io::Write for PlainWriter<'_> {

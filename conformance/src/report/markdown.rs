@@ -101,7 +101,6 @@ pub(super) fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
 }
 
-/// A fence longer than any run of backticks inside.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)

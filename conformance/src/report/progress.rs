@@ -27,7 +27,6 @@ struct State {
     ended: BTreeMap<&'static str, bool>,
     /// The checks with a line, and its outcome.
     shown: BTreeMap<&'static str, &'static str>,
-    /// Why checks have no result.
     reasons: BTreeSet<String>,
     running: Vec<&'static str>,
 }
@@ -80,12 +79,9 @@ impl<W: Write + Send> Observer for Progress<W> {
         let mut state = lock(&self.state);
         state.all = checks.len();
         let passive = checks.iter().filter(|check| check.is_passive()).count();
-        let text = if self.screen.detail > Detail::Quiet {
-            format!("{:>16} {}, {passive} of them passive\n", "running", quantity(checks.len(), "check"))
-        } else {
-            String::new()
-        };
-        self.write(&state, &text);
+        let text =
+            format!("{:>16} {}, {passive} of them passive\n", "running", quantity(checks.len(), "check"));
+        self.write(&state, if self.screen.detail > Detail::Quiet { &text } else { "" });
     }
 
     fn check_begun(&self, check: &'static Check) {

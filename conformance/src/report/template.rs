@@ -27,7 +27,6 @@ pub(crate) fn render_lines(template: Template, view: &Value) -> Vec<(String, Str
     text.lines().filter_map(line).collect()
 }
 
-/// The error, and each value that a template was to be filled with.
 fn unformatted(view: &Value, error: &Error) -> String {
     let names = view.try_iter().into_iter().flatten();
     let lines = names

@@ -141,7 +141,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     text
 }
 
-/// Maximum number of lines of one kind, before the rest is counted.
 const MAX_REASONS: usize = 8;
 
 /// The tone of what begins with the name of an outcome.

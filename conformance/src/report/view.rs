@@ -159,14 +159,12 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
     }
 }
 
-/// What has no result for one reason.
 fn unresolved_view(group: Unresolved<'_>) -> Value {
     let ids: Vec<&str> = group.ids().collect();
     let word = group.outcome.name();
     context! { word, outcome => class(word), reason => group.reason, line => group.line(), checks => Value::from(Serde(&ids)) }
 }
 
-/// What was observed, each once.
 fn observations(report: &Report) -> Vec<Value> {
     let observations = report.checks.iter().flat_map(|check| &check.observations);
     let distinct: BTreeSet<_> =
@@ -177,12 +175,10 @@ fn observations(report: &Report) -> Vec<Value> {
         .collect()
 }
 
-/// The class that colours an outcome.
 fn class(outcome: &str) -> String {
     outcome.replace(' ', "-")
 }
 
-/// The outcome that has the colour of the verdict.
 pub(super) fn outcome_like(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => "passed",

@@ -40,7 +40,6 @@ fn to_judge_more(report: &Report) -> Option<String> {
     most.map(reason_text).or_else(unnoticed).or_else(|| reasons().next().map(reason_text))
 }
 
-/// The facts that a finding rests on, in words.
 pub(super) fn rests_on(facts: &[impl AsRef<str>]) -> String {
     let facts: Vec<&str> = facts.iter().map(AsRef::as_ref).collect();
     format!("{}: if this is wrong, supply or correct the fact", facts.join(", "))
@@ -87,19 +86,9 @@ pub(super) fn lines(report: &Report, with_busy: bool) -> Vec<(String, String)> {
 
 /// What was run, and how much it shows.
 pub(super) fn run_lines(lines: &[(String, String)]) -> impl Iterator<Item = &(String, String)> {
-    const LABELS: [&str; 10] = [
-        "coverage",
-        "detection",
-        "cost",
-        "discovered",
-        "explored",
-        "throttled",
-        "run again",
-        "profile",
-        "begun",
-        "suite",
-    ];
-    LABELS.iter().flat_map(|label| lines.iter().filter(move |(known, _)| known == label))
+    let labels =
+        "coverage, detection, cost, discovered, explored, throttled, run again, profile, begun, suite";
+    labels.split(", ").flat_map(|label| lines.iter().filter(move |(known, _)| known == label))
 }
 
 /// What became of the findings of an earlier report, a line for each of these changes.
@@ -151,14 +140,7 @@ fn reason_text(NotJudged { reason, clauses, checks }: &NotJudged) -> String {
     }
 }
 
-pub(super) fn seconds(millis: u64) -> f64 {
-    millis as f64 / 1000.0
-}
-
 /// Whether an outcome keeps a run from conforming.
 pub(super) fn is_trouble(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_) => true,
-        Outcome::Passed | Outcome::Warning | Outcome::ExpectedFailure(_) | Outcome::Skipped(_) => false,
-    }
+    matches!(outcome, Outcome::Failed | Outcome::Flaky(_) | Outcome::Inconclusive(_) | Outcome::Error(_))
 }

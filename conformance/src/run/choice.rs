@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use super::planned::{PlannedCase, PlannedCheck, SentControls, cost};
+use super::plan::{PlannedCase, PlannedCheck, SentControls, cost};
 use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
@@ -159,13 +159,11 @@ struct Choice<'a> {
     values: &'a [u64],
     /// Faults that at least one chosen case notices.
     detected: usize,
-    /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
     /// Price of a gateway in requests.
     gateway: u64,
     /// Value of noticing a fault a second and a third time; nothing where a number of faults is enough.
     again: [u64; 2],
-    /// One of [`SHARERS`].
     sharers: u64,
 }
 
@@ -176,7 +174,6 @@ type Offer = (Worth, Reverse<(usize, usize)>);
 type Worth = (bool, u64);
 
 impl<'a> Candidates<'a> {
-    /// Those of the planned cases for which `may` holds.
     fn of(planned: &'a [PlannedCheck], matrix: &Matrix, may: impl Fn(&PlannedCase) -> bool) -> Self {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();
         let mut noticed_by: HashMap<usize, Vec<usize>> = HashMap::new();

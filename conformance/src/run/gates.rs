@@ -34,7 +34,6 @@ pub struct Gates {
     pub fail_on_warning: bool,
 }
 
-/// A number of clauses, of those that a run can judge.
 fn clauses(text: &str) -> Result<usize, String> {
     let max = Contract::embedded().map_err(|error| error.to_string())?.catalogue.observable().count();
     integer(1..=max as u64)(text)
@@ -152,7 +151,6 @@ pub(super) fn apply_expectations(result: &mut CheckResult, expected: &[ExpectedF
     }
 }
 
-/// The state of each expected failure after a run.
 pub(super) fn expectations(
     results: &[CheckResult],
     expected: &[ExpectedFailure],

@@ -187,14 +187,14 @@ impl Session<'_> {
     fn wrong_way(&self, response: &Response) -> Option<Obstacle> {
         let text = response.text();
         let says = |words: &str| response.status == 400 && text.contains(words);
+        if response.status == 421 {
+            let described = describe(response, response.at("/code"), &self.redactor);
+            let reason = format!(
+                "the target does not serve the host of the base URL ({described}); set the host that it expects"
+            );
+            return Some(Obstacle::new(Verdict::WrongTarget, reason));
+        }
         let what = match () {
-            () if response.status == 421 => {
-                let described = describe(response, response.at("/code"), &self.redactor);
-                let reason = format!(
-                    "the target does not serve the host of the base URL ({described}); set the host that it expects"
-                );
-                return Some(Obstacle::new(Verdict::WrongTarget, reason));
-            }
             () if says("No required SSL certificate was sent") => "requires a client certificate",
             () if says("The SSL certificate error") => "rejects the client certificate",
             () => return None,
@@ -205,7 +205,6 @@ impl Session<'_> {
         Some(Obstacle::new(Verdict::Unreachable, reason))
     }
 
-    /// The response, if it is a clear rejection.
     fn rejection(&self, operation: OperationId, exchange: Exchange) -> Option<Response> {
         let Self { contract, redactor, .. } = self;
         let class = ResponseClass::classify(contract, operation, Form::Json, &exchange.result, redactor);
@@ -257,10 +256,8 @@ const LINK_CREDENTIAL: &str = "the target rejects the account's token for both s
                                extraction only, as it does a link credential: if it is one, set SALLYPORT_API_KEY to the account's token";
 
 fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
-    matches!(
-        gateways::count(contract, request, &exchange.result),
-        GatewayCount::Counted(1..) | GatewayCount::Unbounded
-    )
+    let count = gateways::count(contract, request, &exchange.result);
+    matches!(count, GatewayCount::Counted(1..) | GatewayCount::Unbounded)
 }
 
 fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
@@ -298,9 +295,7 @@ fn redirected(response: &Response) -> Option<Obstacle> {
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
     let advice = advice(failure).map(|advice| format!("; {advice}")).unwrap_or_default();
     let is_way = matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout);
-    let proxy = proxy
-        .filter(|_| is_way)
-        .map(|proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)"));
-    let proxy = proxy.unwrap_or_default();
+    let check = |proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)");
+    let proxy = proxy.filter(|_| is_way).map(check).unwrap_or_default();
     Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}{proxy}"))
 }

@@ -74,7 +74,6 @@ struct RunResults {
     log: RunLog,
 }
 
-/// When a run began.
 type Begun = (Instant, jiff::Timestamp);
 
 /// With fewer gateways none is spent on looking for an empty region, which takes one or two.

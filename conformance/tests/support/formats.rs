@@ -1,8 +1,6 @@
 //! What readers of reports accept: the parts that we write of the schemas of SARIF 2.1.0, HTTP Archive 1.2 and JUnit, as Jenkins'
 //! xUnit plugin has it (`junit-10.xsd`). They are written by hand and say nothing of what these formats have beyond that.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use serde_json::{Value, json};
 
 /// The attributes of an element, of which those with `!` are required, and its children.

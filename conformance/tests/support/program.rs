@@ -65,7 +65,6 @@ impl RunningProgram {
         self.printed[before..].to_owned()
     }
 
-    /// Sends a signal, such as `-INT`.
     pub(crate) fn send(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(sent.expect("kill").success());
@@ -104,7 +103,6 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Waits for a minute at most.
 pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -113,7 +111,6 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// All that it printed.
 pub(crate) fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
@@ -137,7 +134,6 @@ impl Folder {
         self.0.path()
     }
 
-    /// The path of a file in it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path().join(name).to_str().expect("a path in UTF-8").to_owned()
     }

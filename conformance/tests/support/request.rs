@@ -16,7 +16,6 @@ pub(crate) enum Ending {
     Leave,
 }
 
-/// A request to an address.
 pub(crate) struct Request {
     pub(crate) address: String,
     /// The request line and the headers.

@@ -27,9 +27,7 @@ pub(crate) struct State {
     pub(crate) requests: usize,
     /// What it got since a test looked.
     pub(crate) sent: String,
-    /// Requests that no rule fits.
     pub(crate) unmatched: Vec<String>,
-    /// Number of gateways in responses of the rules.
     pub(crate) gateways: usize,
     /// Of which the first one that fits a request responds.
     rules: Vec<Rule>,
@@ -68,7 +66,6 @@ impl RuledServer {
         server
     }
 
-    /// Other rules from now on.
     pub(crate) fn change(&self, rules: &str) {
         let mut state = self.state();
         state.rules = parse(rules);
@@ -106,7 +103,6 @@ struct Rule {
     taken: usize,
 }
 
-/// What rules look at.
 struct Asked<'a> {
     /// The request line and the headers.
     head: &'a str,

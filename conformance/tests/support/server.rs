@@ -4,7 +4,6 @@ use std::io::{Read as _, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// A port on which nobody listens.
 pub(crate) fn closed_port() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     listener.local_addr().expect("bound")
@@ -34,7 +33,6 @@ pub(crate) fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
     }
 }
 
-/// The head and the body of a request.
 pub(crate) fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
     let mut bytes = Vec::new();
     let mut chunk = [0; 4096];

@@ -76,7 +76,6 @@ fn rows(session: &str) -> Vec<String> {
     rows.iter().map(of_row).collect()
 }
 
-/// What a session has begun.
 pub(crate) struct Session {
     folder: Folder,
     /// Each with the number of connections that were expected so far.
@@ -392,7 +391,6 @@ impl Session {
         }
     }
 
-    /// Adds an exchange to an HTTP Archive, which may be new.
     fn add_entry(&self, file: &str, entry: &Value) {
         let is_new = !self.folder.path().join(file).exists();
         let mut archive =
@@ -461,7 +459,6 @@ fn is_binary(name: &str) -> bool {
     [".db", ".tgz", ".tar.gz", ".whl"].iter().any(|part| name.contains(part))
 }
 
-/// Every file below a folder, by its path from there.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {

@@ -19,12 +19,9 @@ use crate::wire::{BudgetError, TransientFailure};
 
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
 
-/// One run of some cases of a check.
 pub(super) struct Attempt {
     pub(super) result: CheckResult,
-    /// Whether the data that the check depends on has changed.
     stale: bool,
-    /// Whether a limit of the budget ended it.
     is_out_of_budget: bool,
 }
 
@@ -228,7 +225,6 @@ async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
     (polled.await, busy)
 }
 
-/// Adds the cost of another run of the check.
 fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
     let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
     CheckResult { requests, elapsed_ms, ..result }

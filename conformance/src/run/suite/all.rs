@@ -18,7 +18,6 @@ use crate::wire::RecordedExchange;
 /// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then.
 const MAX_INCONCLUSIVE: usize = 3;
 
-/// How many times the inconclusive cases of a check run again at most.
 const ROUNDS_OF_RERUN: usize = 5;
 
 /// Rounds without a result after which a check is left as it is: a service may need longer than its `Retry-After` says.
@@ -30,7 +29,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How often a run chooses further cases. Those of a control request that is not accepted cost nothing, so that others fit.
 const ROUNDS: usize = 4;
 
-/// The results so far, and the observer that receives each of them.
 struct Results<'a> {
     observer: &'a dyn Observer,
     checks: Vec<CheckResult>,
@@ -106,7 +104,6 @@ impl Suite<'_> {
         }
     }
 
-    /// Whether nothing further is to be sent.
     fn is_over(&self) -> bool {
         self.stopper.reason().is_some() || self.session.meter.pace.is_throttling_everything()
     }
