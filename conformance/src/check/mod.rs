@@ -21,4 +21,4 @@ pub use crate::response::{Decision, Form, ResponseClass};
 
 pub(crate) use log::ExchangeLog;
 pub(crate) use passive::{PassiveCheck, PassiveChecks};
-pub(crate) use probe::ProbeContext;
+pub(crate) use probe::{ProbeContext, SharedState};

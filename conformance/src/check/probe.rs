@@ -16,6 +16,19 @@ use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response, ThrottlingPolicy, Wire};
 
+/// What the checks of a run share, apart from the target.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    pub(crate) passive: PassiveChecks,
+    /// See [`Probe::state`].
+    pub(crate) state: Box<dyn Any + Send + Sync>,
+    /// Whether the supplied region has gateways.
+    pub(crate) region: RegionSupply,
+    pub(crate) errors: RecurringErrors,
+    /// Keeps the exchanges, if requested.
+    pub(crate) log: Option<ExchangeLog>,
+}
+
 /// Everything that the checks of a run share.
 #[derive(Debug)]
 pub(crate) struct ProbeContext<'a> {
@@ -24,15 +37,8 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
     pub(crate) canaries: &'a Canaries,
-    pub(crate) passive: &'a PassiveChecks,
     pub(crate) inferred: InferredClauses,
-    /// Keeps the exchanges, if requested.
-    pub(crate) log: Option<&'a ExchangeLog>,
-    /// Whether the supplied region has gateways.
-    pub(crate) region: &'a RegionSupply,
-    pub(crate) errors: &'a RecurringErrors,
-    /// State that the checks share; see [`Probe::state`].
-    pub(crate) state: &'a (dyn Any + Send + Sync),
+    pub(crate) shared: &'a SharedState,
 }
 
 /// What one check runs with: it sends requests and collects findings.
@@ -84,7 +90,7 @@ impl<'a> Probe<'a> {
 
     /// The state that the checks of the run share.
     pub(crate) fn state<T: 'static>(&self) -> Result<&'a T, Stop> {
-        let state = self.context.state.downcast_ref();
+        let state = self.context.shared.state.downcast_ref();
         state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
     }
 
@@ -224,7 +230,8 @@ impl<'a> Probe<'a> {
             (None, _) if broken => Outcome::Failed,
             (None, Err(Stop::Skip(reason))) => Outcome::Skipped(shown(&reason)),
             (None, Err(Stop::Inconclusive(reason))) => {
-                let doubt = self.context.region.doubt(self.facts()).filter(|_| case.is_without_gateways);
+                let doubt =
+                    self.context.shared.region.doubt(self.facts()).filter(|_| case.is_without_gateways);
                 Outcome::Inconclusive(shown(&match doubt {
                     Some(doubt) => format!("{doubt}; {reason}"),
                     None => reason,
@@ -263,7 +270,7 @@ impl<'a> Probe<'a> {
         policy: ThrottlingPolicy,
     ) -> Result<(Exchange, ResponseClass), Stop> {
         const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
-        let errors = &self.context.errors;
+        let errors = &self.context.shared.errors;
         let sent = self.send_to_the_end(request, policy).await?;
         if !errors.may_pass(&sent.0) {
             return Ok(sent);
@@ -308,7 +315,7 @@ impl<'a> Probe<'a> {
                 response.reveal_passwords(context.redactor);
             }
             let case = self.notes().case.label.clone();
-            if let Some(log) = context.log {
+            if let Some(log) = &context.shared.log {
                 log.keep((self.check.id, &case), exchange, context.redactor);
             }
             let judged =
@@ -336,11 +343,11 @@ impl<'a> Probe<'a> {
                     let earlier = notes.recording.iter().filter(|earlier| earlier.index < exchange.index);
                     earlier.filter(|earlier| shown.contains(&earlier.index)).cloned().collect()
                 };
-                context.passive.show(&observed, exchange, before, source, context.redactor);
+                context.shared.passive.show(&observed, exchange, before, source, context.redactor);
             }
             let count = gateways::count(contract, request, &exchange.result);
             let known = (contract, self.facts());
-            if context.region.note(known, (request, exchange), &judged, &count) {
+            if context.shared.region.note(known, (request, exchange), &judged, &count) {
                 self.notes().case.is_without_gateways = true;
             }
             class = Some(judged);
@@ -390,7 +397,7 @@ impl<'a> Probe<'a> {
         let mut facts: Vec<String> = notes.case.facts.iter().copied().map(str::to_owned).collect();
         let region = Fact::PlentifulRegion.variable();
         if !facts.iter().any(|fact| fact == region)
-            && self.context.region.is_in_doubt(self.contract(), self.facts(), exchanges)
+            && self.context.shared.region.is_in_doubt(self.contract(), self.facts(), exchanges)
         {
             facts.push(region.to_owned());
         }

@@ -114,10 +114,8 @@ impl<'a> Reports<'a> {
             check(path).map_err(|error| {
                 let folder =
                     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-                let advice = match folder {
-                    Some(folder) => format!("; create the folder {} first", folder.display()),
-                    None => String::new(),
-                };
+                let create = |folder: &Path| format!("; create the folder {} first", folder.display());
+                let advice = folder.map(create).unwrap_or_default();
                 format!("--report: {}: cannot be written: {error}{advice}", path.display())
             })?;
         }

@@ -1,6 +1,5 @@
 //! The forms of a report. Only these and the program write.
 
-mod cause;
 mod curl;
 mod evidence;
 mod format;

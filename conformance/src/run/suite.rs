@@ -13,14 +13,16 @@ use jiff::tz::TimeZone;
 use super::choice::Allowance;
 use super::gates::expectations;
 use super::{
-    CheckResult, ClauseSummary, Coverage, Diagnosis, Observer, Obstacle, Options, Plan, PlannedCheck, Report,
-    Rerun, Session, SetupError, Stopper, Totals, Verdict,
+    ClauseSummary, Coverage, Diagnosis, Observer, Obstacle, Options, Plan, PlannedCheck, Report, Session,
+    SetupError, Stopper, Totals, Verdict,
 };
-use crate::check::{Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, RunLog, Scope};
+use crate::check::{
+    Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope, SharedState,
+};
 use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
 use crate::detection::{Detection, Matrix};
-use crate::explore::{ExplorationResult, RELATIONS};
+use crate::explore::RELATIONS;
 use crate::lock::lock;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
@@ -39,39 +41,6 @@ pub struct Suite<'a> {
     stopper: Stopper,
     /// Time in which cases were polled.
     busy: Mutex<Duration>,
-}
-
-/// What the checks of a run share, apart from the target.
-#[derive(Debug)]
-struct SharedState {
-    passive: PassiveChecks,
-    state: checks::State,
-    region: RegionSupply,
-    errors: RecurringErrors,
-    log: Option<ExchangeLog>,
-}
-
-impl SharedState {
-    /// A fact that is discovered unlocks cases of active checks only.
-    fn new(suite: &Suite<'_>) -> Self {
-        let running = suite.plan.planned().iter().filter(|planned| planned.skipped().is_none());
-        let checks: Vec<_> = running.map(|planned| planned.check).collect();
-        Self {
-            passive: PassiveChecks::new(&checks, suite.options.inferred),
-            state: checks::State::default(),
-            region: RegionSupply::default(),
-            errors: RecurringErrors::default(),
-            log: suite.options.keep_exchanges.then(ExchangeLog::default),
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct RunResults {
-    checks: Vec<CheckResult>,
-    run_again: Rerun,
-    explored: Option<ExplorationResult>,
-    log: RunLog,
 }
 
 type Begun = (Instant, jiff::Timestamp);
@@ -137,7 +106,16 @@ impl<'a> Suite<'a> {
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
-        let shared = SharedState::new(&self);
+        // A fact that is discovered unlocks cases of active checks only.
+        let running = self.plan.planned().iter().filter(|planned| planned.skipped().is_none());
+        let running: Vec<_> = running.map(|planned| planned.check).collect();
+        let shared = SharedState {
+            passive: PassiveChecks::new(&running, self.options.inferred),
+            state: Box::new(checks::State::default()),
+            region: RegionSupply::default(),
+            errors: RecurringErrors::default(),
+            log: self.options.keep_exchanges.then(ExchangeLog::default),
+        };
         let preflight = async {
             match self.session.reach_with_token().await {
                 None => self.discover(&shared).await,
@@ -149,7 +127,7 @@ impl<'a> Suite<'a> {
             () = self.stopper.stopped() => None,
         };
         if let Some(obstacle) = waited {
-            return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
+            return self.report(begun, Report::default(), Vec::new(), Some(obstacle));
         }
         self.session.meter.begin();
         match self.until_ended(preflight).await.unwrap_or(Ok(None)) {
@@ -164,7 +142,7 @@ impl<'a> Suite<'a> {
                 let results = self.run_checks(shared, observer).await;
                 self.report(begun, results, Vec::new(), None)
             }
-            Err(obstacle) => self.report(begun, RunResults::default(), Vec::new(), Some(obstacle)),
+            Err(obstacle) => self.report(begun, Report::default(), Vec::new(), Some(obstacle)),
         }
     }
 
@@ -225,30 +203,25 @@ impl<'a> Suite<'a> {
     }
 
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {
-        let SharedState { passive, state, region, errors, log } = shared;
         ProbeContext {
             contract: self.session.contract,
             target: self.session.target,
             wire: &self.session.wire,
             redactor: &self.session.redactor,
             canaries: &self.canaries,
-            passive,
             inferred: self.options.inferred,
-            log: log.as_ref(),
-            region,
-            errors,
-            state,
+            shared,
         }
     }
 
     fn report(
         &self,
         (instant, begun): Begun,
-        results: RunResults,
+        results: Report,
         discovered: Vec<DiscoveredFact>,
         obstacle: Option<Obstacle>,
     ) -> Report {
-        let RunResults { checks, run_again, explored, log } = results;
+        let Report { checks, run_again, explored, log, .. } = results;
         if let Some(overdrawn) = self.session.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }

@@ -12,11 +12,11 @@ use sallyport_conformance::lab;
 use serde_json::{Value, json};
 
 use super::clean::{self, assert_clean};
+use super::formats;
 use super::network::{Network, assert_private};
 use super::program::{Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until};
 use super::request::{Ending, Request};
-use super::rules::{RuledServer, unescaped};
-use super::{formats, server};
+use super::rules::{RuledServer, closed_port, unescaped};
 
 /// Programs that run side by side. Most of them wait for servers.
 const AT_A_TIME: usize = 4;
@@ -401,7 +401,7 @@ impl Session {
 
     /// The line with what stands for an address or a path.
     fn filled(&self, line: &str) -> String {
-        let mut line = line.replace("{closed}", &format!("http://{}", server::closed_port()));
+        let mut line = line.replace("{closed}", &format!("http://{}", closed_port()));
         for (name, text) in &self.texts {
             line = line.replace(&format!("{{{name}}}"), text);
         }

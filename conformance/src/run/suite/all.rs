@@ -7,12 +7,12 @@ use std::time::Duration;
 use futures::{StreamExt as _, stream};
 
 use super::active::add_skipped;
-use super::{RunResults, SharedState, Suite, passive};
-use crate::check::{Case, Check, ExchangeLog, Finding, Outcome, ProbeContext, Run};
+use super::{Suite, passive};
+use crate::check::{Case, Check, ExchangeLog, Finding, Outcome, ProbeContext, Run, SharedState};
 use crate::explore::{ExplorationResult, RELATIONS};
 use crate::lock::lock;
 use crate::run::gates::apply_expectations;
-use crate::run::{CheckResult, Observer, PlannedCheck, Rerun};
+use crate::run::{CheckResult, Observer, PlannedCheck, Report, Rerun};
 use crate::wire::RecordedExchange;
 
 /// Checks in a row that are inconclusive again before the others are left as they are: the cause is not temporary then.
@@ -42,7 +42,8 @@ impl Results<'_> {
 }
 
 impl Suite<'_> {
-    pub(super) async fn run_checks(&self, shared: SharedState, observer: &dyn Observer) -> RunResults {
+    /// A report with the results alone.
+    pub(super) async fn run_checks(&self, shared: SharedState, observer: &dyn Observer) -> Report {
         let planned = self.plan.planned();
         let (skipped, running): (Vec<_>, Vec<_>) =
             planned.iter().partition(|planned| planned.skipped().is_some());
@@ -89,7 +90,7 @@ impl Suite<'_> {
         let mut checks = results.checks;
         checks.sort_by_key(|result| result.id);
         let log = shared.log.map(ExchangeLog::into_log).unwrap_or_default();
-        RunResults { checks, run_again, explored, log }
+        Report { checks, run_again, explored, log, ..Report::default() }
     }
 
     /// Does some work. None if the run is ended before, or its time is used up.
