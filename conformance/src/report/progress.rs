@@ -125,17 +125,17 @@ mod tests {
 
     #[test]
     fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
-        let checks = registry();
+        let [first, second] = [0, 1].map(|number| registry()[number]);
         let mut written = Vec::new();
         let progress = Progress::new(&mut written, Screen { width: Some(60), ..Screen::PLAIN }, true);
-        progress.begun(&checks[..2]);
-        progress.check_begun(checks[0]);
-        progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Passed));
-        progress.check_begun(checks[1]);
-        progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Failed));
+        progress.begun(&[first, second]);
+        for (check, outcome) in [(first, Outcome::Passed), (second, Outcome::Failed)] {
+            progress.check_begun(check);
+            progress.check_ended(&CheckResult::not_run(check, outcome));
+        }
         drop(progress);
         let text = String::from_utf8(written).expect("text");
-        assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");
+        assert!(text.contains(&format!("0/2: {}", first.id)[..12]), "{text}");
         assert!(text.ends_with('\n'), "{text:?}");
     }
 }

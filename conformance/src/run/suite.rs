@@ -127,22 +127,18 @@ impl<'a> Suite<'a> {
             () = self.stopper.stopped() => None,
         };
         if let Some(obstacle) = waited {
-            return self.report(begun, Report::default(), Vec::new(), Some(obstacle));
+            return self.report(begun, Report::default(), Some(obstacle));
         }
         self.session.meter.begin();
         match self.until_ended(preflight).await.unwrap_or(Ok(None)) {
-            Ok(Some(facts)) => {
-                let discovered = DiscoveredFact::all(&facts);
-                let target = self.session.target.with(facts);
-                let suite = self.planned_for(&target);
+            Ok(found) => {
+                let discovered = found.as_ref().map(DiscoveredFact::all).unwrap_or_default();
+                let target = found.map(|facts| self.session.target.with(facts));
+                let suite = if let Some(target) = &target { self.planned_for(target) } else { self };
                 let results = suite.run_checks(shared, observer).await;
-                suite.report(begun, results, discovered, None)
+                suite.report(begun, Report { discovered, ..results }, None)
             }
-            Ok(None) => {
-                let results = self.run_checks(shared, observer).await;
-                self.report(begun, results, Vec::new(), None)
-            }
-            Err(obstacle) => self.report(begun, Report::default(), Vec::new(), Some(obstacle)),
+            Err(obstacle) => self.report(begun, Report::default(), Some(obstacle)),
         }
     }
 
@@ -214,14 +210,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    fn report(
-        &self,
-        (instant, begun): Begun,
-        results: Report,
-        discovered: Vec<DiscoveredFact>,
-        obstacle: Option<Obstacle>,
-    ) -> Report {
-        let Report { checks, run_again, explored, log, .. } = results;
+    fn report(&self, (instant, begun): Begun, results: Report, obstacle: Option<Obstacle>) -> Report {
+        let Report { checks, run_again, explored, discovered, log, .. } = results;
         if let Some(overdrawn) = self.session.meter.overdrawn() {
             self.stopper.stop(overdrawn.to_string());
         }

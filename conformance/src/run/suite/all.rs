@@ -96,8 +96,10 @@ impl Suite<'_> {
     /// Does some work. None if the run is ended before, or its time is used up.
     pub(super) async fn until_ended<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
-            done = work => Some(done),
+            // Not by chance, so that what was not reached has the same reason each time.
+            biased;
             () = self.stopper.stopped() => None,
+            done = work => Some(done),
             () = tokio::time::sleep(self.session.meter.time_left()) => {
                 self.stopper.stop("the time limit is reached");
                 None
