@@ -13,9 +13,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 use program::arguments::{Arguments, Command};
-use program::{
-    UsageError, baseline, describe, evidence, init, judge, lab, observe, output, replay, run, snapshot, watch,
-};
+use program::{UsageError, describe, judge, lab, observe, output, replay, run, saved, snapshot, watch};
 use sallyport_conformance::{Verdict, files, report};
 
 #[tokio::main]
@@ -41,8 +39,8 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Replay { report, check, allow_other_target, target } => {
             replay::replay(&report, check.as_deref(), allow_other_target, &target).await
         }
-        Command::Evidence { report, finding, output } => evidence::evidence(&report, &finding, &output),
-        Command::Baseline { report, reason, until } => baseline::baseline(&report, &reason, until),
+        Command::Evidence { report, finding, output } => saved::evidence(&report, &finding, &output),
+        Command::Baseline { report, reason, until } => saved::baseline(&report, &reason, until),
         Command::Record { folder, target } => snapshot::record(&folder, &target).await,
         Command::Compare { before, after, target } => {
             snapshot::compare(&before, after.as_deref(), &target).await
@@ -57,7 +55,7 @@ async fn execute(command: Command) -> Result<Verdict, UsageError> {
         Command::Client(arguments) => program::client::client(*arguments).await,
         #[cfg(not(feature = "embedded"))]
         Command::Client(_) => Err(run::NO_EMBEDDED_SERVER.into()),
-        Command::Init { file, force } => init::init(&file, force),
+        Command::Init { file, force } => describe::init(&file, force),
         Command::Docs => describe::docs(),
         Command::Schema => {
             output::print(&report::schema()?);

@@ -17,8 +17,13 @@ pub(crate) fn kept(text: &str) -> &'static str {
     })
 }
 
-/// Makes `ALL`, `name` and `named` of an enum from one table of its variants and their names. They are public, or as it says.
+/// Makes `ALL`, `name` and `named`, public or as it says, of an enum from a table of variants and names, which may declare it as well.
 macro_rules! names {
+    ($(#[$meta:meta])* $visible:vis enum $type:ident { $($(#[$of:meta])* $variant:ident => $name:literal,)+ }) => {
+        $(#[$meta])*
+        $visible enum $type { $($(#[$of])* $variant,)+ }
+        names! { $visible $type { $($variant => $name,)+ } }
+    };
     ($type:ident { $($names:tt)+ }) => { names! { pub $type { $($names)+ } } };
     ($visible:vis $type:ident { $($variant:ident => $name:literal,)+ }) => {
         impl $type {

@@ -32,8 +32,7 @@ pub struct Check {
 /// How a check is run.
 #[derive(Debug, Clone, Copy)]
 pub enum Run {
-    /// Active: the cases, made before anything is sent. They run one after another in one [`Probe`], so that a control request is
-    /// sent once for all of them.
+    /// Active: the cases, made before anything is sent. They run one after another in one [`Probe`], which sends their control once.
     Cases(fn(&Scope<'_>) -> Vec<Case>),
     /// Active, and run to its end before any other check begins: its requests must be the first of their kind.
     FirstCases(fn(&Scope<'_>) -> Vec<Case>),
@@ -146,8 +145,7 @@ impl Run {
 }
 
 impl Check {
-    /// No operation, no facts, and no cases: what a check does not define itself. A test rejects a check without an id, a
-    /// title, clauses or cases.
+    /// No operation, facts or cases: what a check does not define itself. A test rejects one without an id, title, clauses or cases.
     pub(crate) const TEMPLATE: Self = Self {
         id: "",
         title: "",
@@ -193,8 +191,7 @@ impl Case {
         Self::from_closure(label, cost, move |probe| run.call(probe, (data.clone(),)))
     }
 
-    /// Like [`Case::new`], for a closure that captures data. It boxes its future, since the lifetimes of a closure's future can't be
-    /// inferred.
+    /// Like [`Case::new`], for a closure that captures data. It boxes its future, whose lifetimes can't be inferred.
     pub fn from_closure(
         label: impl Into<Cow<'static, str>>,
         cost: Cost,
@@ -222,8 +219,7 @@ impl Case {
         self
     }
 
-    /// Adds a control request that is sent once for all cases of this check with the same control label. Its cost is not part of
-    /// the case's own.
+    /// Adds a control request, beside the case's own cost, that is sent once for all cases of this check with the same control label.
     pub fn sharing(mut self, control: impl Into<Cow<'static, str>>, cost: Cost) -> Self {
         self.controls.push(SharedControl { label: control.into(), cost, is_in_run: false });
         self

@@ -1,7 +1,10 @@
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::contract::{Clause, ClauseEntry, Unspecified};
+use super::Check;
+use crate::contract::{Clause, ClauseEntry, OperationId, Unspecified};
 use crate::names::names;
 use crate::wire::{Exchange, RecordedExchange, Redactor};
 
@@ -58,6 +61,42 @@ pub struct CaseResult {
     /// The clause that it is about, where the case says so.
     #[serde(skip)]
     pub clause: Option<Clause>,
+}
+
+/// The result of one check.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct CheckResult {
+    /// The check.
+    pub id: &'static str,
+    /// What a conforming service does.
+    pub title: &'static str,
+    /// What goes wrong for users when it does not.
+    pub why: &'static str,
+    /// The operation, if it tests a single one.
+    pub operation: Option<OperationId>,
+    /// The clauses that it cites.
+    pub clauses: &'static [Clause],
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The result of each case, including skipped ones; absent when the check has one unnamed case or is passive.
+    #[serde(skip_serializing_if = "is_unnamed")]
+    #[schemars(default)]
+    pub cases: Vec<CaseResult>,
+    /// Its findings.
+    pub findings: Vec<Finding>,
+    /// Unspecified behaviour that was observed.
+    pub observations: Vec<Observation>,
+    /// The exchanges to which findings refer.
+    pub exchanges: Vec<RecordedExchange>,
+    /// A summary of each exchange; a long list is cut.
+    pub evidence: Vec<Evidence>,
+    /// Requests sent.
+    pub requests: usize,
+    /// In milliseconds.
+    pub elapsed_ms: u64,
+    /// Of a passive check: the [kinds](Finding::response_kind) of responses that it has judged.
+    #[serde(skip)]
+    pub judged: Option<BTreeSet<String>>,
 }
 
 /// The severity of a finding.
@@ -167,27 +206,45 @@ impl Finding {
     }
 }
 
+impl CheckResult {
+    /// The result of a check that did not run.
+    pub fn not_run(check: &'static Check, outcome: Outcome) -> Self {
+        Self {
+            id: check.id,
+            title: check.title,
+            why: check.why,
+            operation: check.operation,
+            clauses: check.clauses,
+            outcome,
+            cases: Vec::new(),
+            findings: Vec::new(),
+            observations: Vec::new(),
+            exchanges: Vec::new(),
+            evidence: Vec::new(),
+            requests: 0,
+            elapsed_ms: 0,
+            judged: None,
+        }
+    }
+}
+
+fn is_unnamed(cases: &[CaseResult]) -> bool {
+    cases.iter().all(|case| case.label.is_empty())
+}
+
 impl CaseResult {
-    pub(crate) fn inconclusive(label: &str, reason: &str) -> Self {
-        Self::not_run(label, Outcome::Inconclusive(reason.to_owned()))
-    }
-
-    pub(crate) fn skipped(label: &str, reason: &str) -> Self {
-        Self::not_run(label, Outcome::Skipped(reason.to_owned()))
-    }
-
-    fn not_run(label: &str, outcome: Outcome) -> Self {
+    /// Of a case that did not run.
+    pub(crate) fn not_run(label: &str, outcome: Outcome) -> Self {
         Self { label: label.to_owned(), outcome, requests: 0, clause: None }
     }
 }
 
 impl Outcome {
-    /// The outcome of a check with these cases: failed when one failed, then flaky, error, inconclusive, warning, passed
-    /// when one passed, and skipped when all were.
+    /// The outcome of a check with these cases: the first of failed, flaky, error, inconclusive, warning, passed, skipped that one has.
     pub fn of_cases(cases: &[CaseResult]) -> Self {
-        let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.rank());
+        let worst = cases.iter().map(|case| &case.outcome).min_by_key(|outcome| outcome.parts().0);
         let Some(worst) = worst else { return Self::Skipped("none of its cases applies here".to_owned()) };
-        let alike = cases.iter().filter(|case| case.outcome.rank() == worst.rank());
+        let alike = cases.iter().filter(|case| case.outcome.parts().0 == worst.parts().0);
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for case in alike {
             let reason = case.outcome.reason().unwrap_or_default();
@@ -227,10 +284,6 @@ impl Outcome {
         }
     }
 
-    fn rank(&self) -> u8 {
-        self.parts().0
-    }
-
     /// Whether there is a result about the target.
     pub fn concluded(&self) -> bool {
         !matches!(self, Self::Skipped(_) | Self::Inconclusive(_) | Self::Error(_))
@@ -247,7 +300,6 @@ impl Outcome {
     }
 }
 
-/// The first texts, and the number of the others.
 fn listed(texts: &[impl AsRef<str>], between: &str) -> String {
     const MAX: usize = 3;
     let shown = texts.iter().take(MAX).map(AsRef::as_ref).collect::<Vec<&str>>().join(between);
@@ -277,13 +329,9 @@ mod tests {
     use super::*;
 
     fn combined(outcomes: &[Outcome]) -> Outcome {
-        let case = |(number, outcome): (usize, &Outcome)| CaseResult {
-            label: format!("case-{number}"),
-            outcome: outcome.clone(),
-            requests: 1,
-            clause: None,
-        };
-        Outcome::of_cases(&outcomes.iter().enumerate().map(case).collect::<Vec<_>>())
+        let labels = (0..).map(|number| format!("case-{number}"));
+        let cases = labels.zip(outcomes).map(|(label, outcome)| CaseResult::not_run(&label, outcome.clone()));
+        Outcome::of_cases(&cases.collect::<Vec<_>>())
     }
 
     #[test]

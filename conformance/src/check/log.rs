@@ -40,8 +40,7 @@ struct Kept {
 
 impl ExchangeLog {
     const BODY_LIMIT: usize = 256 * 1024;
-    /// Maximum size of all exchanges in JSON, and maximum number of exchanges: an exploration that runs for hours must not fill the memory,
-    /// and nobody opens an archive larger than that.
+    /// Maximum size of all exchanges in JSON, and maximum number: an exploration that runs for hours must not fill the memory.
     const MAX_BYTES: usize = 128 << 20;
     const MAX_EXCHANGES: usize = 20_000;
 

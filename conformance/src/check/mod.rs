@@ -6,19 +6,19 @@ mod log;
 mod passive;
 mod probe;
 mod sending;
-mod server_error;
 
 pub use definition::{Case, CaseFn, CaseFuture, Check, Cost, Run, Scope, SharedControl, Stop};
-pub use finding::{CaseResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity};
+pub use finding::{
+    CaseResult, CheckResult, Evidence, Finding, InferredClauses, Observation, Outcome, Severity,
+};
 pub use log::{LoggedExchange, RunLog};
 pub use passive::{ObservedExchange, PassiveFinding};
 pub use probe::Probe;
 pub use sending::AcceptedResponse;
-pub(crate) use sending::{accepted, undecided};
+pub(crate) use sending::{RecurringErrors, accepted, undecided};
 
 pub use crate::response::{Decision, Form, ResponseClass};
 
 pub(crate) use log::ExchangeLog;
 pub(crate) use passive::{PassiveCheck, PassiveChecks};
-pub(crate) use probe::ProbeContext;
-pub(crate) use server_error::RecurringErrors;
+pub(crate) use probe::{ProbeContext, SharedState};

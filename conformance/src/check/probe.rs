@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use reqwest::Url;
 
-use super::sending::undecided;
-use super::server_error::{RecurringErrors, is_server_error};
+use super::sending::{RecurringErrors, is_server_error, undecided};
 use super::{
-    Case, CaseResult, Check, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
+    Case, CaseResult, Check, CheckResult, Evidence, ExchangeLog, Finding, Form, InferredClauses, Observation,
     ObservedExchange, Outcome, PassiveChecks, ResponseClass, Severity, SharedControl, Stop,
 };
 use crate::contract::{Clause, Contract, OperationId, Unspecified};
@@ -16,6 +15,19 @@ use crate::lock::lock;
 use crate::response::{self, RegionSupply, gateways};
 use crate::target::{Canaries, Fact, Facts, Secret, Target};
 use crate::wire::{Exchange, RecordedExchange, Redactor, Request, Response, ThrottlingPolicy, Wire};
+
+/// What the checks of a run share, apart from the target.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    pub(crate) passive: PassiveChecks,
+    /// See [`Probe::state`].
+    pub(crate) state: Box<dyn Any + Send + Sync>,
+    /// Whether the supplied region has gateways.
+    pub(crate) region: RegionSupply,
+    pub(crate) errors: RecurringErrors,
+    /// Keeps the exchanges, if requested.
+    pub(crate) log: Option<ExchangeLog>,
+}
 
 /// Everything that the checks of a run share.
 #[derive(Debug)]
@@ -25,15 +37,8 @@ pub(crate) struct ProbeContext<'a> {
     pub(crate) wire: &'a Wire,
     pub(crate) redactor: &'a Redactor,
     pub(crate) canaries: &'a Canaries,
-    pub(crate) passive: &'a PassiveChecks,
     pub(crate) inferred: InferredClauses,
-    /// Keeps the exchanges, if requested.
-    pub(crate) log: Option<&'a ExchangeLog>,
-    /// Whether the supplied region has gateways.
-    pub(crate) region: &'a RegionSupply,
-    pub(crate) errors: &'a RecurringErrors,
-    /// State that the checks share; see [`Probe::state`].
-    pub(crate) state: &'a (dyn Any + Send + Sync),
+    pub(crate) shared: &'a SharedState,
 }
 
 /// What one check runs with: it sends requests and collects findings.
@@ -49,10 +54,8 @@ pub(super) struct Notes {
     recording: Vec<Exchange>,
     findings: Vec<Finding>,
     observations: Vec<Observation>,
-    /// Control requests that were accepted.
     pub(super) accepted: Vec<Exchange>,
     misuse: Option<String>,
-    /// Whether the data that the check depends on has changed.
     stale: bool,
     case: CaseStart,
 }
@@ -68,7 +71,6 @@ struct CaseStart {
     control: Option<String>,
     /// The latest control request that was accepted for it.
     accepted: Option<Exchange>,
-    /// Variables of the facts that it needs.
     facts: Vec<&'static str>,
     /// Whether a request for the supplied region got no gateway.
     is_without_gateways: bool,
@@ -81,18 +83,6 @@ struct CaseStart {
 /// Maximum length of a text of a finding, in characters.
 pub(super) const MAX_TEXT: usize = 1_000;
 
-/// What a check has recorded.
-#[derive(Debug)]
-pub(crate) struct ProbeRecord {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) observations: Vec<Observation>,
-    pub(crate) exchanges: Vec<RecordedExchange>,
-    pub(crate) evidence: Vec<Evidence>,
-    pub(crate) requests: usize,
-    /// Whether the data that the check depends on has changed.
-    pub(crate) stale: bool,
-}
-
 impl<'a> Probe<'a> {
     pub(crate) fn new(check: &'static Check, context: &'a ProbeContext<'a>) -> Self {
         Self { check, context, notes: Mutex::default() }
@@ -100,7 +90,7 @@ impl<'a> Probe<'a> {
 
     /// The state that the checks of the run share.
     pub(crate) fn state<T: 'static>(&self) -> Result<&'a T, Stop> {
-        let state = self.context.state.downcast_ref();
+        let state = self.context.shared.state.downcast_ref();
         state.ok_or_else(|| Stop::Error("the run has no such state; this is a bug of the suite".to_owned()))
     }
 
@@ -240,7 +230,8 @@ impl<'a> Probe<'a> {
             (None, _) if broken => Outcome::Failed,
             (None, Err(Stop::Skip(reason))) => Outcome::Skipped(shown(&reason)),
             (None, Err(Stop::Inconclusive(reason))) => {
-                let doubt = self.context.region.doubt(self.facts()).filter(|_| case.is_without_gateways);
+                let doubt =
+                    self.context.shared.region.doubt(self.facts()).filter(|_| case.is_without_gateways);
                 Outcome::Inconclusive(shown(&match doubt {
                     Some(doubt) => format!("{doubt}; {reason}"),
                     None => reason,
@@ -255,8 +246,8 @@ impl<'a> Probe<'a> {
         CaseResult { label: case.label, outcome, requests, clause: case.clause }
     }
 
-    /// What the check has recorded.
-    pub(crate) fn conclude(self) -> ProbeRecord {
+    /// The result of the check with these cases, and whether the data that it depends on has changed.
+    pub(crate) fn conclude(self, cases: Vec<CaseResult>) -> (CheckResult, bool) {
         const MAX_EVIDENCE: usize = 24;
         let Notes { recording, findings, observations, stale, .. } =
             self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -268,18 +259,18 @@ impl<'a> Probe<'a> {
         let cited = recording.iter().filter(is_cited);
         let exchanges = cited.map(|exchange| RecordedExchange::new(exchange, redactor)).collect();
         let (evidence, requests) = (evidence.collect(), recording.len());
-        ProbeRecord { findings, observations, exchanges, evidence, requests, stale }
+        let result = CheckResult::not_run(self.check, Outcome::of_cases(&cases));
+        (CheckResult { cases, findings, observations, exchanges, evidence, requests, ..result }, stale)
     }
 
-    /// Sends a request. A server error may be momentary, so the request is sent again; if the response does not recur, the case gets a
-    /// warning.
+    /// Sends a request, and again after a server error, which may be momentary: the case gets a warning if it does not recur.
     pub(super) async fn send_with(
         &self,
         request: &Request,
         policy: ThrottlingPolicy,
     ) -> Result<(Exchange, ResponseClass), Stop> {
         const PAUSES: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
-        let errors = &self.context.errors;
+        let errors = &self.context.shared.errors;
         let sent = self.send_to_the_end(request, policy).await?;
         if !errors.may_pass(&sent.0) {
             return Ok(sent);
@@ -324,7 +315,7 @@ impl<'a> Probe<'a> {
                 response.reveal_passwords(context.redactor);
             }
             let case = self.notes().case.label.clone();
-            if let Some(log) = context.log {
+            if let Some(log) = &context.shared.log {
                 log.keep((self.check.id, &case), exchange, context.redactor);
             }
             let judged =
@@ -352,11 +343,11 @@ impl<'a> Probe<'a> {
                     let earlier = notes.recording.iter().filter(|earlier| earlier.index < exchange.index);
                     earlier.filter(|earlier| shown.contains(&earlier.index)).cloned().collect()
                 };
-                context.passive.show(&observed, exchange, before, source, context.redactor);
+                context.shared.passive.show(&observed, exchange, before, source, context.redactor);
             }
             let count = gateways::count(contract, request, &exchange.result);
             let known = (contract, self.facts());
-            if context.region.note(known, (request, exchange), &judged, &count) {
+            if context.shared.region.note(known, (request, exchange), &judged, &count) {
                 self.notes().case.is_without_gateways = true;
             }
             class = Some(judged);
@@ -406,7 +397,7 @@ impl<'a> Probe<'a> {
         let mut facts: Vec<String> = notes.case.facts.iter().copied().map(str::to_owned).collect();
         let region = Fact::PlentifulRegion.variable();
         if !facts.iter().any(|fact| fact == region)
-            && self.context.region.is_in_doubt(self.contract(), self.facts(), exchanges)
+            && self.context.shared.region.is_in_doubt(self.contract(), self.facts(), exchanges)
         {
             facts.push(region.to_owned());
         }

@@ -1,11 +1,16 @@
-//! Sends requests of a check and judges whether they are accepted or rejected.
+//! Sends requests of a check and judges whether they are accepted or rejected. Server errors may be momentary: HTTP 500, and those
+//! of a gateway in front of the service (502, 504).
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::time::Duration;
 
-use super::server_error::business_code;
+use serde_json::Value;
+
 use super::{Decision, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, Unspecified};
-use crate::wire::{Exchange, Request, Response, ThrottlingPolicy};
+use crate::lock::lock;
+use crate::wire::{Exchange, Request, Response, ThrottlingPolicy, TransientFailure};
 
 /// A request that was accepted.
 #[derive(Debug, Clone)]
@@ -25,8 +30,7 @@ impl Probe<'_> {
         if let ResponseClass::Throttled(_) = class { Err(undecided(&class)) } else { Ok((exchange, class)) }
     }
 
-    /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude
-    /// anything.
+    /// Sends a request and returns the first response, even [`ResponseClass::Throttled`], from which no check may conclude anything.
     pub async fn send_once(&self, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
         self.send_with(request, ThrottlingPolicy::FirstResponse).await
     }
@@ -88,8 +92,7 @@ impl Probe<'_> {
         last.ok_or_else(|| Stop::Error("a request was not sent; this is a bug of the suite".to_owned()))
     }
 
-    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither, because the
-    /// service is busy, short of gateways or broken.
+    /// Sends a request that may be accepted or rejected, and returns whether it was accepted. Inconclusive when it was neither.
     pub async fn is_accepted(&self, request: &Request) -> Result<(Exchange, bool), Stop> {
         let (exchange, class) = self.send(request).await?;
         match class.decision() {
@@ -162,8 +165,7 @@ impl Probe<'_> {
         Ok(accepted(&exchange, &class))
     }
 
-    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way. Inconclusive when the
-    /// service stays busy or is short of gateways.
+    /// Sends a request that must be rejected, without a control request: only for checks that send one in another way.
     pub async fn rejects(&self, clause: Clause, why: &str, invalid: &Request) -> Result<(), Stop> {
         let (exchange, class) = self.send(&invalid.clone().as_invalid()).await?;
         self.judge_rejection(clause, why, &exchange, &class).await
@@ -240,4 +242,37 @@ pub(crate) fn undecided(class: &ResponseClass) -> Stop {
         ResponseClass::TooLarge(_) => format!("the response cannot be judged: {what}"),
         _ => format!("the service neither accepted nor rejected the request: {what}"),
     })
+}
+
+/// How often a server error with each code recurred when its request was sent again.
+#[derive(Debug, Default)]
+pub(crate) struct RecurringErrors(Mutex<BTreeMap<String, u32>>);
+
+/// A code that recurred so often stands for a rejection, and is final.
+const FINAL: u32 = 3;
+
+impl RecurringErrors {
+    /// Whether the response may be another one when the request is sent again. Without a code it always may.
+    pub(super) fn may_pass(&self, exchange: &Exchange) -> bool {
+        let is_final =
+            |code: &Value| lock(&self.0).get(&code.to_string()).is_some_and(|times| *times >= FINAL);
+        is_server_error(exchange) && !business_code(exchange).is_some_and(is_final)
+    }
+
+    /// Counts a server error that recurred.
+    pub(super) fn add(&self, exchange: &Exchange) {
+        if let Some(code) = business_code(exchange) {
+            *lock(&self.0).entry(code.to_string()).or_default() += 1;
+        }
+    }
+}
+
+pub(super) fn is_server_error(exchange: &Exchange) -> bool {
+    TransientFailure::new(&exchange.result) == Some(TransientFailure::ServerError)
+}
+
+/// The code of a rejection in a response, a number or a string.
+fn business_code(exchange: &Exchange) -> Option<&Value> {
+    let code = exchange.result.as_ref().ok().and_then(|response| response.at("/code"));
+    code.filter(|code| code.is_number() || code.as_str().is_some_and(|code| !code.is_empty()))
 }

@@ -43,12 +43,11 @@ pub(crate) struct JudgeArguments {
 /// `conformance judge`: which clauses one exchange from the field shows, and the smallest request that shows it again.
 pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageError> {
     let contract = Contract::embedded()?;
-    let complaint = match &arguments.clause {
-        Some(id) => Some(Clause::from_id(id).ok_or_else(|| {
-            format!("--clause: unknown clause `{id}`; `conformance list` names the clauses")
-        })?),
-        None => None,
+    let named = |id: &String| {
+        let unknown = || format!("--clause: unknown clause `{id}`; `conformance list` names the clauses");
+        Clause::from_id(id).ok_or_else(unknown)
     };
+    let complaint = arguments.clause.as_ref().map(named).transpose()?;
     let before = arguments.run.as_deref().map(read_report).transpose()?;
     let traffic = Traffic::from_archive(contract, archive(&arguments)?, None)?;
     let Some(judgement) = Judgement::new(contract, &traffic) else {
@@ -56,12 +55,10 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
         let reasons = reasons.collect::<Vec<_>>().join("; ");
         return Err(format!("expected an exchange that can be judged, found none: {reasons}").into());
     };
-    let complaint = Complaint { clause: complaint };
-    let verdict = complaint.verdict(&judgement);
-    print(&complaint.text(&judgement, verdict));
+    let verdict = verdict(complaint, &judgement);
+    print(&text(complaint, &judgement, verdict));
     if let Some(before) = &before {
-        let clauses = complaint.violations(&judgement).map(|violation| violation.clause).collect::<Vec<_>>();
-        print(&noticed(before, &clauses));
+        print(&noticed(before, &violated(complaint, &judgement)));
     }
     if arguments.target.embedded {
         return Err("--embedded: expected a service, by --base-url or a configuration".into());
@@ -70,9 +67,8 @@ pub(crate) async fn judge(arguments: JudgeArguments) -> Result<Verdict, UsageErr
     if is_given && (verdict == Verdict::Findings || judgement.is_valid_and_rejected) {
         let Setup { target, options, .. } = Setup::new(&arguments.target)?;
         let target = target.ok_or("expected --base-url, or a configuration with base-url")?;
-        return Reduction { contract, target: &target, options, complaint, original: &judgement }
-            .run(verdict)
-            .await;
+        let reduction = Reduction { contract, target: &target, options, complaint, original: &judgement };
+        return reduction.run(verdict).await;
     }
     Ok(verdict)
 }
@@ -85,65 +81,61 @@ fn archive(arguments: &JudgeArguments) -> Result<Archive, UsageError> {
     let path = arguments.har.as_deref().unwrap_or(Path::new(""));
     let wrong = |message: &str| format!("{}: {message}", path.display());
     let archive = Archive::read(read(path)?.as_bytes(), Archive::MAX_BYTES).map_err(|error| wrong(&error))?;
-    let (entries, entry) = (archive.len(), arguments.entry);
-    match (entry, entries) {
-        (None, 2..) => Err(wrong(&format!("has {entries} entries; choose one with --entry")).into()),
-        (entry, _) => {
-            Ok(archive.only(entry.unwrap_or(0)).ok_or_else(|| wrong(&format!("has {entries} entries")))?)
-        }
+    let entries = archive.len();
+    if arguments.entry.is_none() && entries > 1 {
+        return Err(wrong(&format!("has {entries} entries; choose one with --entry")).into());
+    }
+    let only = archive.only(arguments.entry.unwrap_or(0));
+    Ok(only.ok_or_else(|| wrong(&format!("has {entries} entries")))?)
+}
+
+/// What an exchange violates, where the complaint is that it violates this clause, or any.
+fn violations(complaint: Option<Clause>, judgement: &Judgement) -> impl Iterator<Item = &Finding> {
+    let is_meant = move |violation: &&Finding| complaint.is_none_or(|clause| violation.clause == clause);
+    judgement.violations.iter().filter(is_meant)
+}
+
+fn violated(complaint: Option<Clause>, judgement: &Judgement) -> Vec<Clause> {
+    violations(complaint, judgement).map(|violation| violation.clause).collect()
+}
+
+fn verdict(complaint: Option<Clause>, judgement: &Judgement) -> Verdict {
+    let is_shown = match complaint {
+        Some(clause) => judgement.shown.contains(&clause),
+        None => !judgement.shown.is_empty(),
+    };
+    match () {
+        () if violations(complaint, judgement).next().is_some() => Verdict::Findings,
+        () if is_shown && !judgement.is_valid_and_rejected => Verdict::Conforms,
+        () => Verdict::Incomplete,
     }
 }
 
-/// What is said of an exchange: that it violates this clause, or any.
-#[derive(Debug, Clone, Copy)]
-struct Complaint {
-    clause: Option<Clause>,
-}
-
-impl Complaint {
-    fn violations<'a>(&'a self, judgement: &'a Judgement) -> impl Iterator<Item = &'a Finding> {
-        let is_meant = |violation: &&Finding| self.clause.is_none_or(|clause| violation.clause == clause);
-        judgement.violations.iter().filter(is_meant)
+fn text(complaint: Option<Clause>, judgement: &Judgement, verdict: Verdict) -> String {
+    let RecordedExchange { method, target, .. } = &judgement.exchange;
+    let path = target.split('?').next().unwrap_or_default();
+    let screen = Output::Stdout.screen(Detail::Normal);
+    let mut text = screen.line("exchange", &format!("{method} {path}: {}", judgement.response));
+    let shown: Vec<&str> = judgement.shown.iter().map(|clause| clause.id()).collect();
+    let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    text.push_str(&screen.line("can show", &shown));
+    for Finding { clause, expected, actual, .. } in violations(complaint, judgement) {
+        text.push_str(&screen.line("violated", clause.id()));
+        text.push_str(&screen.line("expected", expected));
+        text.push_str(&screen.line("actual", actual));
     }
-
-    fn verdict(&self, judgement: &Judgement) -> Verdict {
-        let is_shown = match self.clause {
-            Some(clause) => judgement.shown.contains(&clause),
-            None => !judgement.shown.is_empty(),
-        };
-        match () {
-            () if self.violations(judgement).next().is_some() => Verdict::Findings,
-            () if is_shown && !judgement.is_valid_and_rejected => Verdict::Conforms,
-            () => Verdict::Incomplete,
-        }
-    }
-
-    fn text(&self, judgement: &Judgement, verdict: Verdict) -> String {
-        let RecordedExchange { method, target, .. } = &judgement.exchange;
-        let path = target.split('?').next().unwrap_or_default();
-        let screen = Output::Stdout.screen(Detail::Normal);
-        let mut text = screen.line("exchange", &format!("{method} {path}: {}", judgement.response));
-        let shown: Vec<&str> = judgement.shown.iter().map(|clause| clause.id()).collect();
-        let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
-        text.push_str(&screen.line("can show", &shown));
-        for Finding { clause, expected, actual, .. } in self.violations(judgement) {
-            text.push_str(&screen.line("violated", clause.id()));
-            text.push_str(&screen.line("expected", expected));
-            text.push_str(&screen.line("actual", actual));
-        }
-        let words = match (verdict, self.clause) {
-            (Verdict::Findings, _) => "the exchange violates the contract".to_owned(),
-            (Verdict::Conforms, Some(clause)) => format!("the exchange keeps {clause}"),
-            (Verdict::Conforms, None) => "the exchange keeps the clauses that it can show".to_owned(),
-            (_, _) if judgement.is_valid_and_rejected => "open: the document allows the request, and the service rejected it; \
-                 another reason may be the cause, such as the token. With --base-url it is compared with smaller requests"
-                .to_owned(),
-            (_, Some(clause)) => format!("open: this exchange cannot show {clause}"),
-            (_, None) => "open: this exchange shows no clause".to_owned(),
-        };
-        text.push_str(&screen.line("verdict", &words));
-        text
-    }
+    let words = match (verdict, complaint) {
+        (Verdict::Findings, _) => "the exchange violates the contract".to_owned(),
+        (Verdict::Conforms, Some(clause)) => format!("the exchange keeps {clause}"),
+        (Verdict::Conforms, None) => "the exchange keeps the clauses that it can show".to_owned(),
+        (_, _) if judgement.is_valid_and_rejected => "open: the document allows the request, and the service rejected it; \
+             another reason may be the cause, such as the token. With --base-url it is compared with smaller requests"
+            .to_owned(),
+        (_, Some(clause)) => format!("open: this exchange cannot show {clause}"),
+        (_, None) => "open: this exchange shows no clause".to_owned(),
+    };
+    text.push_str(&screen.line("verdict", &words));
+    text
 }
 
 /// Whether the run of a report found violations of clauses, or judged them at all.
@@ -167,12 +159,11 @@ fn noticed(before: &SavedReport, clauses: &[Clause]) -> String {
     clauses.iter().map(line).collect()
 }
 
-/// The search for the smallest request that shows the same.
 struct Reduction<'a> {
     contract: &'a Contract,
     target: &'a Target,
     options: Options,
-    complaint: Complaint,
+    complaint: Option<Clause>,
     original: &'a Judgement,
 }
 
@@ -251,9 +242,7 @@ impl Reduction<'_> {
     }
 
     fn is_same(&self, other: &Judgement) -> bool {
-        let clauses = |judgement| -> Vec<Clause> {
-            self.complaint.violations(judgement).map(|violation| violation.clause).collect()
-        };
+        let clauses = |judgement| violated(self.complaint, judgement);
         match self.original.is_valid_and_rejected {
             true => other.is_valid_and_rejected,
             false => clauses(other).iter().any(|clause| clauses(self.original).contains(clause)),
@@ -279,8 +268,7 @@ fn hidden(request: &Request) -> Option<String> {
     header.map(|(name, _)| format!("`{name}`")).or_else(in_query).or_else(in_body)
 }
 
-/// The requests with one part less, each with that part in words: a query parameter other than the token's, a member of the body, half
-/// of a list.
+/// The requests with one part less, in words: a query parameter but the token's, a member of the body, half of a list.
 fn smaller(exchange: &RecordedExchange) -> Vec<(String, RecordedExchange)> {
     let mut smaller = Vec::new();
     let (path, query) = exchange.target.split_once('?').unwrap_or((&exchange.target, ""));

@@ -1,13 +1,9 @@
 //! What the program's commands do.
 
 pub(crate) mod arguments;
-pub(crate) mod baseline;
 #[cfg(feature = "embedded")]
 pub(crate) mod client;
 pub(crate) mod describe;
-mod environment;
-pub(crate) mod evidence;
-pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod lab;
 pub(crate) mod observe;
@@ -15,6 +11,7 @@ pub(crate) mod output;
 pub(crate) mod replay;
 mod reports;
 pub(crate) mod run;
+pub(crate) mod saved;
 mod setup;
 mod signals;
 pub(crate) mod snapshot;

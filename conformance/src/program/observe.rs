@@ -75,7 +75,6 @@ pub(crate) fn run(arguments: &ObserveArguments) -> Result<Verdict, UsageError> {
     Ok(report.verdict)
 }
 
-/// What was read, and the clauses that it shows.
 fn summary(traffic: &Traffic, report: &Report, is_verbose: bool) -> String {
     let exchanges = quantity(traffic.judged(), "exchange");
     let entries = quantity(traffic.entries, "entry");

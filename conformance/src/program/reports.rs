@@ -114,10 +114,8 @@ impl<'a> Reports<'a> {
             check(path).map_err(|error| {
                 let folder =
                     path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists());
-                let advice = match folder {
-                    Some(folder) => format!("; create the folder {} first", folder.display()),
-                    None => String::new(),
-                };
+                let create = |folder: &Path| format!("; create the folder {} first", folder.display());
+                let advice = folder.map(create).unwrap_or_default();
                 format!("--report: {}: cannot be written: {error}{advice}", path.display())
             })?;
         }
@@ -125,8 +123,7 @@ impl<'a> Reports<'a> {
         Ok(Self { requests, output: if is_stdout { Output::Stderr } else { Output::Stdout } })
     }
 
-    /// Writes what was asked for; annotations go to `output`, where people read. What cannot be written keeps nothing else from
-    /// being written.
+    /// Writes what was asked for; annotations go to `output`. What cannot be written keeps nothing else from being written.
     pub(crate) fn write(&self, report: &Report) {
         self.write_rendered(|format, writer| format.write(report, writer));
         if self.has_workflow() {

@@ -59,8 +59,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<Verdict, UsageError> 
     Ok(report.verdict)
 }
 
-/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; from its end on, a signal
-/// ends the program.
+/// Runs the suite with progress, findings and summary. A signal ends the run and keeps its results; a later one ends the program.
 pub(crate) async fn observed(
     contract: &Contract,
     target: &Target,
@@ -93,7 +92,6 @@ pub(crate) async fn with_target<T>(
     }
 }
 
-/// Applies the arguments that choose what runs.
 fn selected(mut setup: Setup, arguments: &RunArguments) -> Result<Setup, UsageError> {
     setup.options.detect = arguments.detect;
     setup.options.inferred = arguments.inferred.unwrap_or(setup.options.inferred);
@@ -151,7 +149,6 @@ pub(crate) async fn plan(arguments: RunArguments) -> Result<Verdict, UsageError>
     Ok(Verdict::Conforms)
 }
 
-/// How many cases of a check would run, when not all of them would.
 fn cases(planned: &PlannedCheck) -> Option<String> {
     let (running, all) = (planned.running().count(), planned.cases.len());
     (running < all).then(|| format!(" ({running} of {all} cases)"))

@@ -10,7 +10,6 @@ use sallyport_conformance::wire::{ClientIdentity, ExtraHeader, IdentityError, To
 use sallyport_conformance::{Options, Secret, Selection, Target, files, registry};
 
 use super::arguments::{CONFIG, TargetArguments};
-use super::environment::{self, variable};
 use super::lab::ProxyArguments;
 use super::{UsageError, warn};
 
@@ -21,7 +20,6 @@ const MISSING_BASE_URL: &str =
 const MISSING_TOKEN: &str =
     "missing token; set SALLYPORT_API_KEY to the account's token, or pass --api-key-file or --api-key-stdin";
 
-/// Names the embedded server in every report.
 const EMBEDDED_SERVER: &str = "the embedded server of this program";
 
 /// Maximum size of a token with its line break, in bytes: no server takes a header as long.
@@ -29,6 +27,14 @@ const MAX_TOKEN_BYTES: u64 = 64 << 10;
 
 /// Placeholder for the account's token where none is needed. No service has issued it.
 const NO_TOKEN: &str = "no-token-was-given";
+
+const PREFIX: &str = "SALLYPORT_";
+
+/// From 0 to 1, of whole names.
+const MIN_LIKENESS: f64 = 0.95;
+
+const TOKEN: &str = "SALLYPORT_API_KEY";
+const BASE_URL: &str = "SALLYPORT_BASE_URL";
 
 /// What a command needs the account's token for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +53,6 @@ pub(crate) struct Setup {
     pub(crate) target: Option<Target>,
     /// How to run, without the options of `run` alone.
     pub(crate) options: Options,
-    /// The configuration that was read.
     config: Option<PathBuf>,
     /// Describes a token, a fact or a configuration that is meant for a service.
     information: Option<String>,
@@ -67,7 +72,7 @@ impl Setup {
     /// The same for the service behind the lab, whose callers have tokens of their own.
     pub(crate) fn of_upstream(arguments: &mut ProxyArguments) -> Result<(Target, WireOptions), UsageError> {
         let given = TargetArguments {
-            base_url: arguments.upstream.clone().or_else(|| variable(environment::BASE_URL)),
+            base_url: arguments.upstream.clone().or_else(|| variable(BASE_URL)),
             config: arguments.config.clone(),
             connection: std::mem::take(&mut arguments.connection),
             ..TargetArguments::default()
@@ -127,30 +132,17 @@ impl Setup {
             Some(file) => Config::read(file, &noted)?,
             None => Config::default(),
         };
-        environment::warnings(&named.borrow()).iter().for_each(|text| warn(text));
-        let Config {
-            base_url,
-            profile,
-            only,
-            skip,
-            token,
-            ceilings,
-            connection,
-            facts,
-            expected,
-            gates,
-            inferred,
-        } = config;
+        warnings(&named.borrow()).iter().for_each(|text| warn(text));
         let passed = given_token(arguments)?;
         let of_environment = |name: &str| variable(name).map(|_| format!("{name} in the environment"));
-        let is_token_known = passed.is_some() || token.is_some();
+        let is_token_known = passed.is_some() || config.token.is_some();
         let of_facts = || {
             Fact::ALL.iter().find_map(|fact| {
                 let of_configuration = format!("`{}` in `[facts]` of the configuration", fact.key());
-                of_environment(fact.variable()).or(facts.has(*fact).then_some(of_configuration))
+                of_environment(fact.variable()).or(config.facts.has(*fact).then_some(of_configuration))
             })
         };
-        let of_token = of_environment(environment::TOKEN).filter(|_| passed.is_none());
+        let of_token = of_environment(TOKEN).filter(|_| passed.is_none());
         let information = of_token
             .or_else(|| is_token_known.then(|| "a token".to_owned()))
             .or_else(of_facts)
@@ -158,24 +150,22 @@ impl Setup {
             .filter(|_| !arguments.embedded);
         let base_url = if arguments.embedded {
             // That of the environment is for the other commands.
-            if arguments.base_url.is_some() && arguments.base_url != std::env::var(environment::BASE_URL).ok()
-            {
+            if arguments.base_url.is_some() && arguments.base_url != std::env::var(BASE_URL).ok() {
                 return Err("--embedded cannot be used with --base-url".into());
             }
             None
         } else {
-            arguments.base_url.clone().or(base_url)
+            arguments.base_url.clone().or(config.base_url)
         };
         // The way to a service leads nowhere near the embedded server.
-        let connection = if arguments.embedded { Connection::default() } else { connection };
+        let connection = if arguments.embedded { Connection::default() } else { config.connection };
         let connection = arguments.connection.clone().over(connection);
-        let given =
-            passed.or_else(|| variable(environment::TOKEN)).map(|token| Secret::new("API_KEY", token));
+        let given = passed.or_else(|| variable(TOKEN)).map(|token| Secret::new("API_KEY", token));
         let mut renewal = None;
         let target = match base_url {
             None => None,
             Some(base_url) => {
-                let token = match (given, token) {
+                let token = match (given, config.token) {
                     (Some(given), _) => given,
                     (None, Some(TokenSource::Given(token))) => token,
                     (None, Some(TokenSource::Command(command))) if need != AccountToken::Unused => {
@@ -186,7 +176,7 @@ impl Setup {
                     _ if need != AccountToken::Required => Secret::new("API_KEY", NO_TOKEN),
                     _ => return Err(MISSING_TOKEN.into()),
                 };
-                let facts = facts_from(variable)?.over(facts);
+                let facts = facts_from(variable)?.over(config.facts);
                 Some(Target::new(&base_url, token, facts, connection.allow_http)?)
             }
         };
@@ -195,17 +185,17 @@ impl Setup {
         if let Some(target) = &target {
             curl_options.extend(wire.curl_proxy(target.base()));
         }
-        let named = arguments.profile.or(profile);
+        let named = arguments.profile.or(config.profile);
         let profile = named.unwrap_or(if target.is_some() { Profile::Production } else { Profile::Full });
-        let budget = arguments.ceilings.over(ceilings.over(profile.budget()));
+        let budget = arguments.ceilings.over(config.ceilings.over(profile.budget()));
         let options = Options {
-            selection: Selection { only, skip },
+            selection: Selection { only: config.only, skip: config.skip },
             profile,
             budget,
             wire,
-            expected,
-            gates,
-            inferred: inferred.unwrap_or_default(),
+            expected: config.expected,
+            gates: config.gates,
+            inferred: config.inferred.unwrap_or_default(),
             implementation: target.is_none().then(|| EMBEDDED_SERVER.to_owned()),
             curl_options,
             ..Options::default()
@@ -228,7 +218,7 @@ pub(crate) fn select(given: &Selection, options: &mut Options) -> Result<(), Usa
 pub(crate) fn secrets_of_environment() -> Vec<Secret> {
     let of_fact = |fact: Fact| facts_from(|name| variable(name).filter(|_| name == fact.variable())).ok();
     let facts = Fact::ALL.into_iter().filter(|fact| *fact != Fact::Canaries).filter_map(of_fact);
-    let own = variable(environment::TOKEN).map(|token| Secret::new("API_KEY", token));
+    let own = variable(TOKEN).map(|token| Secret::new("API_KEY", token));
     facts.flat_map(|facts| facts.secrets().cloned().collect::<Vec<_>>()).chain(own).collect()
 }
 
@@ -306,4 +296,43 @@ fn curl_options(connection: &Connection) -> Vec<String> {
 fn parsed_header(header: &str, public: bool) -> Result<ExtraHeader, UsageError> {
     let (name, value) = header.split_once(':').ok_or("--header: expected NAME: VALUE, found no colon")?;
     Ok(ExtraHeader { name: name.trim().to_owned(), value: Secret::new("HEADER", value.trim()), public })
+}
+
+/// A variable without white space around it; none if it is empty.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var(name).ok()?;
+    let value = value.trim();
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+/// What is odd about the variables: misspelt names, and white space around values. `named` are those that the configuration names.
+fn warnings(named: &BTreeSet<String>) -> Vec<String> {
+    let facts = Fact::ALL.map(Fact::variable);
+    let own: Vec<&str> = facts.into_iter().chain([TOKEN, BASE_URL]).collect();
+    let mut warnings = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Ok(name) = name.into_string() else { continue };
+        if !name.starts_with(PREFIX) && !named.contains(&name) {
+            continue;
+        }
+        if !named.contains(&name) && !own.contains(&name.as_str()) {
+            // Other programs have variables with this prefix, too: only a name that is nearly one of these is a mistake.
+            let likeness = |known: &&&str| strsim::jaro_winkler(&name, known);
+            let near = own.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+            if let Some(near) = near.filter(|near| likeness(near) > MIN_LIKENESS) {
+                let advice = format!("did you mean {near}?");
+                warnings.push(format!("unknown environment variable {name}, which is ignored; {advice}"));
+            }
+            continue;
+        }
+        match value.to_str() {
+            None => warnings.push(format!("{name} is ignored, because its value is not UTF-8")),
+            Some(value) if value.trim() != value => {
+                warnings.push(format!("{name}: white space around the value is ignored"));
+            }
+            Some(_) => {}
+        }
+    }
+    warnings.sort();
+    warnings
 }

@@ -59,7 +59,6 @@ impl Signals {
 
 /// Ends the program, whatever other threads wait for.
 fn end(code: u8) -> ! {
-    /// Time for a sentence.
     const SAYING: Duration = Duration::from_millis(100);
     files::remove_unfinished();
     if code != Verdict::Conforms.exit_code() {

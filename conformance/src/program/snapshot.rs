@@ -51,22 +51,17 @@ pub(crate) async fn compare(
     };
     let contract = Contract::embedded()?;
     let differences = before.differences(&after);
-    let mut text = String::new();
-    let mut subject = None;
-    for difference in &differences {
-        if subject != Some(&difference.subject) {
-            subject = Some(&difference.subject);
-            let catalogue = &contract.catalogue;
-            let clause =
-                Clause::from_id(&difference.subject).map(|clause| catalogue.clause(clause).text.as_str());
-            let unspecified = Unspecified::from_id(&difference.subject);
-            let open = unspecified.map(|unspecified| catalogue.unspecified(unspecified).text.as_str());
-            let _ =
-                writeln!(text, "\n{}: {}", plain(&difference.subject), clause.or(open).unwrap_or_default());
-        }
-        let _ = writeln!(text, "  {}", plain(&difference.case));
-        for line in difference.text.split('\n').filter(|line| !line.is_empty()) {
-            let _ = writeln!(text, "    {}", plain(line));
+    let (mut text, catalogue) = (String::new(), &contract.catalogue);
+    for of_subject in differences.chunk_by(|one, other| one.subject == other.subject) {
+        let id = of_subject[0].subject.as_str();
+        let clause = Clause::from_id(id).map(|clause| &catalogue.clause(clause).text);
+        let open = Unspecified::from_id(id).map(|unspecified| &catalogue.unspecified(unspecified).text);
+        let _ = writeln!(text, "\n{}: {}", plain(id), clause.or(open).map_or("", String::as_str));
+        for difference in of_subject {
+            let _ = writeln!(text, "  {}", plain(&difference.case));
+            for line in difference.text.split('\n').filter(|line| !line.is_empty()) {
+                let _ = writeln!(text, "    {}", plain(line));
+            }
         }
     }
     let differ = if differences.len() == 1 { "differs" } else { "differ" };

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use minijinja::value::Serde;
+use minijinja::value::{Serde, merge_maps};
 use minijinja::{Value, context};
 use sallyport_contract::table::Part;
 use serde_json::{Map, Value as Json};
 
-use super::cause::sent_bytes;
 use super::har::query;
 use super::template::{render, template};
-use super::words::{inferred_from, rests_on};
+use super::words::{inferred_from, rests_on, sent_bytes};
 use super::{Format, curl, quantity};
 use crate::check::{Finding, Outcome};
 use crate::contract::{Clause, Contract};
@@ -47,10 +46,6 @@ pub fn evidence(
             id => id,
             title => &check.title,
             why => &check.why,
-            clause => finding.clause.id(),
-            requirement => &finding.requirement,
-            expected => &finding.expected,
-            actual => &finding.actual,
             inferred_from => inferred_from(finding),
             rests_on => (!facts.is_empty()).then(|| rests_on(&facts)),
             place => Value::from(Serde(place)),
@@ -59,15 +54,8 @@ pub fn evidence(
             smaller => smaller(report, check, finding),
             cases => cases(report, finding),
             exchanges => exchanges.collect::<Vec<_>>(),
-            target => &report.target,
-            implementation => &report.implementation,
-            begun => &report.begun,
-            run => &report.run,
-            case => &finding.case,
-            suite => &report.suite,
-            contract => &report.contract,
-            contract_sha256 => &report.contract_sha256,
             sha256 => sha256,
+            ..merge_maps([Value::from(Serde(finding)), Value::from(Serde(report))])
         },
     );
     page.map_err(io::Error::other)
@@ -83,15 +71,11 @@ fn success(contract: &Contract, target: &str) -> Option<String> {
     ))
 }
 
-/// The facts that the proof needs. Known addresses only say what to ask for: where responses contradict each other, they do so whatever
-/// the tester knows.
+/// The facts that the proof needs. Known addresses only say what to ask for where responses contradict each other.
 fn facts(finding: &Finding) -> impl Iterator<Item = &str> {
-    let addresses = Fact::OwnAddresses.variable();
-    finding
-        .facts
-        .iter()
-        .map(String::as_str)
-        .filter(move |fact| finding.judged.len() + finding.references.len() < 2 || *fact != addresses)
+    let is_alone = finding.judged.len() + finding.references.len() < 2;
+    let facts = finding.facts.iter().map(String::as_str);
+    facts.filter(move |fact| is_alone || *fact != Fact::OwnAddresses.variable())
 }
 
 /// What the document says of each value that the requests send, the token aside: the sentences of the clauses behind its constraints.
@@ -133,8 +117,7 @@ fn values(exchange: &RecordedExchange) -> Vec<(String, String)> {
     values.map(|(name, value)| (name, beginning(&value))).collect()
 }
 
-/// What tells an exchange from the `others` of a finding, in words: the values that only some of their requests send, and how much the
-/// response has. Empty for one that stands alone.
+/// What tells an exchange from the `others` of a finding: the values that only some of them send, and how much the response has.
 fn differs(contract: &Contract, exchange: &RecordedExchange, others: &[&RecordedExchange]) -> String {
     if others.len() < 2 {
         return String::new();
@@ -185,15 +168,12 @@ fn cases(report: &SavedReport, finding: &Finding) -> Vec<Value> {
     citing.filter(|check| check.cases.len() > 1).map(view).collect()
 }
 
-/// The tone and the words for what an exchange is to a finding.
 type Role = (&'static str, &'static str);
 
 /// The exchanges in the order in which they are sent again, each with what it shows.
 fn exchanges<'a>(check: &'a SavedCheck, finding: &'a Finding) -> Vec<(Role, &'a RecordedExchange)> {
-    let control = finding
-        .control
-        .as_deref()
-        .map(|control| (("passed", "Control request: valid, and accepted"), control));
+    let control = finding.control.as_deref();
+    let control = control.map(|control| (("passed", "Control request: valid, and accepted"), control));
     let shown: Vec<&RecordedExchange> = check.exchanges_of(finding).collect();
     let last = shown.last().map(|exchange| exchange.index);
     let is_judged = |exchange: &RecordedExchange| match finding.judged.is_empty() {
@@ -239,30 +219,5 @@ fn exchange_view(
         response => response,
         curl => curl::command(&report.target, &report.curl_options, exchange),
         exchange => Value::from(Serde(exchange)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_value_of_a_request_is_explained_by_its_clauses() {
-        let contract = Contract::embedded().expect("the embedded contract");
-        let search = &contract.search.operation;
-        let exchange: RecordedExchange = serde_json::from_value(serde_json::json!({
-            "index": 0, "method": "POST", "target": format!("{}?api_key=$API_KEY", search.path), "request_headers": [],
-            "request_body": "{\"ips\":[\"203.0.113.7\"],\"groupId\":0,\"further\":1}", "request_body_cut": false, "status": 200,
-            "response_headers": [], "response_body": null, "failure": null, "elapsed_ms": 1,
-        }))
-        .expect("an exchange");
-        let meanings = Value::from(meanings(contract, &[&exchange, &exchange])).to_string();
-        let group = &contract.catalogue.clause(Clause::SearchGroup).text;
-        assert!(meanings.contains("groupId") && meanings.contains(group.as_str()), "{meanings}");
-        assert!(
-            meanings.contains("search.ips-item") && meanings.contains("search.ips-dedup-limit"),
-            "{meanings}"
-        );
-        assert!(!meanings.contains("api_key") && !meanings.contains("further"), "{meanings}");
     }
 }

@@ -6,17 +6,16 @@ use std::io;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::json::write_pretty;
+use super::format::write_pretty;
 use super::quantity;
-use crate::run::{LoggedExchange, Report, RunLog};
+use crate::run::{LoggedExchange, Report};
 use crate::wire::RecordedExchange;
 
 /// Writes the exchanges that the run has kept, as an archive, one by one. Secrets were taken out of them before.
 pub(super) fn har(report: &Report, writer: &mut dyn io::Write) -> io::Result<()> {
-    let RunLog { left_out, .. } = &report.log;
-    let left_out = match left_out {
+    let left_out = match report.log.left_out {
         0 => String::new(),
-        more => format!("; {} not kept", quantity(*more as u64, "further exchange")),
+        more => format!("; {} not kept", quantity(more, "further exchange")),
     };
     let log = Log {
         version: "1.2",
@@ -109,7 +108,6 @@ fn request(target: &str, exchange: &RecordedExchange) -> Value {
     request
 }
 
-/// Headers, or the pairs of a query.
 fn headers(pairs: &[(String, String)]) -> Vec<Value> {
     pairs.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect()
 }

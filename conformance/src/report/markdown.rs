@@ -1,3 +1,5 @@
+//! The summary in Markdown, as GitHub takes it, and its workflow commands.
+
 use minijinja::{Error, Value, context};
 
 use super::template::{render, template};
@@ -11,6 +13,9 @@ const MAX_COMMENT_CHARACTERS: usize = 65_000;
 /// Maximum size of a command in a text of limited length. A longer one would leave no room for its finding.
 const MAX_COMMAND_BYTES: u32 = 4_000;
 
+/// Maximum size of a job summary in bytes. GitHub rejects more than 1 MiB.
+const MAX_SUMMARY_BYTES: usize = 1_000_000;
+
 /// The report as a summary in Markdown, for instance for a pull request.
 pub(super) fn markdown(report: &Report) -> Result<String, Error> {
     filled(&view(report), u32::MAX, u32::MAX)
@@ -21,8 +26,16 @@ pub(super) fn comment(report: &Report) -> Result<String, Error> {
     markdown_within(report, MAX_COMMENT_CHARACTERS)
 }
 
+/// The same, within the size of a job summary.
+///
+/// # Errors
+/// When it can't be rendered, which would be a bug of the suite.
+pub fn job_summary(report: &Report) -> Result<String, Error> {
+    markdown_within(report, MAX_SUMMARY_BYTES)
+}
+
 /// The same, cut to `max_bytes`: with as many findings, and as many lines of each list, as fit.
-pub(super) fn markdown_within(report: &Report, max_bytes: usize) -> Result<String, Error> {
+fn markdown_within(report: &Report, max_bytes: usize) -> Result<String, Error> {
     let view = view(report);
     let with = |shown: u32| filled(&view, shown, MAX_COMMAND_BYTES);
     let mut text = with(u32::MAX)?;
@@ -56,8 +69,7 @@ fn filled(view: &Value, shown: u32, max_command_bytes: u32) -> Result<String, Er
     render(template!("templates/report.md"), context! { shown, is_cut, max_command_bytes, ..view.clone() })
 }
 
-/// Escapes text for Markdown, on one line, also in a table. What a reader would take for a mention, a reference or a link, which
-/// no escape stops, becomes code.
+/// Escapes text for a line or a table. What a reader would take for a mention, a reference or a link becomes code.
 pub(super) fn escaped(text: &str) -> String {
     const ACTIVE: [&str; 5] = ["@", "#", "://", "www.", "gh-"];
     let mut escaped = String::with_capacity(text.len());
@@ -89,15 +101,36 @@ pub(super) fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{}\n{fence}", plain_lines(text).trim_end())
 }
 
-/// A fence longer than any run of backticks inside.
 fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat(longest.max(2) + 1)
 }
 
+/// Two commands that keep text between them, which may look like one, from being taken for commands. Nobody can guess `token`.
+#[must_use]
+pub fn without_commands(token: &str) -> (String, String) {
+    (format!("::stop-commands::{token}\n"), format!("::{token}::\n"))
+}
+
+/// The text of a command: percent signs and line breaks would end or change it.
+pub(super) fn command_text(text: &str) -> String {
+    plain_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a command, which also ends at a comma or colon.
+pub(super) fn property(text: &str) -> String {
+    command_text(text).replace(':', "%3A").replace(',', "%2C")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_cannot_end_a_command_or_begin_one() {
+        assert_eq!(property("a:b,c%\n::x"), "a%3Ab%2Cc%25%0A%3A%3Ax");
+        assert_eq!(command_text("1%\r\n::error::2\u{1b}"), "1%25\\u{d}%0A::error::2\\u{1b}");
+    }
 
     #[test]
     fn what_a_server_says_stays_text() {

@@ -1,15 +1,11 @@
 //! The forms of a report. Only these and the program write.
 
-mod cause;
 mod curl;
 mod evidence;
 mod format;
-mod github;
 mod har;
-mod json;
 mod junit;
 mod markdown;
-mod panics;
 mod plain;
 mod progress;
 mod prometheus;
@@ -22,16 +18,14 @@ mod words;
 pub use crate::quantity::quantity;
 pub use curl::command as curl;
 pub use evidence::evidence;
-pub use format::Format;
-pub use github::{job_summary, without_commands};
+pub(crate) use format::pretty as pretty_json;
+pub use format::{Format, schema};
 pub use har::CUT as HAR_CUT;
 pub(crate) use har::entry as har_entry;
-pub(crate) use json::pretty as pretty_json;
-pub use json::schema;
 #[cfg(feature = "embedded")]
 pub(crate) use junit::{Suite as JunitSuite, Test as JunitTest, document as junit_document};
-pub use panics::hush_panics;
-pub use plain::{plain, plain_lines};
+pub use markdown::{job_summary, without_commands};
+pub use plain::{hush_panics, plain, plain_lines};
 pub use progress::Progress;
 pub use screen::{Detail, Screen};
 #[cfg(feature = "embedded")]

@@ -27,7 +27,6 @@ struct State {
     ended: BTreeMap<&'static str, bool>,
     /// The checks with a line, and its outcome.
     shown: BTreeMap<&'static str, &'static str>,
-    /// Why checks have no result.
     reasons: BTreeSet<String>,
     running: Vec<&'static str>,
 }
@@ -80,12 +79,9 @@ impl<W: Write + Send> Observer for Progress<W> {
         let mut state = lock(&self.state);
         state.all = checks.len();
         let passive = checks.iter().filter(|check| check.is_passive()).count();
-        let text = if self.screen.detail > Detail::Quiet {
-            format!("{:>16} {}, {passive} of them passive\n", "running", quantity(checks.len(), "check"))
-        } else {
-            String::new()
-        };
-        self.write(&state, &text);
+        let text =
+            format!("{:>16} {}, {passive} of them passive\n", "running", quantity(checks.len(), "check"));
+        self.write(&state, if self.screen.detail > Detail::Quiet { &text } else { "" });
     }
 
     fn check_begun(&self, check: &'static Check) {
@@ -129,17 +125,17 @@ mod tests {
 
     #[test]
     fn a_terminal_sees_what_runs_now_and_ends_with_a_clean_line() {
-        let checks = registry();
+        let [first, second] = [0, 1].map(|number| registry()[number]);
         let mut written = Vec::new();
         let progress = Progress::new(&mut written, Screen { width: Some(60), ..Screen::PLAIN }, true);
-        progress.begun(&checks[..2]);
-        progress.check_begun(checks[0]);
-        progress.check_ended(&CheckResult::not_run(checks[0], Outcome::Passed));
-        progress.check_begun(checks[1]);
-        progress.check_ended(&CheckResult::not_run(checks[1], Outcome::Failed));
+        progress.begun(&[first, second]);
+        for (check, outcome) in [(first, Outcome::Passed), (second, Outcome::Failed)] {
+            progress.check_begun(check);
+            progress.check_ended(&CheckResult::not_run(check, outcome));
+        }
         drop(progress);
         let text = String::from_utf8(written).expect("text");
-        assert!(text.contains(&format!("0/2: {}", registry()[0].id)[..12]), "{text}");
+        assert!(text.contains(&format!("0/2: {}", first.id)[..12]), "{text}");
         assert!(text.ends_with('\n'), "{text:?}");
     }
 }

@@ -10,7 +10,6 @@ use minijinja::{Error, Value, context};
 
 use super::plain;
 use super::template::{render, template};
-use super::words::seconds;
 use crate::run::{Expectation, FindingChange, Report, Verdict};
 
 /// The report as gauges: verdict, clauses, detection, cost and duration, and each clause by itself.
@@ -40,7 +39,7 @@ pub(super) fn prometheus(report: &Report) -> Result<String, Error> {
             changes => changes,
             exit_code => report.verdict.exit_code(),
             broken => report.clauses.iter().filter(|clause| clause.failures > 0).count(),
-            duration => seconds(report.elapsed_ms).to_string(),
+            duration => (report.elapsed_ms as f64 / 1000.0).to_string(),
             // A report that was read again has no time that can't be parsed; another one is left out rather than wrong.
             begun => report.begun.parse::<Timestamp>().ok().map(Timestamp::as_second),
         },

@@ -110,20 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_wrapped_beside_its_label_and_never_cut() {
-        let screen = Screen { width: Some(40), ..Screen::PLAIN };
+    fn text_is_wrapped_beside_its_label_and_a_line_is_clipped_by_characters() {
+        let screen = |width| Screen { width: Some(width), ..Screen::PLAIN };
         let text = "one two three four five six seven eight nine ten";
-        let block = screen.labelled(Tone::Faint, "Expected", text);
+        let block = screen(40).line("Expected", text);
         assert!(block.lines().count() > 1 && block.lines().all(|line| line.chars().count() <= 40), "{block}");
         let words: Vec<_> = block.split_whitespace().skip(1).collect();
         assert_eq!(words.join(" "), text);
-        assert_eq!(Screen::PLAIN.labelled(Tone::Faint, "Expected", text).lines().count(), 1);
-    }
-
-    #[test]
-    fn a_line_is_clipped_by_characters() {
-        let screen = Screen { width: Some(4), ..Screen::PLAIN };
-        assert_eq!(screen.clipped("äöüäöü"), "äöü…");
-        assert_eq!(screen.clipped("äöüä"), "äöüä");
+        assert_eq!(Screen::PLAIN.line("Expected", text).lines().count(), 1);
+        assert_eq!(["äöüäöü", "äöüä"].map(|text| screen(4).clipped(text)), ["äöü…", "äöüä"]);
     }
 }

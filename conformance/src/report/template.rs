@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use minijinja::{AutoEscape, Environment, Error, Value, escape_formatter};
 
-use super::github::{command_text, property};
-use super::markdown::{code, escaped, fenced};
+use super::markdown::{code, command_text, escaped, fenced, property};
 use super::prometheus::label;
 use super::{plain, plain_lines, quantity};
 
@@ -21,15 +20,13 @@ macro_rules! template {
 
 pub(crate) use template;
 
-/// Fills a template with a line for each text, `LABEL: TEXT`. What is put in stays on its line. A mistake in the template, which is a bug
-/// of the suite, must not hide what it has to say.
+/// Fills a template with a line for each text, `LABEL: TEXT`. A mistake in it, a bug of the suite, must not hide what it has to say.
 pub(crate) fn render_lines(template: Template, view: &Value) -> Vec<(String, String)> {
     let text = render(template, view.clone()).unwrap_or_else(|error| unformatted(view, &error));
     let line = |line: &str| line.split_once(": ").map(|(label, text)| (label.to_owned(), text.to_owned()));
     text.lines().filter_map(line).collect()
 }
 
-/// The error, and each value that a template was to be filled with.
 fn unformatted(view: &Value, error: &Error) -> String {
     let names = view.try_iter().into_iter().flatten();
     let lines = names

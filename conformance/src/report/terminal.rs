@@ -2,11 +2,10 @@ use std::fmt::Write as _;
 
 use minijinja::{Value, context};
 
-use super::cause::{Group, consequences, folded, groups, headlines};
 use super::screen::Tone;
 use super::template::{render_lines, template};
 use super::view::{finding_view, outcome_like};
-use super::words::lines;
+use super::words::{Group, consequences, folded, groups, headlines, lines};
 use super::{Detail, Screen, plain};
 use crate::check::Evidence;
 use crate::run::{CheckResult, Report};
@@ -103,8 +102,7 @@ fn laid_out(items: &[Value], screen: &Screen) -> String {
     text
 }
 
-/// The verdict, then what it rests on: coverage and detection in words, what would raise them most, and the cost. A verbose report
-/// adds why each clause was not judged.
+/// The verdict, then what it rests on and what would raise that most. A verbose report adds why each clause was not judged.
 #[must_use]
 pub fn summary(report: &Report, screen: &Screen) -> String {
     let is_verbose = screen.detail == Detail::Verbose;
@@ -142,7 +140,6 @@ pub fn summary(report: &Report, screen: &Screen) -> String {
     text
 }
 
-/// Maximum number of lines of one kind, before the rest is counted.
 const MAX_REASONS: usize = 8;
 
 /// The tone of what begins with the name of an outcome.
@@ -155,7 +152,6 @@ fn tone(text: &str) -> Tone {
     }
 }
 
-/// Maximum number of findings of a check on a terminal, and maximum size of a command in bytes: a batch of hundreds of addresses would hide
-/// everything else.
+/// Maximum number of findings of a check, and maximum size of a command in bytes: a batch of addresses would hide everything else.
 const MAX_FINDINGS_PER_CHECK: usize = 12;
 const MAX_COMMAND_BYTES: usize = 2_000;

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
-use super::cause::{CheckFinding, Group, consequences, folded, groups, headlines, same_reason, unresolved};
 use super::words::{
-    changes, counted, evidence_command, id, inference, inferred_from, lines, not_judged, not_noticed,
-    rests_on, run_lines,
+    CheckFinding, Group, changes, consequences, counted, evidence_command, folded, groups, headlines, id,
+    inference, inferred_from, lines, not_judged, not_noticed, rests_on, run_lines, same_reason, unresolved,
 };
 use super::{curl, quantity};
 use crate::check::{Finding, Outcome, Severity};
@@ -159,14 +158,12 @@ fn check_view(report: &Report, check: &CheckResult) -> Value {
     }
 }
 
-/// What has no result for one reason.
 fn unresolved_view(group: Unresolved<'_>) -> Value {
     let ids: Vec<&str> = group.ids().collect();
     let word = group.outcome.name();
     context! { word, outcome => class(word), reason => group.reason, line => group.line(), checks => Value::from(Serde(&ids)) }
 }
 
-/// What was observed, each once.
 fn observations(report: &Report) -> Vec<Value> {
     let observations = report.checks.iter().flat_map(|check| &check.observations);
     let distinct: BTreeSet<_> =
@@ -177,12 +174,10 @@ fn observations(report: &Report) -> Vec<Value> {
         .collect()
 }
 
-/// The class that colours an outcome.
 fn class(outcome: &str) -> String {
     outcome.replace(' ', "-")
 }
 
-/// The outcome that has the colour of the verdict.
 pub(super) fn outcome_like(report: &Report) -> &'static str {
     match report.verdict {
         Verdict::Conforms if report.coverage.is_complete() => "passed",

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-use super::planned::{PlannedCase, PlannedCheck, SentControls, cost};
+use super::plan::{PlannedCase, PlannedCheck, SentControls, cost};
 use crate::check::{Case, Check, Cost, SharedControl};
 use crate::contract::Clause;
 use crate::detection::Matrix;
@@ -20,8 +20,7 @@ const FAULT: u64 = 1 << 20;
 /// Numbers of cases from which on a fault has a multiple of that value.
 const MANY_CASES: [(usize, u64); 2] = [(12, 7), (4, 3)];
 
-/// Value of a check without any chosen case, also for each supplied thing that its cases are about: what it looks for resembles
-/// nothing that other checks notice.
+/// Value of a check, and of each supplied thing, without any chosen case: what it looks for resembles nothing that others notice.
 const CHECK: u64 = 4 * FAULT;
 
 /// Value of noticing a fault a second and a third time, for a case that notices nothing new: unknown faults are likely to resemble
@@ -40,8 +39,7 @@ pub(super) struct Allowance<'a> {
 }
 
 impl Allowance<'_> {
-    /// The cost that a plan may have. A quarter of the requests is kept for retries, and one gateway for requests that must be
-    /// rejected, since each reserves one while it is in flight.
+    /// The cost that a plan may have, less a quarter of the requests for retries, and a gateway for what must be rejected in flight.
     fn plannable(self) -> Cost {
         let Self { budget: Budget { requests, gateways, .. }, used } = self;
         let left = |max: u64, used: u64| u32::try_from(max.saturating_sub(used)).unwrap_or(u32::MAX);
@@ -87,8 +85,7 @@ pub(super) fn choose(
     }
 }
 
-/// The cases that [`choose`] left out and that what is left of the budget covers, by the indexes of check and case. `has_result`
-/// tells which of the other cases had a result.
+/// Indexes of check and case that [`choose`] left out and the budget now covers. `has_result` tells which of the others had one.
 pub(super) fn choose_more(
     planned: &[PlannedCheck],
     matrix: &Matrix,
@@ -136,8 +133,7 @@ struct Candidate<'a> {
     clauses: BTreeSet<Clause>,
     /// Numbers of the known faults that it notices.
     notices: Vec<usize>,
-    /// Also those that are noticed in the control requests which it shares in the run. They count if no chosen case sends these
-    /// yet.
+    /// Also those noticed in the control requests that it shares in the run, while no chosen case sends these.
     with_controls: Vec<usize>,
 }
 
@@ -163,25 +159,21 @@ struct Choice<'a> {
     values: &'a [u64],
     /// Faults that at least one chosen case notices.
     detected: usize,
-    /// How many chosen cases notice each fault.
     noticed: Vec<u8>,
     /// Price of a gateway in requests.
     gateway: u64,
     /// Value of noticing a fault a second and a third time; nothing where a number of faults is enough.
     again: [u64; 2],
-    /// One of [`SHARERS`].
     sharers: u64,
 }
 
-/// A candidate in the queue: its worth when last computed, its place in its check, so that among equals checks have their turns, and its
-/// number.
+/// A candidate: its worth when last computed, its place in its check, so that among equals checks have their turns, and its number.
 type Offer = (Worth, Reverse<(usize, usize)>);
 
 /// Whether a candidate adds anything new, and the value that it adds for each 1/1024 of a request that it costs.
 type Worth = (bool, u64);
 
 impl<'a> Candidates<'a> {
-    /// Those of the planned cases for which `may` holds.
     fn of(planned: &'a [PlannedCheck], matrix: &Matrix, may: impl Fn(&PlannedCase) -> bool) -> Self {
         let judges: BTreeSet<&str> = planned.iter().map(|planned| planned.check.id).collect();
         let mut noticed_by: HashMap<usize, Vec<usize>> = HashMap::new();

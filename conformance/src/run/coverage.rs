@@ -100,8 +100,7 @@ impl Coverage {
     }
 }
 
-/// Clauses about which there is a result that no record covers: those of a check of the caller's own, and that of a case which
-/// depends on the supplied data.
+/// Clauses with a result that no record covers: of a check of the caller's own, or of a case that depends on the supplied data.
 fn unrecorded<'a>(
     concluded: impl Iterator<Item = &'a CheckResult>,
     matrix: &'a Matrix,
@@ -120,17 +119,14 @@ const NOT_SELECTED: &str = "no selected check is about this; see --only, --skip 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{CaseResult, Outcome};
+    use crate::check::{CaseResult, Check, Outcome};
     use crate::checks::registry;
-    use crate::contract::Contract;
+    use crate::contract::{Contract, OperationId};
     use crate::detection::ClauseDetection;
 
-    fn coverage(outcome: impl Fn(&str) -> Option<Outcome>) -> Coverage {
-        let results: Vec<_> = registry()
-            .into_iter()
-            .filter_map(|check| Some(CheckResult::not_run(check, outcome(check.id)?)))
-            .collect();
-        of(&results, &Detection::default())
+    fn results(outcome: impl Fn(&Check) -> Option<Outcome>) -> Vec<CheckResult> {
+        let registry = registry().into_iter();
+        registry.filter_map(|check| Some(CheckResult::not_run(check, outcome(check)?))).collect()
     }
 
     fn of(results: &[CheckResult], detection: &Detection) -> Coverage {
@@ -140,11 +136,7 @@ mod tests {
 
     #[test]
     fn a_clause_is_not_judged_if_no_case_with_a_result_notices_a_fault_of_it() {
-        let results: Vec<_> = registry()
-            .into_iter()
-            .filter(|check| check.clauses.contains(&Clause::SearchCity))
-            .map(|check| CheckResult::not_run(check, Outcome::Passed))
-            .collect();
+        let results = results(|check| check.clauses.contains(&Clause::SearchCity).then_some(Outcome::Passed));
         let of_city = |noticed| {
             let clause = ClauseDetection { id: Clause::SearchCity, known: 2, noticed, unnoticed: Vec::new() };
             of(&results, &Detection { clauses: vec![clause], ..Detection::default() })
@@ -159,17 +151,15 @@ mod tests {
     /// No fault was ever tried on these, so nothing says that they would have noticed none.
     #[test]
     fn a_check_or_a_case_without_a_record_judges_what_it_is_about() {
-        let rejected = registry().into_iter().find(|check| check.id == "extract.whitelist.rejected-tokens");
-        let rejected = CheckResult::not_run(rejected.expect("the check"), Outcome::Passed);
+        let id = "extract.whitelist.rejected-tokens";
+        let [rejected] = &*results(|check| (check.id == id).then_some(Outcome::Passed)) else {
+            panic!("{id}")
+        };
         let clause = |id| ClauseDetection { id, known: 2, noticed: 0, unnoticed: Vec::new() };
         let clauses = [Clause::SearchCity, Clause::ExtractRealName, Clause::ExtractEntitlement].map(clause);
         let detection = Detection { clauses: clauses.into(), ..Detection::default() };
-        let case = CaseResult {
-            label: "not-verified 2/json".to_owned(),
-            outcome: Outcome::Passed,
-            requests: 1,
-            clause: Some(Clause::ExtractRealName),
-        };
+        let case = CaseResult::not_run("not-verified 2/json", Outcome::Passed);
+        let case = CaseResult { clause: Some(Clause::ExtractRealName), ..case };
         let results = [
             CheckResult {
                 id: "own.search",
@@ -177,7 +167,7 @@ mod tests {
                 cases: vec![CaseResult { clause: None, ..case.clone() }],
                 ..rejected.clone()
             },
-            CheckResult { cases: vec![case], ..rejected },
+            CheckResult { cases: vec![case], ..rejected.clone() },
         ];
         let open: Vec<_> = of(&results, &detection).open().collect();
         assert!(!open.contains(&Clause::SearchCity) && !open.contains(&Clause::ExtractRealName));
@@ -186,14 +176,15 @@ mod tests {
 
     #[test]
     fn every_clause_is_judged_or_has_a_reason() {
-        let all = coverage(|_| Some(Outcome::Passed));
+        let coverage = |results: Vec<CheckResult>| of(&results, &Detection::default());
+        let all = coverage(results(|_| Some(Outcome::Passed)));
         assert!(all.is_complete() && all.not_judged.is_empty(), "{all:?}");
 
-        let some = coverage(|id| match id.split('.').next() {
-            Some("groups") => Some(Outcome::Passed),
-            Some("search") => Some(Outcome::Skipped("supply addresses".to_owned())),
+        let some = coverage(results(|check| match check.operation? {
+            OperationId::Groups => Some(Outcome::Passed),
+            OperationId::Search => Some(Outcome::Skipped("supply addresses".to_owned())),
             _ => None,
-        });
+        }));
         let explained: BTreeSet<Clause> =
             some.not_judged.iter().flat_map(|reason| reason.clauses.iter().copied()).collect();
         assert_eq!(some.judged + explained.len(), some.clauses);

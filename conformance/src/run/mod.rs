@@ -3,48 +3,35 @@
 mod choice;
 mod coverage;
 mod diagnosis;
-mod expected;
 mod gates;
 mod options;
 mod outcome;
 mod plan;
-mod planned;
 mod preflight;
-mod profile;
 mod report;
 mod saved;
-mod select;
 mod session;
-mod since;
-mod stopper;
 mod suite;
-mod unresolved;
-mod verdict;
 
 pub(crate) use preflight::Obstacle;
 pub(crate) use suite::concluded_passive;
 
-pub use crate::check::{CaseResult, LoggedExchange, RunLog};
+pub use crate::check::{CaseResult, CheckResult, LoggedExchange, RunLog};
 pub use coverage::{Coverage, NotJudged};
 pub use diagnosis::{Diagnosis, FindingReference, LikelyFault};
-pub use expected::{Expectation, ExpectationState, ExpectedFailure};
-pub use gates::Gates;
-pub use options::{Options, SetupError};
-pub use outcome::{CheckResult, ClauseSummary, Rerun, Totals};
-pub use plan::Plan;
-pub use planned::{PlannedCase, PlannedCheck};
-pub use profile::Profile;
-pub use report::Report;
-pub use saved::{SavedCheck, SavedClause, SavedReport, finding_id};
-pub use select::{Glob, Selection};
+pub use gates::{Expectation, ExpectationState, ExpectedFailure, Gates};
+pub use options::{Glob, Options, Profile, Selection, SetupError};
+pub use outcome::{ClauseSummary, Rerun, Totals, Unresolved};
+pub use plan::{Plan, PlannedCase, PlannedCheck};
+pub use report::{Report, Verdict};
+pub use saved::{ChangedFinding, FindingChange, SavedCheck, SavedClause, SavedReport, Since, finding_id};
 pub use session::{Session, SessionError};
-pub use since::{ChangedFinding, FindingChange, Since};
-pub use stopper::Stopper;
 pub use suite::Suite;
-pub use unresolved::Unresolved;
-pub use verdict::Verdict;
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::SetOnce;
 
 use crate::check::Check;
 
@@ -68,3 +55,25 @@ pub trait Observer: Sync {
 pub struct SilentObserver;
 
 impl Observer for SilentObserver {}
+
+/// Ends a run early, from any thread. The report contains the results so far and the reason.
+#[derive(Debug, Clone, Default)]
+pub struct Stopper(Arc<SetOnce<String>>);
+
+impl Stopper {
+    /// Ends the run. The first reason is kept.
+    pub fn stop(&self, reason: impl Into<String>) {
+        // A later reason is rejected.
+        let _ = self.0.set(reason.into());
+    }
+
+    /// Why the run was ended, if it was.
+    pub fn reason(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+
+    /// Waits until the run is ended.
+    pub async fn stopped(&self) {
+        self.0.wait().await;
+    }
+}

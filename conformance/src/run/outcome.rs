@@ -3,45 +3,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::check::{CaseResult, Check, Evidence, Finding, Observation, Outcome, Severity};
-use crate::contract::{Catalogue, Clause, ClauseEntry, OperationId};
-use crate::wire::RecordedExchange;
-
-/// The result of one check.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct CheckResult {
-    /// The check.
-    pub id: &'static str,
-    /// What a conforming service does.
-    pub title: &'static str,
-    /// What goes wrong for users when it does not.
-    pub why: &'static str,
-    /// The operation, if it tests a single one.
-    pub operation: Option<OperationId>,
-    /// The clauses that it cites.
-    pub clauses: &'static [Clause],
-    /// Its outcome.
-    pub outcome: Outcome,
-    /// The result of each case, including skipped ones; absent when the check has one unnamed case or is passive.
-    #[serde(skip_serializing_if = "is_unnamed")]
-    #[schemars(default)]
-    pub cases: Vec<CaseResult>,
-    /// Its findings.
-    pub findings: Vec<Finding>,
-    /// Unspecified behaviour that was observed.
-    pub observations: Vec<Observation>,
-    /// The exchanges to which findings refer.
-    pub exchanges: Vec<RecordedExchange>,
-    /// A summary of each exchange; a long list is cut.
-    pub evidence: Vec<Evidence>,
-    /// Requests sent.
-    pub requests: usize,
-    /// In milliseconds.
-    pub elapsed_ms: u64,
-    /// Of a passive check: the [kinds](Finding::response_kind) of responses that it has judged.
-    #[serde(skip)]
-    pub judged: Option<BTreeSet<String>>,
-}
+use crate::check::{CheckResult, Finding, Outcome, Severity};
+use crate::contract::{Catalogue, Clause, ClauseEntry};
+use crate::quantity::quantity;
 
 /// Inconclusive checks that were run again at the end of a run, while nothing else ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -138,32 +102,11 @@ impl Totals {
 }
 
 impl CheckResult {
-    /// The result of a check that did not run.
-    pub fn not_run(check: &'static Check, outcome: Outcome) -> Self {
-        Self {
-            id: check.id,
-            title: check.title,
-            why: check.why,
-            operation: check.operation,
-            clauses: check.clauses,
-            outcome,
-            cases: Vec::new(),
-            findings: Vec::new(),
-            observations: Vec::new(),
-            exchanges: Vec::new(),
-            evidence: Vec::new(),
-            requests: 0,
-            elapsed_ms: 0,
-            judged: None,
-        }
-    }
-
     pub(crate) fn case(&self, label: &str) -> Option<&Outcome> {
         self.cases.iter().find(|case| case.label == label).map(|case| &case.outcome)
     }
 
-    /// The failing cases: the check with the finding, and the check and the label of the case whose exchanges show it. The two
-    /// checks differ for passive checks.
+    /// The failing cases: the check with the finding, then check and label of the case that shows it, of another check for passive ones.
     pub(super) fn failing_cases(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         let failed = self.cases.iter().filter(|case| case.outcome == Outcome::Failed);
         let of_own = failed.map(|case| (self.id, self.id, case.label.as_str()));
@@ -198,10 +141,6 @@ impl CheckResult {
     }
 }
 
-fn is_unnamed(cases: &[CaseResult]) -> bool {
-    cases.iter().all(|case| case.label.is_empty())
-}
-
 impl ClauseSummary {
     /// One summary for each clause that a result cites, sorted by id. No result counts for the `open` ones, which were not judged.
     pub fn from_results(
@@ -224,5 +163,90 @@ impl ClauseSummary {
             Self { id, text, section, inferred_from: inferred, line, checked, failures }
         };
         clauses.into_iter().map(summary).collect()
+    }
+}
+
+/// What has the same outcome, which is no result, for the same reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unresolved<'a> {
+    /// Of the first of them.
+    pub outcome: &'a Outcome,
+    /// Why, and what the tester can do about it.
+    pub reason: &'a str,
+    /// Checks that have no other outcome.
+    pub checks: Vec<&'a str>,
+    /// Cases of other checks, as `check-id/case-label`, which `--only` accepts.
+    pub cases: Vec<String>,
+}
+
+impl<'a> Unresolved<'a> {
+    /// Maximum number of ids on a line; the others are counted.
+    const FEW: usize = 5;
+
+    /// What was skipped, by reason; the most frequent reason first.
+    pub fn skipped(results: &'a [CheckResult]) -> Vec<Self> {
+        Self::of_kind(results, |outcome| matches!(outcome, Outcome::Skipped(_)))
+    }
+
+    /// What ran and has no result, by outcome and reason; the most frequent one first.
+    pub fn inconclusive(results: &'a [CheckResult]) -> Vec<Self> {
+        Self::of_kind(results, |outcome| matches!(outcome, Outcome::Inconclusive(_) | Outcome::Error(_)))
+    }
+
+    fn of_kind(results: &'a [CheckResult], is_of_kind: fn(&Outcome) -> bool) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        let group = |groups: &mut Vec<Self>, outcome: &'a Outcome| {
+            groups.iter().position(|group| group.outcome == outcome).unwrap_or_else(|| {
+                let reason = outcome.reason().unwrap_or_default();
+                groups.push(Self { outcome, reason, checks: Vec::new(), cases: Vec::new() });
+                groups.len() - 1
+            })
+        };
+        for result in results {
+            let mut cases = result.cases.iter().filter(|case| is_of_kind(&case.outcome)).peekable();
+            // The reason of a check joins those of its cases.
+            let first = cases.peek().map(|case| &case.outcome);
+            let is_whole =
+                is_of_kind(&result.outcome) && result.cases.iter().all(|case| Some(&case.outcome) == first);
+            if is_whole || first.is_none() && is_of_kind(&result.outcome) {
+                let at = group(&mut groups, first.unwrap_or(&result.outcome));
+                groups[at].checks.push(result.id);
+                continue;
+            }
+            for case in cases {
+                let at = group(&mut groups, &case.outcome);
+                groups[at].cases.push(format!("{}/{}", result.id, case.label));
+            }
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse((group.checks.len(), group.cases.len())));
+        groups
+    }
+
+    /// What it is, and the reason.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.folded(), self.reason)
+    }
+
+    /// Whether it follows from a finding of that check, which the reason names.
+    pub fn follows_from(&self, check: &str) -> bool {
+        self.reason.ends_with(&format!("see {check}"))
+    }
+
+    /// Every id: the checks, then the cases.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().copied().chain(self.cases.iter().map(String::as_str))
+    }
+
+    /// "2 checks and 7 cases (a; b; c/d; e; f and 4 more)"
+    pub fn folded(&self) -> String {
+        let counts = match (self.checks.len(), self.cases.len()) {
+            (checks, 0) => quantity(checks, "check"),
+            (0, cases) => quantity(cases, "case"),
+            (checks, cases) => format!("{} and {}", quantity(checks, "check"), quantity(cases, "case")),
+        };
+        let named = self.ids().take(Self::FEW).collect::<Vec<_>>().join("; ");
+        let more = self.ids().count().saturating_sub(Self::FEW);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{counts} ({named}{more})")
     }
 }

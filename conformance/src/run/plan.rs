@@ -1,9 +1,8 @@
 use std::collections::BTreeSet;
 
 use super::choice::Allowance;
-use super::planned::{PlannedCheck, cost};
 use super::{CheckResult, Selection, choice};
-use crate::check::{Check, Cost, Outcome, Scope, SharedControl};
+use crate::check::{Case, Check, Cost, Outcome, Scope, SharedControl};
 use crate::detection::{Cases, Detection, Matrix};
 use crate::target::{Fact, Facts};
 
@@ -80,8 +79,7 @@ impl Plan {
         Detection::new(matrix, &self.cases(None))
     }
 
-    /// Its cases and the control requests that they share in the run. One without a result, after a run with these results, has the
-    /// reason of the plan, or of its check.
+    /// Its cases and the control requests that they share in the run; one without a result in these has the reason of plan or check.
     pub(super) fn cases<'a>(&'a self, results: Option<&'a [CheckResult]>) -> Cases<'a> {
         let mut cases = Cases::default();
         for planned in &self.planned {
@@ -111,10 +109,135 @@ impl Plan {
     }
 }
 
+/// One check of a plan.
+#[derive(Debug, Clone)]
+pub struct PlannedCheck {
+    /// The check.
+    pub check: &'static Check,
+    /// Its selected cases; none for a passive check.
+    pub cases: Vec<PlannedCase>,
+    /// Why the whole check is skipped, if it is.
+    skipped: Option<String>,
+}
+
+/// One case of a plan.
+#[derive(Debug, Clone)]
+pub struct PlannedCase {
+    /// The case.
+    pub case: Case,
+    /// Why it is skipped, if it is.
+    pub skipped: Option<String>,
+    /// Whether it is skipped for the budget alone.
+    pub(super) is_left_out: bool,
+}
+
+/// The shared control requests of the cases chosen so far: those of the run, and those of each check.
+#[derive(Debug, Default)]
+pub(super) struct SentControls(BTreeSet<(Option<&'static str>, String)>);
+
+impl SentControls {
+    /// The additional cost of a case.
+    pub(super) fn price(&self, check: &'static Check, case: &Case) -> Cost {
+        let new = case.controls.iter().filter(|control| !self.0.contains(&Self::key(check, control)));
+        new.map(|control| control.cost).chain([case.cost]).sum()
+    }
+
+    /// Whether all controls that a case shares in the run are sent already.
+    pub(super) fn has_all(&self, check: &'static Check, case: &Case) -> bool {
+        case.controls_in_run().all(|control| self.0.contains(&Self::key(check, control)))
+    }
+
+    pub(super) fn add_control(&mut self, control: &SharedControl) {
+        self.0.insert((None, control.label.to_string()));
+    }
+
+    pub(super) fn add(&mut self, check: &'static Check, case: &Case) {
+        self.0.extend(case.controls.iter().map(|control| Self::key(check, control)));
+    }
+
+    fn key(check: &'static Check, control: &SharedControl) -> (Option<&'static str>, String) {
+        ((!control.is_in_run).then_some(check.id), control.label.to_string())
+    }
+}
+
+/// The maximum cost of the cases that run, without retries.
+pub(super) fn cost<'a>(planned: impl IntoIterator<Item = &'a PlannedCheck>) -> Cost {
+    let mut sent = SentControls::default();
+    let running = planned.into_iter().flat_map(|planned| planned.running().map(|case| (planned.check, case)));
+    let price = |(check, case)| {
+        let price = sent.price(check, case);
+        sent.add(check, case);
+        price
+    };
+    running.map(price).sum()
+}
+
+impl PlannedCheck {
+    /// None when none of its cases is selected.
+    pub(super) fn new(check: &'static Check, selection: &Selection, scope: &Scope<'_>) -> Option<Self> {
+        if !selection.may_include(check) {
+            return None;
+        }
+        let skipped = missing(check.needs, scope.facts);
+        if check.is_passive() {
+            return selection.includes(check, "").then_some(Self { check, cases: Vec::new(), skipped });
+        }
+        let is_selected = |case: &Case| selection.includes(check, case.label());
+        let planned = |case: Case| PlannedCase {
+            skipped: skipped.clone().or_else(|| missing(&case.needs, scope.facts)),
+            case,
+            is_left_out: false,
+        };
+        let cases: Vec<_> = check.cases(scope).into_iter().filter(is_selected).map(planned).collect();
+        (!cases.is_empty()).then_some(Self { check, cases, skipped })
+    }
+
+    /// The check with only the cases whose indexes are chosen; the others are skipped.
+    pub(super) fn only(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
+        let mut only = Self { skipped: None, ..self.clone() };
+        for (index, case) in only.cases.iter_mut().enumerate() {
+            let reason = case.skipped.take().unwrap_or_else(|| "it ran before".to_owned());
+            case.skipped = (!is_chosen(index)).then_some(reason);
+        }
+        only
+    }
+
+    /// The cases that run.
+    pub fn running(&self) -> impl Iterator<Item = &Case> {
+        self.cases.iter().filter(|planned| planned.skipped.is_none()).map(|planned| &planned.case)
+    }
+
+    /// The cost of the cases that run.
+    pub fn cost(&self) -> Cost {
+        cost([self])
+    }
+
+    /// Whether all of its cases run.
+    pub(super) fn runs_in_full(&self) -> bool {
+        self.skipped.is_none() && self.cases.iter().all(|planned| planned.skipped.is_none())
+    }
+
+    /// Why no case of the check runs, if none does.
+    pub fn skipped(&self) -> Option<String> {
+        if self.check.is_passive() || self.skipped.is_some() {
+            return self.skipped.clone();
+        }
+        let reasons: Option<BTreeSet<&str>> =
+            self.cases.iter().map(|planned| planned.skipped.as_deref()).collect();
+        reasons.map(|reasons| reasons.into_iter().collect::<Vec<_>>().join("; "))
+    }
+}
+
+fn missing(needs: &[Fact], facts: &Facts) -> Option<String> {
+    let missing: Vec<String> =
+        needs.iter().filter(|fact| !facts.has(**fact)).map(ToString::to_string).collect();
+    (!missing.is_empty()).then(|| format!("supply {} to run this", missing.join(" and ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Case, CaseResult, Run};
+    use crate::check::{CaseResult, Run};
     use crate::checks::registry;
     use crate::contract::{Clause, Contract};
     use crate::detection::{Detector, KnownFault};
@@ -139,15 +262,18 @@ mod tests {
     #[test]
     fn a_plan_never_goes_beyond_its_budget_and_reaches_as_many_checks_as_it_can() {
         let (none, embedded) = (Matrix::default(), Matrix::embedded().expect("the matrix"));
-        let limits = [(0, 0, 0), (40, 1, 0), (400, 7, 31), (4_000, 25, 31), (4_000, 1_000, 31)];
-        let budgets = limits.map(|(requests, gateways, least)| {
-            (Budget { requests, gateways, ..Budget::default() }, &none, least)
-        });
-        for (budget, matrix, least) in budgets.into_iter().chain([(Profile::Smoke.budget(), embedded, 13)]) {
-            let plan = within(&registry(), &budget, matrix);
+        for (requests, gateways, matrix, least) in [
+            (0, 0, &none, 0),
+            (40, 1, &none, 0),
+            (400, 7, &none, 31),
+            (4_000, 25, &none, 31),
+            (4_000, 1_000, &none, 31),
+            (60, 0, embedded, 13),
+        ] {
+            let budget = Budget { requests, gateways, ..Budget::default() };
+            let (plan, most) = (within(&registry(), &budget, matrix), (requests, gateways));
             let Cost { requests, gateways } = plan.cost();
-            let is_within = u64::from(requests) <= budget.requests && u64::from(gateways) <= budget.gateways;
-            assert!(is_within, "{:?}", plan.cost());
+            assert!(u64::from(requests) <= most.0 && u64::from(gateways) <= most.1, "{:?}", plan.cost());
             let reached = plan.planned().iter().filter(|planned| planned.running().count() > 0).count();
             assert!(reached >= least, "{budget:?}: {reached} checks");
         }
@@ -235,10 +361,9 @@ mod tests {
             let plan = within(&[&CHEAP], &Budget { requests: 1_000, gateways, ..Budget::default() }, &matrix);
             let detection = plan.detection(&matrix);
             assert_eq!((running(plan.planned()).as_str(), detection.noticed), (cases, found));
-            let unlock = detection.unlocks.first().map(|unlock| (unlock.faults, unlock.reason.as_str()));
-            let is_told =
-                unlock.is_some_and(|(faults, reason)| faults == 1 && reason.contains("--max-gateways"));
-            assert_eq!(is_told, found < 3, "{detection:?}");
+            let unlocks = detection.unlocks.iter();
+            let mut told = unlocks.filter(|it| it.faults == 1 && it.reason.contains("--max-gateways"));
+            assert_eq!(told.next().is_some(), found < 3, "{detection:?}");
         }
     }
 
@@ -268,13 +393,11 @@ mod tests {
         let matrix = noticed(&faults);
         let budget = Budget { requests: 1_000, gateways: 5, ..Budget::default() };
         let plan = within(&[&CHEAP], &budget, &matrix);
-        let passed = plan.planned()[0]
-            .running()
-            .map(|case| CaseResult { outcome: Outcome::Passed, ..CaseResult::skipped(case.label(), "") });
+        let passed =
+            plan.planned()[0].running().map(|case| CaseResult::not_run(case.label(), Outcome::Passed));
         let result = CheckResult { cases: passed.collect(), ..CheckResult::not_run(&CHEAP, Outcome::Passed) };
         for (gateways, more) in [(4, ""), (3, ""), (2, "a/one")] {
-            let used = Usage { requests: 2, gateways, bytes: 0 };
-            let allowance = Allowance { budget: &budget, used };
+            let allowance = Allowance { budget: &budget, used: Usage { requests: 2, gateways, bytes: 0 } };
             let planned = plan.clone().take_more(std::slice::from_ref(&result), &matrix, allowance);
             assert_eq!(running(&planned), more, "{gateways}");
         }
@@ -292,8 +415,7 @@ mod tests {
         let result = CheckResult::not_run(&SHARING, Outcome::Inconclusive("rejected".to_owned()));
         // One after the other of its cases.
         for more in ["e/one", "e/two"] {
-            let used = Usage { requests: 2, ..Usage::default() };
-            let allowance = Allowance { budget: &budget, used };
+            let allowance = Allowance { budget: &budget, used: Usage { requests: 2, ..Usage::default() } };
             assert_eq!(running(&plan.take_more(std::slice::from_ref(&result), &matrix, allowance)), more);
         }
     }
@@ -304,9 +426,7 @@ mod tests {
         for name in matrix.cases() {
             half.add_case(&name.check, &name.label);
         }
-        for fault in matrix.faults().iter().skip(first).step_by(2) {
-            half.add_fault(fault.clone());
-        }
+        matrix.faults().iter().skip(first).step_by(2).for_each(|fault| half.add_fault(fault.clone()));
         half
     }
 

@@ -77,7 +77,7 @@ impl Session<'_> {
         }
         if let Some((is_bad, verdict, reason)) = BAD_OF_ALL.iter().find(|(is_bad, ..)| is_bad(response)) {
             let statuses = self.statuses_if_all(*is_bad).await?;
-            if statuses.iter().all(|status| *status == NOT_FOUND) {
+            if statuses.iter().all(|status| *status == 404) {
                 return Some(wrong_base_url(self.contract, self.target));
             }
             let listed: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
@@ -127,8 +127,7 @@ impl Session<'_> {
         Some(statuses)
     }
 
-    /// The problem of a target that accepts no request of the account. `own` is the rejection that was already received, of a
-    /// request to `asked`.
+    /// The problem of a target that accepts no request of the account. `own` is the rejection of a request to `asked`.
     async fn token_rejected(&self, asked: OperationId, own: Response) -> Option<Obstacle> {
         let Self { contract, target, redactor, .. } = self;
         let [groups, search, _] = first_requests(contract, target);
@@ -147,7 +146,7 @@ impl Session<'_> {
                 // The checks judge a target that returns gateways with a rejection.
                 Ok(exchange) if hands_out(contract, request, &exchange) => {
                     let is_link =
-                        responses.len() > 1 && responses.iter().all(|response| response.status == FORBIDDEN);
+                        responses.len() > 1 && responses.iter().all(|response| response.status == 403);
                     return is_link.then(|| Obstacle::new(Verdict::TokenRejected, LINK_CREDENTIAL));
                 }
                 Ok(exchange) => responses.push(self.rejection(operation, exchange)?),
@@ -156,7 +155,7 @@ impl Session<'_> {
                 Err(_) => return None,
             }
         }
-        if responses.iter().all(|response| response.status == NOT_FOUND) {
+        if responses.iter().all(|response| response.status == 404) {
             return Some(wrong_base_url(contract, target));
         }
         if asked != OperationId::Groups {
@@ -187,15 +186,15 @@ impl Session<'_> {
     /// What a proxy in front of the service rejects. nginx completes TLS without a client certificate and then wants one.
     fn wrong_way(&self, response: &Response) -> Option<Obstacle> {
         let text = response.text();
-        let says = |words: &str| response.status == BAD_REQUEST && text.contains(words);
+        let says = |words: &str| response.status == 400 && text.contains(words);
+        if response.status == 421 {
+            let described = describe(response, response.at("/code"), &self.redactor);
+            let reason = format!(
+                "the target does not serve the host of the base URL ({described}); set the host that it expects"
+            );
+            return Some(Obstacle::new(Verdict::WrongTarget, reason));
+        }
         let what = match () {
-            () if response.status == MISDIRECTED => {
-                let described = describe(response, response.at("/code"), &self.redactor);
-                let reason = format!(
-                    "the target does not serve the host of the base URL ({described}); set the host that it expects"
-                );
-                return Some(Obstacle::new(Verdict::WrongTarget, reason));
-            }
             () if says("No required SSL certificate was sent") => "requires a client certificate",
             () if says("The SSL certificate error") => "rejects the client certificate",
             () => return None,
@@ -206,7 +205,6 @@ impl Session<'_> {
         Some(Obstacle::new(Verdict::Unreachable, reason))
     }
 
-    /// The response, if it is a clear rejection.
     fn rejection(&self, operation: OperationId, exchange: Exchange) -> Option<Response> {
         let Self { contract, redactor, .. } = self;
         let class = ResponseClass::classify(contract, operation, Form::Json, &exchange.result, redactor);
@@ -244,32 +242,22 @@ const BAD_OF_ALL: [(IsBad, Verdict, &str); 2] = [
 /// Whether a response is not JSON by content and `Content-Type`, and is neither throttled nor a server error.
 fn is_not_json(response: &Response) -> bool {
     let says_json = response.header("Content-Type").is_some_and(|kind| kind.contains("json"));
-    let is_error = response.status >= SERVER_ERROR && response.status != NOT_IMPLEMENTED;
-    response.json().is_none() && !says_json && !is_error && response.status != TOO_MANY_REQUESTS
+    let is_error = response.status >= 500 && response.status != 501;
+    response.json().is_none() && !says_json && !is_error && response.status != 429
 }
 
 /// Whether it is a server error with neither a business code nor `Retry-After`.
 fn is_bare_server_error(response: &Response) -> bool {
     let is_bare = response.at("/code").is_none() && response.header("Retry-After").is_none();
-    response.status >= SERVER_ERROR && is_bare
+    response.status >= 500 && is_bare
 }
-
-const BAD_REQUEST: u16 = 400;
-const FORBIDDEN: u16 = 403;
-const NOT_FOUND: u16 = 404;
-const MISDIRECTED: u16 = 421;
-const TOO_MANY_REQUESTS: u16 = 429;
-const SERVER_ERROR: u16 = 500;
-const NOT_IMPLEMENTED: u16 = 501;
 
 const LINK_CREDENTIAL: &str = "the target rejects the account's token for both static operations (HTTP 403) and accepts it for \
                                extraction only, as it does a link credential: if it is one, set SALLYPORT_API_KEY to the account's token";
 
 fn hands_out(contract: &Contract, request: &Request, exchange: &Exchange) -> bool {
-    matches!(
-        gateways::count(contract, request, &exchange.result),
-        GatewayCount::Counted(1..) | GatewayCount::Unbounded
-    )
+    let count = gateways::count(contract, request, &exchange.result);
+    matches!(count, GatewayCount::Counted(1..) | GatewayCount::Unbounded)
 }
 
 fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
@@ -279,11 +267,11 @@ fn wrong_base_url(contract: &Contract, target: &Target) -> Obstacle {
     let repeated = overlap.rev().find(|prefix| base.ends_with(prefix));
     let reason = match repeated {
         Some(prefix) => format!(
-            "every operation returns HTTP {NOT_FOUND}: the base URL ends in `{prefix}`, which is added to it \
+            "every operation returns HTTP 404: the base URL ends in `{prefix}`, which is added to it \
              (`{base}{path}`); remove `{prefix}` from it"
         ),
         None => format!(
-            "every operation returns HTTP {NOT_FOUND}, for example `{base}{path}`; check the base URL, to which \
+            "every operation returns HTTP 404, for example `{base}{path}`; check the base URL, to which \
              the paths of the contract are added"
         ),
     };
@@ -307,9 +295,7 @@ fn redirected(response: &Response) -> Option<Obstacle> {
 fn unreachable(failure: &WireFailure, proxy: Option<&str>) -> Obstacle {
     let advice = advice(failure).map(|advice| format!("; {advice}")).unwrap_or_default();
     let is_way = matches!(failure.kind, FailureKind::Connect | FailureKind::Timeout);
-    let proxy = proxy
-        .filter(|_| is_way)
-        .map(|proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)"));
-    let proxy = proxy.unwrap_or_default();
+    let check = |proxy| format!("; check host, port and scheme of the proxy {proxy} too (most speak http)");
+    let proxy = proxy.filter(|_| is_way).map(check).unwrap_or_default();
     Obstacle::new(Verdict::Unreachable, format!("no response from the target: {failure}{advice}{proxy}"))
 }

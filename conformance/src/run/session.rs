@@ -1,7 +1,6 @@
 //! Requests to a target, within one budget: those of a run, and those outside of one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{Obstacle, SetupError, Verdict};
 use crate::contract::Contract;
@@ -17,7 +16,7 @@ pub struct Session<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) target: &'a Target,
     pub(crate) redactor: Arc<Redactor>,
-    pub(super) meter: Arc<Meter>,
+    pub(crate) meter: Arc<Meter>,
     pub(super) wire: Wire,
 }
 
@@ -103,9 +102,5 @@ impl<'a> Session<'a> {
         let count = |exchange: &mut Exchange| gateways::count(self.contract, request, &exchange.result);
         let cost = gateways::cost(self.contract, request);
         self.wire.send(case, request, cost, policy, count).await
-    }
-
-    pub(crate) fn time_left(&self) -> Duration {
-        self.meter.time_left()
     }
 }

@@ -1,8 +1,6 @@
 mod active;
 mod all;
-mod further;
 mod passive;
-mod report;
 
 pub(crate) use passive::concluded as concluded_passive;
 
@@ -12,14 +10,20 @@ use std::time::{Duration, Instant};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use self::report::RunResults;
 use super::choice::Allowance;
-use super::{Observer, Obstacle, Options, Plan, PlannedCheck, Report, Session, SetupError, Stopper, Verdict};
-use crate::check::{Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope};
+use super::gates::expectations;
+use super::{
+    ClauseSummary, Coverage, Diagnosis, Observer, Obstacle, Options, Plan, PlannedCheck, Report, Session,
+    SetupError, Stopper, Totals, Verdict,
+};
+use crate::check::{
+    Case, Check, ExchangeLog, PassiveChecks, ProbeContext, RecurringErrors, Scope, SharedState,
+};
 use crate::checks::{self, registry};
 use crate::contract::{Contract, OperationId};
-use crate::detection::Matrix;
+use crate::detection::{Detection, Matrix};
 use crate::explore::RELATIONS;
+use crate::lock::lock;
 use crate::response::RegionSupply;
 use crate::target::{Canaries, DiscoveredFact, Fact, Facts, Target};
 use crate::wire::{Budget, Usage};
@@ -39,32 +43,6 @@ pub struct Suite<'a> {
     busy: Mutex<Duration>,
 }
 
-/// What the checks of a run share, apart from the target.
-#[derive(Debug)]
-struct SharedState {
-    passive: PassiveChecks,
-    state: checks::State,
-    region: RegionSupply,
-    errors: RecurringErrors,
-    log: Option<ExchangeLog>,
-}
-
-impl SharedState {
-    /// A fact that is discovered unlocks cases of active checks only.
-    fn new(suite: &Suite<'_>) -> Self {
-        let running = suite.plan.planned().iter().filter(|planned| planned.skipped().is_none());
-        let checks: Vec<_> = running.map(|planned| planned.check).collect();
-        Self {
-            passive: PassiveChecks::new(&checks, suite.options.inferred),
-            state: checks::State::default(),
-            region: RegionSupply::default(),
-            errors: RecurringErrors::default(),
-            log: suite.options.keep_exchanges.then(ExchangeLog::default),
-        }
-    }
-}
-
-/// When a run began.
 type Begun = (Instant, jiff::Timestamp);
 
 /// With fewer gateways none is spent on looking for an empty region, which takes one or two.
@@ -128,7 +106,16 @@ impl<'a> Suite<'a> {
         let planned = self.plan.planned().iter().map(|planned| planned.check);
         let checks: Vec<&'static Check> = planned.chain(self.options.explore.map(|_| &*RELATIONS)).collect();
         observer.begun(&checks);
-        let shared = SharedState::new(&self);
+        // A fact that is discovered unlocks cases of active checks only.
+        let running = self.plan.planned().iter().filter(|planned| planned.skipped().is_none());
+        let running: Vec<_> = running.map(|planned| planned.check).collect();
+        let shared = SharedState {
+            passive: PassiveChecks::new(&running, self.options.inferred),
+            state: Box::new(checks::State::default()),
+            region: RegionSupply::default(),
+            errors: RecurringErrors::default(),
+            log: self.options.keep_exchanges.then(ExchangeLog::default),
+        };
         let preflight = async {
             match self.session.reach_with_token().await {
                 None => self.discover(&shared).await,
@@ -140,22 +127,18 @@ impl<'a> Suite<'a> {
             () = self.stopper.stopped() => None,
         };
         if let Some(obstacle) = waited {
-            return self.report(begun, RunResults::default(), Vec::new(), Some(obstacle));
+            return self.report(begun, Report::default(), Some(obstacle));
         }
         self.session.meter.begin();
         match self.until_ended(preflight).await.unwrap_or(Ok(None)) {
-            Ok(Some(facts)) => {
-                let discovered = DiscoveredFact::all(&facts);
-                let target = self.session.target.with(facts);
-                let suite = self.planned_for(&target);
+            Ok(found) => {
+                let discovered = found.as_ref().map(DiscoveredFact::all).unwrap_or_default();
+                let target = found.map(|facts| self.session.target.with(facts));
+                let suite = if let Some(target) = &target { self.planned_for(target) } else { self };
                 let results = suite.run_checks(shared, observer).await;
-                suite.report(begun, results, discovered, None)
+                suite.report(begun, Report { discovered, ..results }, None)
             }
-            Ok(None) => {
-                let results = self.run_checks(shared, observer).await;
-                self.report(begun, results, Vec::new(), None)
-            }
-            Err(obstacle) => self.report(begun, RunResults::default(), Vec::new(), Some(obstacle)),
+            Err(obstacle) => self.report(begun, Report::default(), Some(obstacle)),
         }
     }
 
@@ -216,20 +199,74 @@ impl<'a> Suite<'a> {
     }
 
     fn context<'b>(&'b self, shared: &'b SharedState) -> ProbeContext<'b> {
-        let SharedState { passive, state, region, errors, log } = shared;
         ProbeContext {
             contract: self.session.contract,
             target: self.session.target,
             wire: &self.session.wire,
             redactor: &self.session.redactor,
             canaries: &self.canaries,
-            passive,
             inferred: self.options.inferred,
-            log: log.as_ref(),
-            region,
-            errors,
-            state,
+            shared,
         }
+    }
+
+    fn report(&self, (instant, begun): Begun, results: Report, obstacle: Option<Obstacle>) -> Report {
+        let Report { checks, run_again, explored, discovered, log, .. } = results;
+        if let Some(overdrawn) = self.session.meter.overdrawn() {
+            self.stopper.stop(overdrawn.to_string());
+        }
+        let expectations = expectations(&checks, &self.options.expected, self.today);
+        let totals = Totals::from_results(&checks);
+        let cases = self.plan.cases(Some(&checks));
+        let detection = Detection::new(self.matrix, &cases);
+        let catalogue = &self.session.contract.catalogue;
+        let obstructed = obstacle.as_ref().map(|obstacle| obstacle.reason.as_str());
+        let coverage = Coverage::new(&checks, catalogue, &detection, self.matrix, obstructed);
+        let clauses = ClauseSummary::from_results(&checks, catalogue, &coverage.open().collect());
+        let diagnosis = Diagnosis::from_results(&checks, &cases, self.matrix);
+        drop(cases);
+        let (verdict, stopped, unmet) = match obstacle {
+            Some(Obstacle { verdict, reason }) => (verdict, Some(reason), Vec::new()),
+            None => {
+                let unmet = self.options.gates.unmet(&checks, &coverage, &detection, &expectations);
+                let stopped = self.stopper.reason().map(str::to_owned);
+                // A passive check may have passed on the first requests of a run whose limits allow no more.
+                let is_empty = coverage.judged == 0 && self.options.selection.only.is_empty();
+                let verdict = match self.options.gates.fail_on_warning && totals.warned > 0 {
+                    true => Verdict::Findings,
+                    false => Verdict::from_totals(totals, stopped.is_some() || !unmet.is_empty() || is_empty),
+                };
+                (verdict, stopped, unmet)
+            }
+        };
+        let redact = |text: &str| self.session.redactor.redact(text);
+        let target = redact(self.session.target.base().as_str());
+        let mut report = Report {
+            implementation: self.options.implementation.as_deref().map(redact),
+            curl_options: self.options.curl_options.iter().map(|word| redact(word)).collect(),
+            run: self.session.wire.run.clone(),
+            begun: begun.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            elapsed_ms: millis(instant.elapsed()),
+            busy_ms: millis(*lock(&self.busy)),
+            profile: self.options.profile.name(),
+            budget: self.options.budget.clone(),
+            inferred: self.options.inferred,
+            stopped: stopped.as_deref().map(redact),
+            usage: self.session.meter.usage(),
+            throttling: self.session.meter.pace.throttling(),
+            token_renewals: self.session.wire.token_renewals(),
+            discovered,
+            run_again,
+            explored,
+            expectations,
+            detection,
+            diagnosis,
+            unmet,
+            log,
+            ..Report::recorded(self.session.contract, target, checks, clauses, coverage)
+        };
+        report.conclude(verdict);
+        report
     }
 }
 

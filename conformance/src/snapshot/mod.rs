@@ -35,7 +35,7 @@ pub async fn record(
     wire: WireOptions,
 ) -> Result<RecordingResult, SessionError> {
     let session = Session::begin(contract, target, budget.clone(), wire, false).await?;
-    let recorded = tokio::time::timeout(session.time_left(), record_cases(&session, &budget)).await;
+    let recorded = tokio::time::timeout(session.meter.time_left(), record_cases(&session, &budget)).await;
     // An incomplete recording is discarded.
     recorded.unwrap_or(Err(SessionError::Budget(BudgetError::Wall(budget.wall.as_secs()))))
 }

@@ -1,8 +1,6 @@
 //! What readers of reports accept: the parts that we write of the schemas of SARIF 2.1.0, HTTP Archive 1.2 and JUnit, as Jenkins'
 //! xUnit plugin has it (`junit-10.xsd`). They are written by hand and say nothing of what these formats have beyond that.
 
-#![allow(dead_code, reason = "each test uses its part")]
-
 use serde_json::{Value, json};
 
 /// The attributes of an element, of which those with `!` are required, and its children.
@@ -76,8 +74,7 @@ fn wrong_json(text: &str, schemas: &str) -> Option<String> {
     validator.iter_errors(&json).next().map(|error| format!("{}: {error}", error.instance_path()))
 }
 
-/// A schema in short: the name of one, a list of the schema of its items, or `members`, of which those with `!` are required and beside
-/// which none is allowed.
+/// A schema in short: the name of one, a list of its items' schema, or all `members`, of which those with `!` are required.
 fn schema(short: &Value, all: &Value) -> Value {
     match short {
         Value::String(name) => schema(&all[name], all),

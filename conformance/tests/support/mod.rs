@@ -9,6 +9,5 @@ pub(crate) mod network;
 pub(crate) mod program;
 mod request;
 pub(crate) mod rules;
-pub(crate) mod server;
 pub(crate) mod session;
 pub(crate) mod steady;

@@ -20,7 +20,6 @@ use tokio_rustls::TlsAcceptor;
 
 use super::program::Folder;
 
-/// User and password of every proxy.
 pub(crate) const CREDENTIALS: &str = "clerk:pa55w0rd-of-the-proxy";
 
 /// No output shows the password of a proxy or a key.
@@ -30,10 +29,8 @@ pub(crate) fn assert_private(what: &str, text: &str) {
     }
 }
 
-/// A company's certificate authority.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// A certificate and its key.
 pub(crate) struct Issued {
     pub(crate) certificate: String,
     pub(crate) key: String,

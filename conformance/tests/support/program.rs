@@ -65,14 +65,12 @@ impl RunningProgram {
         self.printed[before..].to_owned()
     }
 
-    /// Sends a signal, such as `-INT`.
     pub(crate) fn send(&self, signal: &str) {
         let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
         assert!(sent.expect("kill").success());
     }
 
-    /// Waits until it ends, which a machine under load may delay, and returns the exit code. The rest of what it prints is not read,
-    /// which may keep it waiting.
+    /// Waits until it ends, and returns the exit code. What it prints meanwhile is not read, which may keep it waiting.
     pub(crate) fn ended(&mut self) -> Option<i32> {
         let mut status = None;
         wait_until(|| {
@@ -105,7 +103,6 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Waits for a minute at most.
 pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -114,7 +111,6 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// All that it printed.
 pub(crate) fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
@@ -138,7 +134,6 @@ impl Folder {
         self.0.path()
     }
 
-    /// The path of a file in it.
     pub(crate) fn file(&self, name: &str) -> String {
         self.path().join(name).to_str().expect("a path in UTF-8").to_owned()
     }

@@ -16,7 +16,6 @@ pub(crate) enum Ending {
     Leave,
 }
 
-/// A request to an address.
 pub(crate) struct Request {
     pub(crate) address: String,
     /// The request line and the headers.
@@ -98,15 +97,12 @@ impl Request {
             let (name, value) = line.split_once(": ")?;
             name.eq_ignore_ascii_case("content-length").then(|| value.parse::<usize>().ok())?
         });
-        let difference = match declared {
-            Some(declared) if declared > body.len() => {
-                format!("{} less than declared", declared - body.len())
-            }
-            Some(declared) if declared < body.len() => {
-                format!("{} more than declared", body.len() - declared)
-            }
-            Some(_) => "as declared".to_owned(),
+        let difference = match declared.map(|declared| (declared > body.len(), declared.abs_diff(body.len())))
+        {
             None => "undeclared".to_owned(),
+            Some((_, 0)) => "as declared".to_owned(),
+            Some((true, bytes)) => format!("{bytes} less than declared"),
+            Some((false, bytes)) => format!("{bytes} more than declared"),
         };
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
         (status, format!("{text}\n({} bytes, {difference}, {ended})", body.len()))

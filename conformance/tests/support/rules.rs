@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::program::TOKEN;
-use super::server;
 
 /// The headers of the contract, for responses that name none.
 const HEADERS: &str = "Content-Type: application/json\r\nCache-Control: no-store\r\nX-Request-Id: r\r\n";
@@ -27,9 +26,7 @@ pub(crate) struct State {
     pub(crate) requests: usize,
     /// What it got since a test looked.
     pub(crate) sent: String,
-    /// Requests that no rule fits.
     pub(crate) unmatched: Vec<String>,
-    /// Number of gateways in responses of the rules.
     pub(crate) gateways: usize,
     /// Of which the first one that fits a request responds.
     rules: Vec<Rule>,
@@ -68,7 +65,6 @@ impl RuledServer {
         server
     }
 
-    /// Other rules from now on.
     pub(crate) fn change(&self, rules: &str) {
         let mut state = self.state();
         state.rules = parse(rules);
@@ -86,7 +82,7 @@ impl RuledServer {
 }
 
 fn serve(state: &Mutex<State>, address: SocketAddr, stream: &mut TcpStream) -> std::io::Result<()> {
-    let (head, body) = server::read_request(stream)?;
+    let (head, body) = read_request(stream)?;
     let found = state.lock().expect("whole").find(&head, &body);
     let Some((asked, reply)) = found else { return Ok(()) };
     match reply.strip_prefix("restart ") {
@@ -106,7 +102,6 @@ struct Rule {
     taken: usize,
 }
 
-/// What rules look at.
 struct Asked<'a> {
     /// The request line and the headers.
     head: &'a str,
@@ -171,15 +166,15 @@ impl Reply<'_> {
                 std::thread::sleep(milliseconds(time));
                 self.write(stream, reply)
             }
-            "hang" => server::hang(stream),
+            "hang" => hang(stream),
             "close" => Ok(()),
-            "drip" => server::drip(stream),
-            "endless" => server::endless(stream, &format!("10000\r\n{}\r\n", " ".repeat(0x10000))),
-            "endless-chunk-size" => server::endless(stream, &"0".repeat(0x10000)),
+            "drip" => drip(stream),
+            "endless" => endless(stream, &format!("10000\r\n{}\r\n", " ".repeat(0x10000))),
+            "endless-chunk-size" => endless(stream, &"0".repeat(0x10000)),
             "bytes" => stream.write_all(&unescaped(rest)),
             "kept" => {
                 self.respond_with(stream, rest, "")?;
-                server::read_request(stream).map(drop)
+                read_request(stream).map(drop)
             }
             _ => self.respond_with(stream, reply, "Connection: close\r\n"),
         }
@@ -368,4 +363,58 @@ pub(crate) fn unescaped(text: &str) -> Vec<u8> {
         bytes.extend(&part.as_bytes()[2..]);
     }
     bytes
+}
+
+pub(crate) fn closed_port() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("bound")
+}
+
+fn hang(stream: &mut TcpStream) -> std::io::Result<()> {
+    // Until the client hangs up; nothing more comes before that.
+    stream.read(&mut [0; 1]).map(drop)
+}
+
+/// A chunked response whose body repeats this without end.
+fn endless(stream: &mut TcpStream, body: &str) -> std::io::Result<()> {
+    stream.write_all(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+    )?;
+    loop {
+        stream.write_all(body.as_bytes())?;
+    }
+}
+
+fn drip(stream: &mut TcpStream) -> std::io::Result<()> {
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")?;
+    loop {
+        stream.write_all(b"x")?;
+        stream.flush()?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn read_request(stream: &mut TcpStream) -> std::io::Result<(String, String)> {
+    let mut bytes = Vec::new();
+    let mut chunk = [0; 4096];
+    loop {
+        let read = stream.read(&mut chunk)?;
+        if read == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.extend_from_slice(&chunk[..read]);
+        // A handshake of TLS, which has no head.
+        if bytes[0] == 0x16 {
+            return Ok(Default::default());
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        });
+        if bytes.len() >= head.len() + 4 + length.unwrap_or(0) {
+            return Ok((head.to_owned(), body.to_owned()));
+        }
+    }
 }

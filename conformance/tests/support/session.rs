@@ -12,11 +12,11 @@ use sallyport_conformance::lab;
 use serde_json::{Value, json};
 
 use super::clean::{self, assert_clean};
+use super::formats;
 use super::network::{Network, assert_private};
 use super::program::{Folder, RunningProgram, TOKEN, command, every_report, program, text, wait_until};
 use super::request::{Ending, Request};
-use super::rules::{RuledServer, unescaped};
-use super::{formats, server};
+use super::rules::{RuledServer, closed_port, unescaped};
 
 /// Programs that run side by side. Most of them wait for servers.
 const AT_A_TIME: usize = 4;
@@ -76,7 +76,6 @@ fn rows(session: &str) -> Vec<String> {
     rows.iter().map(of_row).collect()
 }
 
-/// What a session has begun.
 pub(crate) struct Session {
     folder: Folder,
     /// Each with the number of connections that were expected so far.
@@ -379,8 +378,7 @@ impl Session {
         said
     }
 
-    /// Sends a request, and looks at the status of its response and at all that came. Neither the log of a lab nor its control endpoint
-    /// shows the token of an account.
+    /// Sends a request, and looks at status and response. What the control endpoint of a lab says shows no token of an account.
     fn ask(&self, place: &str, request: &Request, ending: Ending, expected: &str) {
         let (status, said) = request.send(ending);
         let response = said.rsplit_once('\n').map_or(&*said, |(response, _)| response);
@@ -393,7 +391,6 @@ impl Session {
         }
     }
 
-    /// Adds an exchange to an HTTP Archive, which may be new.
     fn add_entry(&self, file: &str, entry: &Value) {
         let is_new = !self.folder.path().join(file).exists();
         let mut archive =
@@ -404,7 +401,7 @@ impl Session {
 
     /// The line with what stands for an address or a path.
     fn filled(&self, line: &str) -> String {
-        let mut line = line.replace("{closed}", &format!("http://{}", server::closed_port()));
+        let mut line = line.replace("{closed}", &format!("http://{}", closed_port()));
         for (name, text) in &self.texts {
             line = line.replace(&format!("{{{name}}}"), text);
         }
@@ -462,7 +459,6 @@ fn is_binary(name: &str) -> bool {
     [".db", ".tgz", ".tar.gz", ".whl"].iter().any(|part| name.contains(part))
 }
 
-/// Every file below a folder, by its path from there.
 fn files(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {

@@ -5,7 +5,6 @@ use sallyport_conformance::contract::Clause;
 use sallyport_conformance::detection::{ClauseDetection, Detection, Unlock, UnnoticedFault};
 use sallyport_conformance::wire::RecordedExchange;
 
-/// Takes out what differs from run to run.
 pub(crate) fn steady(report: &mut Report) {
     report.target = "http://127.0.0.1:1/".to_owned();
     report.begun = "2026-01-01T00:00:00Z".to_owned();

@@ -13,18 +13,15 @@ use crate::check::{Case, CaseResult, Check, Finding, Outcome, Probe, ProbeContex
 use crate::checks::quota::has_run_out;
 use crate::contract::Clause;
 use crate::lock::lock;
-use crate::run::expected::apply_expectations;
+use crate::run::gates::apply_expectations;
 use crate::run::{CheckResult, Observer, PlannedCheck};
 use crate::wire::{BudgetError, TransientFailure};
 
 const ALL_THROTTLED: &str = "the service throttled many requests in a row, so no more were sent; run it again later, or with a lower --rate";
 
-/// One run of some cases of a check.
 pub(super) struct Attempt {
     pub(super) result: CheckResult,
-    /// Whether the data that the check depends on has changed.
     stale: bool,
-    /// Whether a limit of the budget ended it.
     is_out_of_budget: bool,
 }
 
@@ -103,11 +100,12 @@ impl Suite<'_> {
         let mut ended_by: Option<String> = None;
         for case in cases {
             if let Some(reason) = &ended_by {
-                results.push(CaseResult::skipped(case.label(), reason));
+                results.push(CaseResult::not_run(case.label(), Outcome::Skipped(reason.clone())));
                 continue;
             }
             if self.session.meter.pace.is_throttling_everything() {
-                results.push(CaseResult::inconclusive(case.label(), ALL_THROTTLED));
+                results
+                    .push(CaseResult::not_run(case.label(), Outcome::Inconclusive(ALL_THROTTLED.to_owned())));
                 continue;
             }
             probe.begin(case);
@@ -132,19 +130,9 @@ impl Suite<'_> {
             }
             results.push(probe.end(ended));
         }
-        let concluded = probe.conclude();
-        let result = CheckResult {
-            outcome: Outcome::of_cases(&results),
-            cases: results,
-            findings: concluded.findings,
-            observations: concluded.observations,
-            exchanges: concluded.exchanges,
-            evidence: concluded.evidence,
-            requests: concluded.requests,
-            elapsed_ms: millis(begun.elapsed()),
-            ..CheckResult::not_run(check, Outcome::Passed)
-        };
-        Attempt { result, stale: concluded.stale, is_out_of_budget }
+        let (mut result, stale) = probe.conclude(results);
+        result.elapsed_ms = millis(begun.elapsed());
+        Attempt { result, stale, is_out_of_budget }
     }
 
     pub(super) fn not_reached(&self) -> String {
@@ -166,10 +154,9 @@ fn failures_inconclusive(mut result: CheckResult, reason: &str) -> CheckResult {
 pub(super) fn add_skipped(result: &mut CheckResult, planned: &PlannedCheck) {
     let mut ran = std::mem::take(&mut result.cases).into_iter();
     for planned in &planned.cases {
-        match &planned.skipped {
-            Some(reason) => result.cases.push(CaseResult::skipped(planned.case.label(), reason)),
-            None => result.cases.extend(ran.next()),
-        }
+        let skipped = planned.skipped.clone().map(Outcome::Skipped);
+        let skipped = skipped.map(|outcome| CaseResult::not_run(planned.case.label(), outcome));
+        result.cases.extend(skipped.or_else(|| ran.next()));
     }
 }
 
@@ -191,8 +178,7 @@ fn is_failure_of(finding: &Finding, label: &str) -> bool {
     finding.severity == Severity::Fail && finding.is_of(label)
 }
 
-/// Makes each failed case flaky that did not fail in the same way in a retry. A server error that did not occur again becomes a
-/// warning.
+/// Makes a failed case flaky that did not fail alike in a retry, or a warning if a server error did not occur again.
 fn compare_with_retry(before: &mut CheckResult, again: &CheckResult, retry: u32) {
     let broken = |result: &CheckResult, label: &str| -> BTreeSet<Clause> {
         let failing = result.findings.iter().filter(|finding| finding.severity == Severity::Fail);
@@ -239,7 +225,6 @@ async fn timed<T>(work: impl Future<Output = T>) -> (T, Duration) {
     (polled.await, busy)
 }
 
-/// Adds the cost of another run of the check.
 fn added(result: CheckResult, other: &CheckResult) -> CheckResult {
     let (requests, elapsed_ms) = (result.requests + other.requests, result.elapsed_ms + other.elapsed_ms);
     CheckResult { requests, elapsed_ms, ..result }

@@ -10,7 +10,7 @@ use crate::wire::{RecordedExchange, Request};
 pub(super) async fn repeat_single_failures(context: &ProbeContext<'_>) {
     const MAX_FAILURES: usize = 20;
     const REPEATS: usize = 4;
-    let checks = context.passive;
+    let checks = &context.shared.passive;
     for (check, key, request) in checks.seen_once().into_iter().take(MAX_FAILURES) {
         for _ in 0..REPEATS {
             let Some((judged, true)) = checks.status(check, &key) else { break };

@@ -1,13 +1,53 @@
+//! What is made of a report in JSON.
+
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use sallyport_conformance::check::Severity;
+use sallyport_conformance::config::quoted;
+use sallyport_conformance::contract::Clause;
 use sallyport_conformance::report::{self, Format, plain};
-use sallyport_conformance::run::SavedReport;
-use sallyport_conformance::{Contract, Verdict, files};
+use sallyport_conformance::run::{SavedCheck, SavedReport};
+use sallyport_conformance::{Contract, Outcome, Verdict, files};
 use sha2::{Digest as _, Sha256};
 
 use super::UsageError;
 use super::output::print;
 use super::replay::{MAX_REPORT_BYTES, read_report};
+
+const DAYS: i64 = 90;
+
+/// `conformance baseline`: the clauses that a report found broken, as expected failures for the configuration.
+pub(crate) fn baseline(
+    path: &Path,
+    reason: &str,
+    until: Option<jiff::civil::Date>,
+) -> Result<Verdict, UsageError> {
+    let report = read_report(path)?;
+    let until = match until {
+        Some(until) => until,
+        None => {
+            let today = jiff::Timestamp::now().to_zoned_datetime(jiff::tz::TimeZone::UTC).date();
+            today.checked_add(jiff::Span::new().days(DAYS))?
+        }
+    };
+    let is_failed =
+        |check: &SavedCheck| matches!(check.outcome, Outcome::Failed | Outcome::ExpectedFailure(_));
+    let findings = report.findings();
+    let failures =
+        findings.filter(|(_, check, finding)| is_failed(check) && finding.severity == Severity::Fail);
+    let broken: BTreeSet<Clause> = failures.map(|(.., finding)| finding.clause).collect();
+    if broken.is_empty() {
+        print("# The report has no violated clause.\n");
+    }
+    let reason = quoted(reason);
+    for clause in broken {
+        print(&format!(
+            "[[expected-failure]]\nclause = \"{clause}\"\nreason = {reason}\nuntil = {until}\n\n"
+        ));
+    }
+    Ok(Verdict::Conforms)
+}
 
 /// `conformance evidence`: one finding of a report as one file.
 pub(crate) fn evidence(path: &Path, id: &str, output: &Path) -> Result<Verdict, UsageError> {
