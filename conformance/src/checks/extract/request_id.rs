@@ -7,15 +7,6 @@ use crate::checks::extraction::content::{gateways, judge_repeated};
 const SEVERAL: u32 = 4;
 
 pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.idempotent.concurrent", |scope| {
-        let case = |data: (Extraction, Place)| {
-            let label = format!("{}/{}", data.0.label(), data.1.name());
-            Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
-        };
-        let forms = Extraction::in_query(&scope.contract.extract).into_iter().filter(|form| !form.has_id());
-        let places = [Place::Query, Place::Header];
-        forms.flat_map(|form| places.map(|place| (form.clone(), place))).map(case).collect()
-    }),
     active("extract.idempotent.distinct", |_| {
         let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
         ID_PAIRS.map(case).into()
@@ -33,9 +24,9 @@ pub(super) static PROGRAMS: &[Program] = &[
     }),
 ];
 
-async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Result<(), Stop> {
-    let several = form.request(probe).query(NUM, SEVERAL);
-    let request = place.carry(several, &probe.fresh_request_id());
+pub(super) async fn concurrent(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let form = row.form();
+    let request = edited(probe, form.request(probe), &row.requests[0].1)?;
     let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
     let [(first, first_class), (second, second_class)] = [first?, second?];
     let given = |exchange: &Exchange| {

@@ -502,12 +502,6 @@ pub(crate) fn says_error(response: &Response) -> bool {
     is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
 }
 
-/// The forms in which a region can be named, with the token in the query.
-pub(crate) fn named_region(extract: &Extract) -> Vec<Extraction> {
-    let forms = Extraction::in_query(extract).into_iter();
-    forms.filter(Extraction::names_no_region).collect()
-}
-
 fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {
     let default = extract.protocol.default_text();
     extract.protocols.iter().filter(move |protocol| **protocol != default).cloned()

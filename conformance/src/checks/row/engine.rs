@@ -53,13 +53,15 @@ impl Row {
             }
             // The region without gateways may have some after all. The control reserves the one that such a run would take, so that a
             // budget without gateways leaves the case out.
-            Base::Extract(_) if matches!(self.must, Must::BeShort { .. }) => {
+            Base::Extract(_) if matches!(self.must, Must::BeShort { .. } | Must::Flow(_, "the shortage")) => {
                 return case.sharing_in_run(CONTROL, Cost::extraction(1, 1));
             }
-            Base::Extract(_) if !matches!(self.must, Must::Reject { .. } | Must::RespondSomehow(_)) => {
-                return case;
-            }
-            Base::Extract(_) => self.control_form(),
+            Base::Extract(_) => match self.must {
+                Must::Reject { .. } | Must::RespondSomehow(_) | Must::Flow(_, "its control") => {
+                    self.control_form()
+                }
+                _ => return case,
+            },
         };
         let case = match (self.credential(), self.credential().fact()) {
             _ if self.before.is_some() => case,
@@ -104,6 +106,14 @@ impl Row {
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
     }
 
+    /// One of its requests, for a flow, with request ids of its form that are new. Other differences depend on contract and facts alone.
+    pub(crate) fn request(&self, probe: &Probe<'_>, number: usize) -> Request {
+        let edits = self.requests.get(number).into_iter().flat_map(|(_, edits)| edits);
+        edits.fold(self.form().request(probe), |request, edit| {
+            edit.change(probe.contract(), probe.facts(), request)
+        })
+    }
+
     /// What is special about a request, in words.
     fn words(&self, why: &str) -> String {
         match self.base.form().filter(|_| !self.has_whole_label) {
@@ -138,7 +148,7 @@ impl Base {
     }
 }
 
-pub(crate) fn joined(form: &str, label: &str) -> String {
+fn joined(form: &str, label: &str) -> String {
     if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
 }
 
@@ -152,8 +162,10 @@ pub(crate) fn edited(probe: &Probe<'_>, request: Request, edits: &[Edit]) -> Res
 }
 
 async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
-    if let Must::BeAlike = row.must {
-        return row.be_alike(probe, clause).await;
+    match row.must {
+        Must::BeAlike => return row.be_alike(probe, clause).await,
+        Must::Flow(flow, _) => return flow(probe, row).await,
+        _ => {}
     }
     let ids = Ids::default();
     let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
@@ -167,7 +179,7 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
     for (why, request) in requests {
         let words = row.words(why);
         match &row.must {
-            Must::BeAlike => {}
+            Must::BeAlike | Must::Flow(..) => {}
             Must::BeError => judge_post(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,

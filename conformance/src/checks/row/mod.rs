@@ -5,15 +5,17 @@ mod edit;
 mod engine;
 mod text;
 
+use std::sync::Arc;
+
 use super::extraction::Extraction;
 use super::extraction::content::Judge;
-use crate::check::{Case, CaseFn, Cost};
+use crate::check::{Case, CaseFuture, Cost, Probe};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
 
 pub(super) use edit::{Credential, Edit, token_parameter, with};
-pub(super) use engine::{edited, joined};
+pub(super) use engine::edited;
 pub(crate) use text::changed;
 pub(super) use text::{edits, fact, read};
 
@@ -29,7 +31,7 @@ pub(super) struct Row {
     /// What differs in a request that must be accepted before.
     before: Option<Vec<Edit>>,
     /// What differs in each request, with its description.
-    requests: Vec<(String, Vec<Edit>)>,
+    pub(super) requests: Vec<(String, Vec<Edit>)>,
     must: Must,
     then: Vec<Then>,
     needs: Vec<Fact>,
@@ -73,7 +75,11 @@ enum Must {
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Extraction },
+    /// Whatever a function judges, which sends the requests itself. The row says which control request its case shares.
+    Flow(Flow, &'static str),
 }
+
+pub(super) type Flow = for<'p> fn(&'p Probe<'p>, Arc<Row>) -> CaseFuture<'p>;
 
 /// What follows when a request that must be served is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,15 +141,6 @@ pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: im
     Row { must, ..reject(label, why, edits) }
 }
 
-/// A case of a form that is judged by a function of its own.
-pub(super) fn flow(
-    label: &'static str,
-    cost: Cost,
-    run: impl for<'p> CaseFn<'p, (Extraction,)> + Copy,
-) -> impl Fn(Extraction) -> Case {
-    move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
-}
-
 /// The cases of rows. A row that names no clause is about this one.
 pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     rows.into_iter().map(|row| row.case(clause)).collect()
@@ -163,7 +160,7 @@ impl Row {
         Self { clause: Some(clause), ..self }
     }
 
-    fn form(&self) -> Extraction {
+    pub(super) fn form(&self) -> Extraction {
         self.base.form().cloned().unwrap_or(Extraction::PLAIN)
     }
 
@@ -173,6 +170,3 @@ impl Row {
         self.requests.iter().flat_map(|(_, edits)| edits).find_map(by).unwrap_or(Credential::Own)
     }
 }
-
-/// A custom separator that no service has a reason to reject.
-pub(super) const SEPARATOR: &str = "|";

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::edit::{Credential, Edit, JSON, Value, range, with};
 use super::{Base, Judge, Must, Row, Then, Unless, Valid, reject};
 use crate::check::{Cost, Stop};
-use crate::checks::extract::access::claim;
+use crate::checks::extract::FLOWS;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
@@ -146,7 +146,7 @@ impl Reader<'_> {
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
-        let (mut like, mut even_as_text, mut are_forms_changed) = (None, false, false);
+        let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, "");
         let mut operation = self.operation.id;
         let mut row = reject("", "", []);
         for part in parts {
@@ -183,6 +183,7 @@ impl Reader<'_> {
                 ("judged", words) => judges.push(Judge::named(words)?),
                 ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => even_as_text = true,
+                ("shares", control @ ("its control" | "the shortage")) => shares = control,
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
@@ -211,6 +212,9 @@ impl Reader<'_> {
             "short" => {
                 let Forms::Each(forms) = &forms else { return None };
                 Must::BeShort { like: like.or_else(|| forms.first().cloned())? }
+            }
+            flow if let Some((_, flow)) = FLOWS.iter().find(|(known, _)| *known == flow) => {
+                Must::Flow(*flow, shares)
             }
             unspecified => {
                 shown = format!("{label}: {}", sent.join(" and "));
@@ -301,7 +305,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("claim", claimed) => {
             let (header, address) = claimed.split_once('=')?;
-            claim(header, address)
+            Edit::Claim(header, address)
         }
         ("raw", rest) => {
             let query = rest.strip_prefix("query ")?;
