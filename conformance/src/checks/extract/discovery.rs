@@ -178,7 +178,7 @@ async fn returned(probe: &Probe<'_>, request: &Request) -> Option<usize> {
     let (exchange, _) = probe.send_once(request).await.ok()?;
     let response = exchange.result.as_ref().ok()?;
     (response.status != 429)
-        .then(|| if gives_gateways(probe, &exchange) { count(probe, request, response) } else { 0 })
+        .then(|| if gives_gateways(probe, &exchange) { count(probe, &exchange) } else { 0 })
 }
 
 /// What an extraction shows about the gateways of a region.

@@ -213,10 +213,11 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
 /// A whitelisted caller that claims another address must be served, with its real address in the response. The service may reject
 /// the headers themselves, unless it accepts them with the real address, which the second request of the row has.
 pub(super) async fn forged(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
-    let (address, names) = row.requests[0].0.split_once(" in ").unwrap_or_default();
+    let (requests, (words, _)) = (row.requests(probe)?, &row.requests[0]);
+    let (address, names) = words.split_once(" in ").unwrap_or_default();
     let (form, egress) = (row.form(), probe.facts().egress_ip);
     let on_this_machine = is_loopback(probe.base());
-    let (exchange, class) = probe.send_once(&row.request(probe, 0)).await?;
+    let (exchange, class) = probe.send_once(&requests[0]).await?;
     if let Some(served) = accepted(&exchange, &class) {
         if served.response.at("/request_ip").and_then(Value::as_str) != Some(address) {
             return Ok(());
@@ -238,11 +239,11 @@ pub(super) async fn forged(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop>
     if class.decision() != Decision::Rejected {
         return Err(probe.skip(&format!("the service returned no gateways: {}", class.description())));
     }
-    let Some(egress) = egress else {
+    let (Some(egress), Some(real)) = (egress, requests.get(1)) else {
         let reason = format!("the service may reject the headers themselves; supply {}", Fact::EgressIp);
         return Err(probe.skip(&reason));
     };
-    let (real, is_served) = probe.is_accepted(&row.request(probe, 1)).await?;
+    let (real, is_served) = probe.is_accepted(real).await?;
     if is_served && on_this_machine && !egress.is_loopback() {
         return Err(probe.skip(
             "the service runs on this machine and may trust the suite as a local proxy; test it from another machine",
@@ -259,7 +260,7 @@ pub(super) async fn forged(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop>
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
 pub(super) async fn separator_alone(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let request = row.request(probe, 0);
+    let request = row.request(probe);
     let (exchange, class) = probe.send_once(&request).await?;
     if class != ResponseClass::Accepted {
         Extraction::PLAIN.control(probe).await?;

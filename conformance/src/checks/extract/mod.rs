@@ -16,8 +16,8 @@ use crate::check::{
 };
 use crate::checks::State;
 use crate::checks::extraction::content::{self, Served, THROTTLED, gives_gateways};
-use crate::checks::extraction::{Extraction, Place, Transport, shortage};
-use crate::checks::row::{Flow, Row, edited};
+use crate::checks::extraction::{Extraction, Transport, shortage};
+use crate::checks::row::{Flow, Row};
 use crate::checks::rule::{Program, active, first, passive};
 use crate::contract::Clause::*;
 use crate::contract::part::*;
@@ -31,10 +31,11 @@ pub(super) static PROGRAMS: &[&[Program]] =
     &[envelope::PROGRAMS, region::PROGRAMS, request_id::PROGRAMS, supply::PROGRAMS];
 
 /// What judges the cases of rows that begin with these words.
-pub(super) const FLOWS: [(&str, Flow); 11] = [
+pub(super) const FLOWS: [(&str, Flow); 12] = [
     ("after-another", |probe, row| Box::pin(region::after_another(probe, row))),
     ("after-empty", |probe, row| Box::pin(region::after_empty(probe, row))),
     ("as-many", |probe, row| Box::pin(region::as_many(probe, row))),
+    ("per-account", |probe, row| Box::pin(request_id::per_account(probe, row))),
     ("concurrent", |probe, row| Box::pin(request_id::concurrent(probe, row))),
     ("each-protocol", |probe, row| Box::pin(access::other_protocol(probe, row))),
     ("empty", |probe, row| Box::pin(region::empty(probe, row))),

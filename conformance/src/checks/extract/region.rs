@@ -15,7 +15,7 @@ pub(super) static PROGRAMS: &[Program] = &[
 /// return gateways meanwhile, so a second response must agree.
 pub(super) async fn empty(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    let (form, request) = (row.form(), || row.request(probe, 0).giving_nothing());
+    let (form, request) = (row.form(), || row.request(probe).giving_nothing());
     let is_alias = request().query_value(COUNTRY).is_some();
     // The plain extraction decides whether the supplied region is empty, also when it runs again.
     let decides = !is_alias && form == Extraction::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
@@ -56,8 +56,8 @@ pub(super) async fn empty(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> 
 /// as many as the one with the default, before and after it.
 pub(super) async fn as_many(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let (form, default) = (row.form(), probe.contract().extract.regions.default_text());
-    let named = || row.request(probe, 0).query(REGIONS, &default);
-    let unnamed = || row.request(probe, 0).without_query(REGIONS);
+    let named = || row.request(probe).query(REGIONS, &default);
+    let unnamed = || row.request(probe).without_query(REGIONS);
     let (sent, with) = twice(probe, named).await?;
     let (mut absent, without) = twice(probe, unnamed).await?;
     let Some(with) = with else {
@@ -195,6 +195,6 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
         return Err(probe.inconclusive(THROTTLED));
     }
     let count = accepted(&exchange, &class);
-    let count = count.map(|served| content::count(probe, &exchange.request, &served.response));
+    let count = count.map(|served| content::count(probe, &served.exchange));
     Ok((exchange, count))
 }

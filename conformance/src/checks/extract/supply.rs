@@ -1,7 +1,7 @@
 //! Too few gateways: partial results and shortages.
 
 use super::*;
-use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
+use crate::checks::extraction::content::{DENIED, has_retry_after};
 use crate::checks::token::{outline, rejected_alike};
 
 pub(super) static PROGRAMS: &[Program] = &[passive("extract.partial.watched", judge_count)];
@@ -21,7 +21,7 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
 }
 
 pub(super) async fn shortage(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
-    let (form, short) = (row.form(), || row.request(probe, 0).giving_nothing());
+    let (form, short) = (row.form(), || row.request(probe).giving_nothing());
     let name = if short().query_value(COUNTRY).is_some() { COUNTRY } else { REGIONS };
     State::check_empty_region(probe)?;
     if form != Extraction::PLAIN {
@@ -73,7 +73,7 @@ pub(super) async fn shortage(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Sto
         return judge_envelope(probe, &form, &exchange, short, beside).await;
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
-    let header = retry_after(&exchange);
+    let header = exchange.result.as_ref().ok().and_then(|response| response.header("Retry-After"));
     let others = [("an unknown region", unknown(), true), ("an invalid `num`", invalid(), false)];
     for (other, request, is_region) in others.into_iter().filter(|_| header.is_none()) {
         if let Some(seen) = seen_beside(probe, &exchange, &request, is_region).await? {

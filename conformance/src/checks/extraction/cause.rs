@@ -38,8 +38,8 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
         parts.push((ExtractSeparator, words, take));
     }
     let clause = if form.tokens.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
-    let words = format!("the token in {}", Transport::names(form.tokens));
-    parts.push((clause, words, |to, from| to.tokens = from.tokens));
+    let words = format!("the token in {}", Transport::names(&form.tokens));
+    parts.push((clause, words, |to, from| to.tokens.clone_from(&from.tokens)));
     let region = match form.region {
         Region::Alias => Some((ExtractCountryAlias, "country in place of regions")),
         Region::Equal => Some((ExtractCountryEqual, "regions and country that are equal")),
@@ -56,13 +56,15 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
         let words = format!("{PROTOCOL}={protocol}");
         parts.push((ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol)));
     }
-    let place = match form.ids {
+    let place = match &*form.ids {
         [] => return parts,
         [Place::Query] => REQUEST_ID.to_owned(),
         [_] => REQUEST_ID_HEADER.to_owned(),
         _ => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
     };
-    parts.push((ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids));
+    parts.push((ExtractRequestIdSource, format!("a request id in {place}"), |to, from| {
+        to.ids.clone_from(&from.ids)
+    }));
     parts
 }
 

@@ -231,7 +231,7 @@ impl Judge {
                     }
                 }
             }
-            Self::Few => judge_few(probe, clause, why, accepted).await?,
+            Self::Few => judge_few(probe, clause, why, exchange).await?,
             Self::Most => {
                 let more = served.count().unwrap_or_default();
                 for more in more.into_iter().filter(|finding| finding.clause == ExtractCount) {
@@ -285,13 +285,15 @@ fn names(entry: &str, gateway: &KnownGateway) -> bool {
     has_word(&gateway.host) && has_word(&gateway.port.to_string())
 }
 
-pub(crate) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
-    listed(&probe.contract().extract, request, response)
+/// The gateways of the response to a request; none without a response.
+pub(crate) fn gateways(probe: &Probe<'_>, Exchange { request, result, .. }: &Exchange) -> Vec<String> {
+    let listed = |response| listed(&probe.contract().extract, request, response);
+    result.as_ref().map(listed).unwrap_or_default()
 }
 
-/// The number of entries of the response to a request, in JSON or in text.
-pub(crate) fn count(probe: &Probe<'_>, request: &Request, response: &Response) -> usize {
-    count_of(&probe.contract().extract, request, response)
+/// The number of entries of the response to a request, in JSON or in text; 0 without a response.
+pub(crate) fn count(probe: &Probe<'_>, Exchange { request, result, .. }: &Exchange) -> usize {
+    result.as_ref().map_or(0, |response| count_of(&probe.contract().extract, request, response))
 }
 
 /// The form of an entry of a text and the end of the text are unspecified.
@@ -319,11 +321,10 @@ pub(crate) async fn judge_repeated(
     before: &AcceptedResponse,
     request: &Request,
 ) -> Result<(), Stop> {
-    let gateways =
-        |accepted: &AcceptedResponse| gateways(probe, &accepted.exchange.request, &accepted.response);
-    let request = request.clone().giving_again(gateways(before));
+    let given = gateways(probe, &before.exchange);
+    let request = request.clone().giving_again(given.clone());
     let Some(after) = probe.accepts(clause, why, &request).await? else { return Ok(()) };
-    if gateways(before) != gateways(&after) {
+    if given != gateways(probe, &after.exchange) {
         let expected = format!("the same gateways: {why}");
         probe.finding_beside(clause, &expected, "other gateways", &[&after.exchange], &[&before.exchange]);
     }
@@ -373,10 +374,6 @@ pub(crate) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     let is_text = response.status == success && !is_envelope(response) && !says_error(response);
     let is_text = is_text && !response.body().is_empty();
     entries(response).map_or(is_text, |entries| !entries.is_empty())
-}
-
-pub(crate) fn retry_after(exchange: &Exchange) -> Option<String> {
-    exchange.result.as_ref().ok()?.header("Retry-After")
 }
 
 pub(crate) fn has_retry_after(exchange: &Exchange) -> bool {

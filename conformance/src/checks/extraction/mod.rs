@@ -6,6 +6,8 @@ pub(crate) mod content;
 pub(crate) mod link;
 pub(crate) mod shortage;
 
+use std::borrow::Cow;
+
 use crate::check::{
     AcceptedResponse, Case, Cost, Decision, Form, Probe, ResponseClass, Stop, accepted, undecided,
 };
@@ -59,12 +61,12 @@ pub(crate) enum Region {
 pub(crate) struct Extraction {
     pub(crate) form: Asked,
     pub(crate) separator: Option<Separator>,
-    pub(crate) tokens: &'static [Transport],
+    pub(crate) tokens: Cow<'static, [Transport]>,
     pub(crate) region: Region,
     /// A protocol by its name. In the forms, another than the default one.
     pub(crate) protocol: Option<String>,
     /// The places of a request id: a new one in each request, and in each place.
-    pub(crate) ids: &'static [Place],
+    pub(crate) ids: Cow<'static, [Place]>,
     pub(crate) spelling: QuerySpelling,
 }
 
@@ -83,16 +85,6 @@ names! {
         Alias => "as country",
         Equal => "by both names",
     }
-}
-
-/// The list with these names.
-fn several<T: Copy, const N: usize>(
-    lists: [&'static [T]; N],
-    name: fn(T) -> &'static str,
-    names: &str,
-) -> Option<&'static [T]> {
-    let label = |several: &&[T]| several.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", ") == names;
-    lists.into_iter().find(label)
 }
 
 impl Transport {
@@ -176,17 +168,17 @@ impl Extraction {
 
     const fn new(form: Asked, transport: Transport) -> Self {
         let (region, spelling) = (Region::Usual, QuerySpelling::Usual);
-        let tokens = transport.alone();
-        Self { form, separator: None, tokens, region, protocol: None, ids: &[], spelling }
+        let (tokens, ids) = (Cow::Borrowed(transport.alone()), Cow::Borrowed(&[] as &[_]));
+        Self { form, separator: None, tokens, region, protocol: None, ids, spelling }
     }
 
     pub(crate) fn sent_in(&self, transport: Transport) -> Self {
-        Self { tokens: transport.alone(), ..self.clone() }
+        Self { tokens: transport.alone().into(), ..self.clone() }
     }
 
     /// Each form with the token in the query, the plain one first.
     pub(crate) fn in_query(extract: &Extract) -> Vec<Self> {
-        let id = Self { ids: &[Place::Query], ..Self::PLAIN };
+        let id = Self { ids: Cow::Borrowed(&[Place::Query]), ..Self::PLAIN };
         let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
         let region = Self { region: Region::Default, ..Self::PLAIN };
         [Self::PLAIN, Self::TEXT, id].into_iter().chain(protocols).chain([region]).collect()
@@ -196,7 +188,8 @@ impl Extraction {
     /// them, so a run of few requests tests the rule in these two and in the plain form. Only the second one has the other
     /// protocol, since the account may lack the entitlement for it. It names JSON: a service may forget a rule there.
     fn combined(extract: &Extract) -> [Self; 2] {
-        let both = |form, transport| Self { form, ids: &[Place::Query], ..Self::by(transport) };
+        let both =
+            |form, transport| Self { form, ids: Cow::Borrowed(&[Place::Query]), ..Self::by(transport) };
         let separator = extract.separators.last().cloned();
         let text = Self { region: Region::Default, separator, ..both(Asked::Text, Transport::Bearer) };
         let protocol = other_protocols(extract).next();
@@ -218,20 +211,10 @@ impl Extraction {
 
     /// Changes one of its properties, in the words of rows.
     pub(crate) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
-        use Transport::{Bearer, Header, Query};
-        const TOKENS: [&[Transport]; 7] = [
-            &[Query],
-            &[Header],
-            &[Bearer],
-            &[Query, Header],
-            &[Query, Bearer],
-            &[Header, Bearer],
-            &[Query, Header, Bearer],
-        ];
-        const IDS: [&[Place]; 3] = [&[Place::Query], &[Place::Header], &[Place::Query, Place::Header]];
+        let names = words.split(", ");
         match property {
-            "tokens" => self.tokens = several(TOKENS, Transport::name, words)?,
-            "ids" => self.ids = several(IDS, Place::name, words)?,
+            "tokens" => self.tokens = names.map(Transport::named).collect::<Option<_>>()?,
+            "ids" => self.ids = names.map(Place::named).collect::<Option<_>>()?,
             "asked" => self.form = Asked::named(words.strip_prefix("as ")?)?,
             "region" => self.region = Region::named(words)?,
             "protocol" => self.protocol = Some(words.to_owned()),
@@ -253,7 +236,8 @@ impl Extraction {
     pub(crate) fn named(extract: &Extract, name: &str) -> Option<Vec<Self>> {
         let all = || Self::all(extract).into_iter();
         let [text, _] = Self::combined(extract);
-        let without_id = || all().filter(|form| !form.has_id()).chain([Self { ids: &[], ..text.clone() }]);
+        let without_id =
+            || all().filter(|form| !form.has_id()).chain([Self { ids: Cow::default(), ..text.clone() }]);
         Some(match name {
             "every form" => Self::all(extract),
             "every other form" => all().skip(1).collect(),
@@ -288,7 +272,7 @@ impl Extraction {
         self.form == Asked::Text
     }
 
-    pub(crate) const fn has_id(&self) -> bool {
+    pub(crate) fn has_id(&self) -> bool {
         !self.ids.is_empty()
     }
 
@@ -350,7 +334,7 @@ impl Extraction {
         let protocol = self.protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}"));
         let region = if self.region == Region::Usual { "" } else { ", with the default region" };
         let separator = self.separator.as_ref().map_or(String::new(), |of| format!(", with lb={}", of.code));
-        format!("{form}{id}{protocol}{region}{separator}, the token in {}", Transport::names(self.tokens))
+        format!("{form}{id}{protocol}{region}{separator}, the token in {}", Transport::names(&self.tokens))
     }
 
     /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
@@ -400,7 +384,7 @@ impl Extraction {
         label: &str,
         request: Request,
     ) -> Result<(), Stop> {
-        let mut accepted = probe.state::<State>()?.controls.0.lock().await;
+        let mut accepted = probe.state::<State>()?.controls.lock().await;
         let label = self.control_label(label);
         if let Some(known) = accepted.get(&label) {
             probe.show_control(known.clone());

@@ -183,7 +183,7 @@ pub(super) fn note_partial_result(
     AcceptedResponse { exchange, response }: &AcceptedResponse,
 ) -> Result<(), Stop> {
     let num = exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
-    if count(probe, &exchange.request, response) >= num {
+    if count(probe, exchange) >= num {
         let variable = Fact::ScarceRegion.variable();
         return Err(probe.skip(&format!(
             "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
@@ -202,7 +202,7 @@ pub(super) async fn judge_few(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
+    exchange: &Exchange,
 ) -> Result<(), Stop> {
     let is_discovered = probe.has_discovered(Fact::ScarceRegion);
     if is_discovered && exchange.request.query_value(PROTOCOL).is_some() {
@@ -211,14 +211,14 @@ pub(super) async fn judge_few(
     let max = usize::try_from(*probe.contract().extract.num_range.end()).unwrap_or(usize::MAX);
     let named = [REGIONS, COUNTRY].into_iter().find_map(|name| exchange.request.query_value(name));
     let region = named.unwrap_or_default();
-    let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
+    let different: BTreeSet<_> = gateways(probe, exchange).into_iter().collect();
     if different.len() < max {
         return Ok(());
     }
     // The region may have more gateways by now. Under its alias, it has as few as under its name.
     if is_discovered || clause == ExtractCountryAlias {
         let (plain, _) = probe.send_once(&probe.extract().query(REGIONS, region).query(NUM, max)).await?;
-        if plain.result.as_ref().is_ok_and(|response| count(probe, &plain.request, response) >= max) {
+        if count(probe, &plain) >= max {
             return Err(probe.skip("the region has many gateways by now"));
         }
     }

@@ -106,12 +106,17 @@ impl Row {
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
     }
 
-    /// One of its requests, for a flow, with request ids of its form that are new. Other differences depend on contract and facts alone.
-    pub(crate) fn request(&self, probe: &Probe<'_>, number: usize) -> Request {
-        let edits = self.requests.get(number).into_iter().flat_map(|(_, edits)| edits);
-        edits.fold(self.form().request(probe), |request, edit| {
-            edit.change(probe.contract(), probe.facts(), request)
-        })
+    /// Its requests, for a flow.
+    pub(crate) fn requests(&self, probe: &Probe<'_>) -> Result<Vec<Request>, Stop> {
+        let ids = Ids::default();
+        let requests = self.requests.iter();
+        requests.map(|(_, edits)| apply(probe, &ids, self.form().request(probe), edits)).collect()
+    }
+
+    /// Its only request, for a flow, with the differences that depend on contract and facts alone.
+    pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
+        let change = |request, edit: &Edit| edit.change(probe.contract(), probe.facts(), request);
+        self.requests[0].1.iter().fold(self.form().request(probe), change)
     }
 
     /// What is special about a request, in words.
@@ -267,7 +272,7 @@ impl Row {
                 Then::Alike => {
                     // First, since nothing is judged behind a repetition that can't be.
                     self.judge(probe, (clause, &words), &served).await?;
-                    let given = gateways(probe, request, &served.response);
+                    let given = gateways(probe, &served.exchange);
                     let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
                     let Some(again) = accepted(&again, &class) else { return Ok(()) };
                     (served, words) = (again, format!("{words}, repeated"));

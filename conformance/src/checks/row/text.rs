@@ -5,15 +5,16 @@ use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, with};
+use super::edit::{Credential, Edit, JSON, Value, of_bytes, range, with};
 use super::{Base, Judge, Must, Row, Then, Unless, Valid, reject};
 use crate::check::{Cost, Stop};
 use crate::checks::extract::FLOWS;
+use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
-use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
+use crate::contract::{Clause, Contract, Input, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
@@ -106,13 +107,13 @@ impl Reader<'_> {
 
     /// A number of gateways.
     fn number<T: FromStr>(&self, text: &str) -> Option<T> {
-        value(text, NUM, self.contract)?.text(self.contract, &Facts::default(), NUM).parse().ok()
+        value(text, NUM, self.contract)?.text(self.contract, &Facts::default()).parse().ok()
     }
 
     /// A text of so many gateways with a custom separator.
     fn separated(&self, num: i64) -> Option<Valid> {
         let mut edits = self.edits("lb=custom & sb=\"|\"")?;
-        edits.insert(0, Edit::Set(NUM, num.into()));
+        edits.insert(0, Edit::Set(NUM, Value::Json(num.into())));
         let (name, gateways) = (format!("with a custom separator, num={num}"), u32::try_from(num).ok()?);
         Some(Valid { name, edits, gateways, is_doubtful: false })
     }
@@ -195,7 +196,7 @@ impl Reader<'_> {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
-            Edit::Set(part, value) => Some(value.text(self.contract, &Facts::default(), part)),
+            Edit::Set(_, value) => Some(value.text(self.contract, &Facts::default())),
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
@@ -305,7 +306,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("claim", claimed) => {
             let (header, address) = claimed.split_once('=')?;
-            Edit::Claim(header, address)
+            with(move |_, request| Ok(claiming(request, header, address)))
         }
         ("raw", rest) => {
             let query = rest.strip_prefix("query ")?;
@@ -366,31 +367,31 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let name = if part == COUNTRY { REGIONS } else { part };
     let parameter = || contract.extract.operation.parameters.iter().find(|known| known.name == name);
     let property = || contract.search.operation.body.iter().find(|known| known.name == part);
-    Some(match (distance(text, "min"), distance(text, "max"), text.split_once('×')) {
-        (Some(by), ..) => Value::Min(by),
-        (_, Some(by), _) => Value::Max(by),
-        (.., Some(("max", times))) => {
-            Value::Max(range(contract, part).end() * (times.parse::<i64>().ok()? - 1))
-        }
+    let json = match (distance(text, "min"), distance(text, "max"), text.split_once('×')) {
+        (Some(by), ..) => (range(contract, part).start() + by).into(),
+        (_, Some(by), _) => (range(contract, part).end() + by).into(),
+        (.., Some(("max", times))) => (range(contract, part).end() * times.parse::<i64>().ok()?).into(),
         (.., Some(_)) if part != SB => return None,
         (.., Some((character, length))) => {
-            Value::Filled(character.parse().ok()?, distance(length, "max")?.try_into().ok()?)
+            let more = usize::try_from(distance(length, "max")?).ok()?;
+            of_bytes(character.parse().ok()?, contract.extract.separator_bytes + more).into()
         }
         _ => match text {
-            "listed" => {
-                property().filter(|property| !property.schema.values.is_empty()).map(|_| Value::Listed)?
-            }
-            "default" if parameter().is_some_and(|known| !known.default_text().is_empty()) => Value::Default,
-            "default" => Value::Json(property()?.schema.default.clone()?),
-            "custom" => (part == LB).then(|| contract.extract.custom_separator.clone().into())?,
-            "text" => (part == RETURN_TYPE).then(|| contract.extract.text.clone().into())?,
-            "an order" => Value::Order("SO-1"),
-            "the plentiful region" => Value::Of(Fact::PlentifulRegion),
-            "the empty region" => Value::Of(Fact::EmptyRegion),
-            "the scarce region" => Value::Of(Fact::ScarceRegion),
-            _ => serde_json::from_str(text).map_or_else(|_| text.into(), Value::Json),
+            "listed" => property()?.schema.values.first()?.clone(),
+            "default" => match parameter().map(Input::default_text).filter(|text| !text.is_empty()) {
+                Some(default) => default.into(),
+                None => property()?.schema.default.clone()?,
+            },
+            "custom" => (part == LB).then(|| contract.extract.custom_separator.as_str())?.into(),
+            "text" => (part == RETURN_TYPE).then(|| contract.extract.text.as_str())?.into(),
+            "an order" => return Some(Value::Order("SO-1")),
+            "the plentiful region" => return Some(Value::Of(Fact::PlentifulRegion)),
+            "the empty region" => return Some(Value::Of(Fact::EmptyRegion)),
+            "the scarce region" => return Some(Value::Of(Fact::ScarceRegion)),
+            _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
         },
-    })
+    };
+    Some(Value::Json(json))
 }
 
 /// The names of members in the text of a body, and whether a plus says that the document lacks one.
