@@ -29,11 +29,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Notes that the empty region returned a gateway. A discovered one is withdrawn: it was short for a moment, or of gateways of
-    /// one protocol, and nobody said that it has none.
-    ///
-    /// # Errors
-    /// Skip when the region was discovered.
+    /// Notes that the empty region returned a gateway. A discovered one is withdrawn, which skips the case: it was short for a moment, or
+    /// of gateways of one protocol, and nobody said that it has none.
     pub(super) fn note_gateway_of_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if probe.has_discovered(Fact::EmptyRegion) {
             Self::withdraw_empty_region(probe)?;
@@ -47,8 +44,7 @@ impl State {
         Ok(())
     }
 
-    /// # Errors
-    /// Skip when the region was withdrawn.
+    /// Skips when the region was withdrawn.
     pub(super) fn check_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if !probe.state::<Self>()?.is_withdrawn.load(Ordering::Relaxed) {
             return Ok(());

@@ -66,10 +66,7 @@ pub(crate) fn unknown(what: &str, name: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
 }
 
-/// The rows of a text.
-///
-/// # Errors
-/// It has a mistake.
+/// The rows of a text, or its mistake.
 pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Result<&'static str, Error> {
     if !text.contains("{%") && !text.contains("{{") {
         return Ok(text);

@@ -31,10 +31,7 @@ impl WrongToken {
         })
     }
 
-    /// The token to send. The redactor knows each that is made of the account's.
-    ///
-    /// # Errors
-    /// Skip when no such token exists: some account has it, or the account's token has no letters.
+    /// The token to send, of which the redactor knows. Skips when none exists: some account has it, or the account's token has no letters.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         let text = self.near.of(probe.token().expose());
         let mut known = std::iter::once(probe.token()).chain(probe.facts().secrets());

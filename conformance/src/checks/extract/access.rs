@@ -1,5 +1,4 @@
-//! Who may extract: the whitelist, real-name verification and entitlements. List groups requires none of them, so it shows that
-//! a token which extraction must reject is valid.
+//! Who may extract: the addresses that a caller may claim, and entitlements.
 
 use super::*;
 use crate::checks::token::is_valid;

@@ -1,5 +1,4 @@
-//! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
-//! may not use the default one.
+//! Facts that the suite finds out by itself: regions with few gateways or none, and a protocol that the account may use.
 
 use std::sync::LazyLock;
 
@@ -25,18 +24,15 @@ const SMALL_REGIONS: [&str; 20] = [
 /// How many regions may turn out to have as many gateways as one call may ask for, each of which costs that many.
 const MAX_PLENTIFUL: usize = 5;
 
-/// How often a shortage must repeat, so that a service which is short of gateways now and then is not taken for one that has
-/// none in the region.
+/// How often a shortage must repeat: a service may be short of gateways now and then.
 const REPEATS: usize = 2;
 
 /// Stands for the requests below, whose responses passive checks judge as all others.
 pub(crate) static DISCOVERY: LazyLock<Check> =
     LazyLock::new(|| apart(OperationId::Extract, "extract.discovery", Run::Cases(|_| Vec::new())));
 
-/// Looks for the facts that the run lacks.
-///
-/// # Errors
-/// The rejection of a plain extraction in words, when every extraction is rejected, and cases of the run are `extracting`.
+/// Looks for the facts that the run lacks. Errors are the rejection of a plain extraction in words, when every extraction is rejected, and
+/// cases of the run are `extracting`.
 pub(crate) async fn discover(
     probe: &Probe<'_>,
     lacks: impl Fn(Fact) -> bool,

@@ -1,6 +1,5 @@
-//! What the response to a valid extraction must keep, as far as the response itself shows it: the number of entries and their
-//! form, the headers of a partial result, the region and the protocol of known gateways. Active and passive checks judge by the
-//! same functions.
+//! What the response to a valid extraction must keep, as far as it shows that itself: the number and form of entries, the headers of a partial
+//! result, region and protocol of known gateways. Active and passive checks judge by the same functions.
 
 use serde_json::Value;
 

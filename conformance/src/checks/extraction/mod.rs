@@ -366,11 +366,8 @@ impl Extraction {
         self.with_token(probe, probe.token().expose())
     }
 
-    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it.
-    ///
-    /// # Errors
-    /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
-    /// the plain form it is inconclusive.
+    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it. Skips when it is not
+    /// accepted, which may have a reason of its own, such as a missing entitlement; for the plain form that is inconclusive.
     pub(crate) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
         let request = self.request(probe);
         let request = if self.is_text() { request.query(NUM, SEPARATED) } else { request };

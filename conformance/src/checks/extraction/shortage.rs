@@ -35,10 +35,8 @@ pub(crate) async fn send_until_served(
     probe.send_once(request).await
 }
 
-/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
-///
-/// # Errors
-/// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
+/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`. Skips when it does not: the region may be unknown to the
+/// service, or the shortage may look like throttling.
 pub(crate) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
     let known = &probe.state::<State>()?.is_short;
@@ -99,10 +97,8 @@ async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
     Ok(is_short)
 }
 
-/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.
-///
-/// # Errors
-/// Inconclusive when the service is busy or broken.
+/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways. Inconclusive when
+/// the service is busy or broken.
 pub(crate) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
@@ -174,10 +170,7 @@ pub(crate) async fn must_be_short(
     Ok(())
 }
 
-/// Records how the target flags a partial result.
-///
-/// # Errors
-/// Skip when the response has as many entries as were asked for.
+/// Records how the target flags a partial result. Skips when the response has as many entries as were asked for.
 pub(super) fn note_partial_result(
     probe: &Probe<'_>,
     AcceptedResponse { exchange, response }: &AcceptedResponse,

@@ -164,10 +164,7 @@ impl Edit {
 }
 
 impl Credential {
-    /// The credential as it is sent.
-    ///
-    /// # Errors
-    /// Skip the case without one of that kind.
+    /// The credential as it is sent. Skips the case without one of that kind.
     pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         match self {
             Self::Wrong(wrong) => wrong.text(probe),
@@ -183,10 +180,7 @@ impl Credential {
         }
     }
 
-    /// Shows that a token which must be rejected for its account is valid by itself.
-    ///
-    /// # Errors
-    /// Skip when it is not.
+    /// Shows that a token which must be rejected for its account is valid by itself. Skips when it is not.
     pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
         match self.fact() {
             Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {

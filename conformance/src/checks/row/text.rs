@@ -1,5 +1,4 @@
-//! Rows as text, below their rule in `rules.txt`. A row says what must follow (`reject`, `accept`, `short`, or the id of an unspecified
-//! behaviour) and its label; behind bars, what differs from the valid request, in which forms of an extraction, and what is judged.
+//! Rows as text, below their rule in `rules.txt`. README.md says what their parts mean.
 
 use std::str::FromStr;
 
@@ -233,8 +232,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
-    /// replace the body; `alone` is the plain search in place of the valid one. None for a part that the document lacks, unless a plus before its name says so.
+    /// None for a part that the document lacks, unless a plus before its name says so.
     fn edit(&self, text: &'static str) -> Option<Edit> {
         let is_known = |part: &str| {
             let parameters = self.operation.parameters.iter().map(|one| &one.name);
@@ -279,8 +277,7 @@ impl Reader<'_> {
     }
 }
 
-/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` and `token again: CREDENTIAL` beside it, `token under …`, `no token`;
-/// `id in PLACE`, `id NUMBER in PLACE`, `id of other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`; `method NAME`.
+/// What differs in the token, the request id, the claimed address, the query as a whole, or the method.
 fn of_caller(text: &'static str) -> Option<Edit> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match (word, rest) {
