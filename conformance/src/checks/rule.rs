@@ -34,11 +34,12 @@ pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     rules.collect()
 });
 
-static PROGRAMS: &[&[&[Program]]] =
-    &[all::PROGRAMS, extract::PROGRAMS, &[groups::PROGRAMS], search::PROGRAMS];
-
 fn programs() -> impl Iterator<Item = &'static Program> {
-    PROGRAMS.iter().copied().flatten().copied().flatten()
+    [all::PROGRAMS, extract::PROGRAMS, &[groups::PROGRAMS], search::PROGRAMS]
+        .into_iter()
+        .flatten()
+        .copied()
+        .flatten()
 }
 
 /// The text of each rule.

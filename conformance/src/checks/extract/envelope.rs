@@ -8,7 +8,6 @@ use super::*;
 use crate::check::Form;
 use crate::checks::extraction::content::is_served_text;
 use crate::checks::extraction::says_error;
-use crate::contract::Clause;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -167,8 +166,8 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
 
 /// Judges the response to a POST without a valid token, which is an error whatever the payload should be. Only responses with a JSON
 /// object are judged.
-pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(request).await?;
+pub(super) async fn judge_post(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&row.requests(probe)?[0]).await?;
     if matches!(class, ResponseClass::Throttled(_)) {
         return Err(probe.inconclusive(THROTTLED));
     }
@@ -181,7 +180,7 @@ pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Requ
     for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
         if !is_there {
             let expected = format!("{what} in the JSON body of an error of POST extraction");
-            probe.finding(clause, &expected, class.description(), &[&exchange]);
+            probe.finding(ExtractPostErrorEnvelope, &expected, class.description(), &[&exchange]);
         }
     }
     Ok(())

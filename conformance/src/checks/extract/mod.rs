@@ -31,17 +31,18 @@ pub(super) static PROGRAMS: &[&[Program]] =
     &[envelope::PROGRAMS, region::PROGRAMS, request_id::PROGRAMS, supply::PROGRAMS];
 
 /// What judges the cases of rows that begin with these words.
-pub(super) const FLOWS: [(&str, Flow); 12] = [
+pub(super) const FLOWS: [(&str, Flow); 13] = [
     ("after-another", |probe, row| Box::pin(region::after_another(probe, row))),
     ("after-empty", |probe, row| Box::pin(region::after_empty(probe, row))),
     ("as-many", |probe, row| Box::pin(region::as_many(probe, row))),
-    ("per-account", |probe, row| Box::pin(request_id::per_account(probe, row))),
     ("concurrent", |probe, row| Box::pin(request_id::concurrent(probe, row))),
     ("each-protocol", |probe, row| Box::pin(access::other_protocol(probe, row))),
     ("empty", |probe, row| Box::pin(region::empty(probe, row))),
+    ("error", |probe, row| Box::pin(envelope::judge_post(probe, row))),
     ("forged", |probe, row| Box::pin(envelope::forged(probe, row))),
     ("link", |probe, row| Box::pin(link::accepted(probe, row))),
     ("link-short", |probe, row| Box::pin(link::in_empty_region(probe, row))),
+    ("per-account", |probe, row| Box::pin(request_id::per_account(probe, row))),
     ("separator-alone", |probe, row| Box::pin(envelope::separator_alone(probe, row))),
     ("shortage", |probe, row| Box::pin(supply::shortage(probe, row))),
 ];

@@ -330,21 +330,6 @@ pub(crate) async fn judge_repeated(
     Ok(())
 }
 
-/// Reports gateways, be it as text where JSON is expected.
-pub(crate) async fn rejects_even_as_text(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    request: &Request,
-) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(&request.clone().as_invalid()).await?;
-    if exchange.result.as_ref().is_ok_and(|response| is_served_text(&probe.contract().extract, response)) {
-        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
-        return Ok(());
-    }
-    probe.judge_rejection(clause, why, &exchange, &class).await
-}
-
 pub(crate) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
     response.header(&probe.contract().extract.partial_flag).is_some_and(|flag| !denies(&flag))
 }

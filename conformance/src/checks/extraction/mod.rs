@@ -252,7 +252,7 @@ impl Extraction {
             "forms of the query" => Self::in_query(extract),
             "forms without id" => without_id().collect(),
             "forms without protocol" => all().filter(|form| form.protocol.is_none()).collect(),
-            "forms without region" => all().filter(Self::names_no_region).collect(),
+            "forms without region" => all().filter(|form| form.region == Region::Usual).collect(),
             label => {
                 let mut known = all().chain(Self::in_text(extract)).chain(without_id());
                 vec![known.find(|form| form.label() == label)?]
@@ -281,10 +281,6 @@ impl Extraction {
         !self.has_id() && self.protocol.is_none() && self.region == Region::Usual
     }
 
-    pub(crate) fn names_no_region(&self) -> bool {
-        self.region == Region::Usual
-    }
-
     pub(crate) fn transport(&self) -> Transport {
         self.tokens.first().copied().unwrap_or(Transport::Query)
     }
@@ -298,17 +294,6 @@ impl Extraction {
             _ if self.has_id() => ExtractRequestIdSource,
             _ => ExtractRegion,
         }
-    }
-
-    pub(crate) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
-        let own = self.transport();
-        Transport::ALL.into_iter().filter(move |other| *other != own)
-    }
-
-    /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
-    /// which transports of the token work.
-    pub(crate) fn without_transport(&self) -> Self {
-        if self.is_combined() { self.clone() } else { self.sent_in(Transport::Query) }
     }
 
     /// For the label of a case; unique among the forms.
@@ -430,12 +415,13 @@ impl Extraction {
 const SEPARATED: u32 = 2;
 
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
-/// rejection; `extract.error-envelope.watched` reports that it has no envelope.
+/// rejection; `extract.error-envelope.watched` reports that it has no envelope. Gateways as text where JSON is expected are reported if
+/// that is judged `even_as_text`.
 pub(crate) async fn rejects(
     probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
+    (clause, why): (Clause, &str),
     invalid: &Request,
+    even_as_text: bool,
 ) -> Result<(), Stop> {
     let invalid = invalid.clone().as_invalid();
     let (exchange, class) = match doubtful_regions(probe, &invalid).as_slice() {
@@ -451,6 +437,11 @@ pub(crate) async fn rejects(
     let is_text = Form::from_request(probe.contract(), OperationId::Extract, &invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
     if class == ResponseClass::Accepted && is_text && in_words {
+        return Ok(());
+    }
+    let is_served = |response| content::is_served_text(&probe.contract().extract, response);
+    if even_as_text && exchange.result.as_ref().is_ok_and(is_served) {
+        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
         return Ok(());
     }
     probe.judge_rejection(clause, why, &exchange, &class).await

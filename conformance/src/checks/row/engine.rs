@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extract::envelope::judge_post;
 use crate::checks::extraction::cause::{self, find_cause};
-use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
-use crate::checks::extraction::{Extraction, rejects};
+use crate::checks::extraction::{Extraction, Transport, rejects};
 use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
@@ -23,10 +22,7 @@ impl Row {
             Must::Serve { gateways, .. } if self.base.form().is_some() => {
                 Cost::extraction(requests, gateways)
             }
-            // A service that violates the contract may return gateways to a POST.
-            Must::RespondSomehow(_) | Must::BeError if self.base.form().is_some() => {
-                Cost::extraction(requests, 1)
-            }
+            Must::RespondSomehow(_) if self.base.form().is_some() => Cost::extraction(requests, 1),
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
@@ -77,7 +73,8 @@ impl Row {
         match self.credential() {
             Credential::Own => self.form(),
             _ if self.before.is_some() => self.form(),
-            _ => self.form().without_transport(),
+            _ if self.form().is_combined() => self.form(),
+            _ => self.form().sent_in(Transport::Query),
         }
     }
 
@@ -185,20 +182,15 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
         let words = row.words(why);
         match &row.must {
             Must::BeAlike | Must::Flow(..) => {}
-            Must::BeError => judge_post(probe, clause, &request).await?,
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {
                 row.control(probe, &valid).await?;
                 probe.tolerates(clause, *unspecified, why, &request).await?;
             }
-            Must::Reject { even_as_text: true } => {
+            Must::Reject { even_as_text } => {
                 row.control(probe, &valid).await?;
-                rejects_even_as_text(probe, clause, &words, &request).await?;
-            }
-            Must::Reject { even_as_text: false } => {
-                row.control(probe, &valid).await?;
-                rejects(probe, clause, &words, &request).await?;
+                rejects(probe, (clause, &words), &request, *even_as_text).await?;
                 row.credential().proves_valid(probe).await?;
             }
         }

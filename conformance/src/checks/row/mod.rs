@@ -69,8 +69,6 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
-    /// Whatever is sent by POST, a JSON error with its code and message.
-    BeError,
     /// The same decision for both requests, which mean the same.
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.

@@ -64,15 +64,6 @@ enum Forms {
     InTurns(usize, &'static str),
 }
 
-impl Forms {
-    fn changed(mut self, change: impl Fn(&mut Extraction) -> Option<()>) -> Option<Self> {
-        if let Self::Each(forms) = &mut self {
-            forms.iter_mut().try_for_each(change)?;
-        }
-        Some(self)
-    }
-}
-
 impl Reader<'_> {
     /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
     /// combined.
@@ -98,10 +89,6 @@ impl Reader<'_> {
             Some(("three", list)) => Forms::InTurns(3, list),
             _ => Forms::Each(Extraction::named(&self.contract.extract, words)?),
         })
-    }
-
-    fn form(&self, label: &str) -> Option<Extraction> {
-        Extraction::named(&self.contract.extract, label)?.into_iter().next()
     }
 
     /// A number of gateways.
@@ -170,14 +157,15 @@ impl Reader<'_> {
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
-                ("like", label) => like = Some(self.form(label)?),
+                ("like", label) => like = Extraction::named(&self.contract.extract, label)?.pop(),
                 (
                     property @ ("asked" | "ids" | "protocol" | "region" | "separator" | "spelled" | "tokens"),
                     words,
                 ) => {
-                    let extract = &self.contract.extract;
-                    forms = forms.changed(|form| form.change(extract, property, words))?;
                     are_forms_changed = true;
+                    let Forms::Each(forms) = &mut forms else { continue };
+                    let extract = &self.contract.extract;
+                    forms.iter_mut().try_for_each(|form| form.change(extract, property, words))?;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
@@ -204,7 +192,6 @@ impl Reader<'_> {
         row.must = match must {
             "reject" => Must::Reject { even_as_text },
             "accept" => Must::Serve { gateways, unless, judges },
-            "error" => Must::BeError,
             "alike" => {
                 row.cost.get_or_insert(Cost::extraction(2, 2));
                 Must::BeAlike
