@@ -1,5 +1,4 @@
-//! Accounts whose quota is used up during a run. Later rejections are then due to the quota, which the contract leaves open,
-//! and not to what a check sends.
+//! Accounts whose quota is used up during a run: later rejections are due to that, which the contract leaves open.
 
 use std::collections::BTreeSet;
 

@@ -34,12 +34,11 @@ pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     rules.collect()
 });
 
+static PROGRAMS: &[&[&[Program]]] =
+    &[all::PROGRAMS, extract::PROGRAMS, &[groups::PROGRAMS], search::PROGRAMS];
+
 fn programs() -> impl Iterator<Item = &'static Program> {
-    [all::PROGRAMS, extract::PROGRAMS, &[groups::PROGRAMS], search::PROGRAMS]
-        .into_iter()
-        .flatten()
-        .copied()
-        .flatten()
+    PROGRAMS.iter().copied().flatten().copied().flatten()
 }
 
 /// The text of each rule.

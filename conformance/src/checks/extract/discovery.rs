@@ -10,16 +10,10 @@ use crate::checks::rule::apart;
 use crate::response::is_about_caller;
 
 /// Country codes that providers rarely have gateways for: territories without inhabitants, then the smallest countries.
-const UNLIKELY_REGIONS: [&str; 16] = [
-    "ATA", "BVT", "HMD", "SGS", "ATF", "UMI", "PCN", "TKL", "NIU", "NRU", "TUV", "VAT", "SMR", "LIE", "MCO",
-    "ISL",
-];
+const UNLIKELY_REGIONS: &str = "ATA BVT HMD SGS ATF UMI PCN TKL NIU NRU TUV VAT SMR LIE MCO ISL";
 
 /// Country codes that providers may have a few gateways for: small countries, then others that are common in directories.
-const SMALL_REGIONS: [&str; 20] = [
-    "AND", "SMR", "LIE", "MCO", "ISL", "MLT", "LUX", "CYP", "BRN", "JPN", "BRA", "KOR", "SGP", "AUS", "CAN",
-    "IND", "NLD", "FRA", "GBR", "DEU",
-];
+const SMALL_REGIONS: &str = "AND SMR LIE MCO ISL MLT LUX CYP BRN JPN BRA KOR SGP AUS CAN IND NLD FRA GBR DEU";
 
 /// How many regions may turn out to have as many gateways as one call may ask for, each of which costs that many.
 const MAX_PLENTIFUL: usize = 5;
@@ -42,24 +36,18 @@ pub(crate) async fn discover(
     let mut plain = probe.extract();
     if lacks(Fact::EmptyRegion) {
         let mut empty = empty_region(probe, &plain).await;
-        if empty == Some(EmptyRegion::NothingIsServed) {
-            let served =
-                if lacks(Fact::EntitledProtocols) { served_protocol(probe, &plain).await } else { None };
-            match served {
-                Some((protocol, request)) => {
-                    found.entitled_protocols.push(protocol);
-                    empty = empty_region(probe, &request).await;
-                    plain = request;
-                }
-                None if !extracting.is_empty() => {
-                    nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?
-                }
-                None => {}
+        if let Some(Err(_)) = empty {
+            if lacks(Fact::EntitledProtocols)
+                && let Some((protocol, request)) = served_protocol(probe, &plain).await
+            {
+                found.entitled_protocols.push(protocol);
+                empty = empty_region(probe, &request).await;
+                plain = request;
+            } else if !extracting.is_empty() {
+                nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
             }
         }
-        if let Some(EmptyRegion::Found(region)) = empty {
-            found.empty_region = Some(region.to_owned());
-        }
+        found.empty_region = empty.and_then(Result::ok).map(str::to_owned);
     } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| !extracting.is_empty()) {
         // A service may keep the first region that it is asked for, and an extraction shows it only if that one has gateways. So the
         // control request of most checks comes first. An extraction from the supplied region takes no gateway.
@@ -92,20 +80,13 @@ async fn nothing_is_served(probe: &Probe<'_>, plain: &Request) -> Option<String>
     (!is_explained).then_some(rejection)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EmptyRegion {
-    Found(&'static str),
-    /// Other extractions are rejected as well.
-    NothingIsServed,
-}
-
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
-/// served. None if there is no such region, or the service is busy.
-async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
+/// served. None if there is no such region, or the service is busy; an error if that one is rejected as well.
+async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<Result<&'static str, Supply>> {
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     let mut control = None;
-    for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
+    for region in UNLIKELY_REGIONS.split(' ').filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(REGIONS, region);
         let shown = supply(probe, &request).await?;
         // The service may take any code for the default region, and each further code would cost a gateway.
@@ -118,7 +99,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
             None => *control.insert(supply(probe, plain).await?),
         };
         match (shown, served) {
-            (Supply::Nothing, Supply::Nothing) => return Some(EmptyRegion::NothingIsServed),
+            (Supply::Nothing, Supply::Nothing) => return Some(Err(served)),
             (Supply::Nothing, _) => continue,
             _ => {}
         }
@@ -127,7 +108,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
                 return None;
             }
         }
-        return (served == Supply::Gateways).then_some(EmptyRegion::Found(region));
+        return (served == Supply::Gateways).then_some(Ok(region));
     }
     None
 }
@@ -152,7 +133,7 @@ async fn scarce_region(probe: &Probe<'_>, plain: &Request) -> Option<&'static st
     let Facts { plentiful_region, empty_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), empty_region.as_deref()];
     let mut plentiful = 0;
-    for region in SMALL_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
+    for region in SMALL_REGIONS.split(' ').filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(REGIONS, region).query(NUM, max);
         match returned(probe, &request).await? {
             0 => {}

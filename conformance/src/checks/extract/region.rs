@@ -1,5 +1,4 @@
-//! Gateways belong to the requested region and protocol, or to the default region. A response names neither, so only facts about the
-//! gateways or about their number show it.
+//! Gateways belong to the requested region and protocol, or to the default region. Only facts about them or their number show it.
 
 use super::*;
 use crate::checks::extraction::content::matching;

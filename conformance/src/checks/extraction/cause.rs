@@ -133,10 +133,7 @@ pub(crate) async fn find_cause(
 }
 
 /// Sends an extraction of the minimum number of gateways. The inner error is a rejection.
-async fn is_accepted(
-    probe: &Probe<'_>,
-    form: &Extraction,
-) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
+async fn is_accepted(probe: &Probe<'_>, form: &Extraction) -> Result<Result<Exchange, Sent>, Stop> {
     let (exchange, class) = probe.send(&form.request(probe)).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),

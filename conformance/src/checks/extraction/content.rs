@@ -267,7 +267,7 @@ pub(crate) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<Gateway
 }
 
 fn entry(entry: &Value) -> Option<KnownGateway> {
-    let port = entry.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?;
+    let port = u16::try_from(entry.get("port")?.as_u64()?).ok()?;
     Some(KnownGateway { host: entry.get("ip")?.as_str()?.to_owned(), port })
 }
 
@@ -365,10 +365,8 @@ pub(crate) fn has_retry_after(exchange: &Exchange) -> bool {
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
-async fn judge_separator(
-    probe: &Probe<'_>,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
-) -> Result<(), Stop> {
+async fn judge_separator(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+    let AcceptedResponse { exchange, response } = served;
     let Some(split) = Served::new(probe, exchange, response).split() else {
         return Err(probe.skip_lacking(
             "a single entry has no separator",
@@ -447,8 +445,7 @@ fn expected_entries(extract: &Extract, request: &Request, response: &Response) -
     returned.map_or(num, |returned: usize| returned.min(num))
 }
 
-/// The separator that a request asks for, if no entry can contain it: there may be spaces and tabs within an entry, whose form is
-/// unspecified.
+/// The separator that a request asks for, if no entry can contain it; there may be spaces and tabs within one.
 fn line_break<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
     separator(extract, request).filter(|separator| separator.contains(['\r', '\n']))
 }

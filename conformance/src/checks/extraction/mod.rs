@@ -19,6 +19,9 @@ use crate::names::names;
 use crate::target::Fact;
 use crate::wire::{Exchange, QuerySpelling, Request, Response};
 
+/// A request that was sent, and what its response means.
+type Sent = (Exchange, ResponseClass);
+
 /// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {

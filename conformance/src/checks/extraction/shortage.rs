@@ -12,7 +12,7 @@ const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region. One that names its region by the alias alone gets it there.
-pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<Sent, Stop> {
     let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
@@ -20,10 +20,7 @@ pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchan
 }
 
 /// Sends an extraction that may be answered as one from the empty region is.
-pub(crate) async fn send_until_served(
-    probe: &Probe<'_>,
-    request: &Request,
-) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send_until_served(probe: &Probe<'_>, request: &Request) -> Result<Sent, Stop> {
     for tries in 1..MAX_TRIES {
         let sent = probe.send_once(request).await?;
         // A shortage may have status 503, so only 429 is waited out.
@@ -171,18 +168,15 @@ pub(crate) async fn must_be_short(
 }
 
 /// Records how the target flags a partial result. Skips when the response has as many entries as were asked for.
-pub(super) fn note_partial_result(
-    probe: &Probe<'_>,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
-) -> Result<(), Stop> {
-    let num = exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
-    if count(probe, exchange) >= num {
+pub(super) fn note_partial_result(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+    let num = served.exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
+    if count(probe, &served.exchange) >= num {
         let variable = Fact::ScarceRegion.variable();
         return Err(probe.skip(&format!(
             "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
         )));
     }
-    let flag = response.header(&probe.contract().extract.partial_flag);
+    let flag = served.response.header(&probe.contract().extract.partial_flag);
     if let Some(flag) = flag.filter(|flag| !denies(flag)) {
         let seen = format!("a partial result is flagged as {flag}");
         probe.observe(Unspecified::ExtractFullResultHeaders, &seen);

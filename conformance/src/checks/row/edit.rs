@@ -127,10 +127,7 @@ impl Edit {
 
     /// Whether the difference depends on more than that.
     pub(super) fn needs_probe(&self) -> bool {
-        matches!(
-            self,
-            Self::By(_) | Self::Token(..) | Self::AddToken(_) | Self::NoToken | Self::Id(..) | Self::With(_)
-        )
+        !matches!(self, Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..))
     }
 
     pub(super) fn apply(&self, probe: &Probe<'_>, ids: &Ids, request: Request) -> Result<Request, Stop> {

@@ -72,8 +72,7 @@ impl Row {
     fn control_form(&self) -> Extraction {
         match self.credential() {
             Credential::Own => self.form(),
-            _ if self.before.is_some() => self.form(),
-            _ if self.form().is_combined() => self.form(),
+            _ if self.before.is_some() || self.form().is_combined() => self.form(),
             _ => self.form().sent_in(Transport::Query),
         }
     }
@@ -231,7 +230,13 @@ impl Row {
         (valid, request): (&Request, &Request),
         ids: &Ids,
     ) -> Result<(), Stop> {
-        let Must::Serve { unless, .. } = &self.must else { return Ok(()) };
+        let Must::Serve { unless, judges, .. } = &self.must else { return Ok(()) };
+        let judge = async |words: &str, served: &AcceptedResponse| {
+            for judge in judges {
+                judge.of(probe, (clause, words), served).await?;
+            }
+            Ok::<_, Stop>(())
+        };
         let words = &match unless {
             Unless::Cause => format!("{}, {words}", cause::words(&probe.contract().extract, &self.form())),
             _ => words.to_owned(),
@@ -263,7 +268,7 @@ impl Row {
                 }
                 Then::Alike => {
                     // First, since nothing is judged behind a repetition that can't be.
-                    self.judge(probe, (clause, &words), &served).await?;
+                    judge(&words, &served).await?;
                     let given = gateways(probe, &served.exchange);
                     let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
                     let Some(again) = accepted(&again, &class) else { return Ok(()) };
@@ -277,19 +282,6 @@ impl Row {
                 }
             }
         }
-        self.judge(probe, (clause, &words), &served).await
-    }
-
-    async fn judge(
-        &self,
-        probe: &Probe<'_>,
-        words: (Clause, &str),
-        served: &AcceptedResponse,
-    ) -> Result<(), Stop> {
-        let Must::Serve { judges, .. } = &self.must else { return Ok(()) };
-        for judge in judges {
-            judge.of(probe, words, served).await?;
-        }
-        Ok(())
+        judge(&words, &served).await
     }
 }

@@ -1,5 +1,4 @@
-//! Rules as rows. A row says what differs from a valid request, and what must follow; the case with its label, cost and control
-//! request, and the words of a finding, are made from it.
+//! Rules as rows, which say what differs from a valid request, and what must follow. Cases and the words of findings are made from them.
 
 mod edit;
 mod engine;
@@ -117,34 +116,34 @@ pub(super) enum Then {
     Invalid(Vec<Edit>),
 }
 
-pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row {
-        base: Base::Extract(Extraction::PLAIN),
-        label: label.into(),
-        has_whole_label: false,
-        clause: None,
-        valid: Valid::default(),
-        before: None,
-        requests: vec![(why.into(), edits.into())],
-        must: Must::Reject { even_as_text: false },
-        then: Vec::new(),
-        needs: Vec::new(),
-        cost: None,
-        subject: None,
-    }
-}
-
-pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() };
-    Row { must, ..reject(label, why, edits) }
-}
-
 /// The cases of rows. A row that names no clause is about this one.
 pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     rows.into_iter().map(|row| row.case(clause)).collect()
 }
 
 impl Row {
+    /// An extraction that must be accepted or rejected, and described by its label.
+    pub(super) fn new(label: &str, is_valid: bool, edits: Vec<Edit>) -> Self {
+        let must = match is_valid {
+            true => Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() },
+            false => Must::Reject { even_as_text: false },
+        };
+        Self {
+            base: Base::Extract(Extraction::PLAIN),
+            label: label.to_owned(),
+            has_whole_label: false,
+            clause: None,
+            valid: Valid::default(),
+            before: None,
+            requests: vec![(label.to_owned(), edits)],
+            must,
+            then: Vec::new(),
+            needs: Vec::new(),
+            cost: None,
+            subject: None,
+        }
+    }
+
     pub(super) fn of(self, base: Base) -> Self {
         Self { base, ..self }
     }
