@@ -45,7 +45,11 @@ pub(super) async fn shortage(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Sto
             let is_told = has_retry_after(&exchange) || exchange.result.as_ref().is_ok_and(says_more);
             if gives_gateways(probe, &exchange) {
                 State::note_gateway_of_empty_region(probe)?;
-            } else if !is_told && is_rejected_elsewhere(probe, &unknown()).await? {
+            } else if !is_told
+                && let (other, class) = probe.send_once(&unknown()).await?
+                && class.decision() == Decision::Rejected
+                && !has_retry_after(&other)
+            {
                 // A region that no directory has is rejected, so this one is known, and short of gateways.
                 let expected = format!("Retry-After, or the headers of a partial result, {}", form.name());
                 let actual = "a success without gateways that says nothing of either";
@@ -141,10 +145,4 @@ async fn seen_beside(
         _ if has_retry_after(&other) => None,
         _ => rejected_alike(empty, &other).then_some("gets the same response as"),
     })
-}
-
-/// Whether a request is rejected, and not for a shortage.
-async fn is_rejected_elsewhere(probe: &Probe<'_>, request: &Request) -> Result<bool, Stop> {
-    let (exchange, class) = probe.send_once(request).await?;
-    Ok(class.decision() == Decision::Rejected && !has_retry_after(&exchange))
 }

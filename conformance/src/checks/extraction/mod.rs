@@ -103,14 +103,6 @@ impl Transport {
         }
     }
 
-    const fn alone(self) -> &'static [Self] {
-        match self {
-            Self::Query => &[Self::Query],
-            Self::Header => &[Self::Header],
-            Self::Bearer => &[Self::Bearer],
-        }
-    }
-
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Query => "the query",
@@ -161,22 +153,26 @@ pub(crate) fn by_country(extract: &Extract, request: Request) -> Request {
 }
 
 impl Extraction {
-    pub(crate) const PLAIN: Self = Self::new(Asked::Json, Transport::Query);
+    pub(crate) const PLAIN: Self = Self {
+        form: Asked::Json,
+        separator: None,
+        tokens: Cow::Borrowed(&[Transport::Query]),
+        region: Region::Usual,
+        protocol: None,
+        ids: Cow::Borrowed(&[]),
+        spelling: QuerySpelling::Usual,
+    };
 
-    pub(crate) const TEXT: Self = Self::new(Asked::Text, Transport::Query);
-
-    pub(crate) const fn by(transport: Transport) -> Self {
-        Self::new(Asked::Json, transport)
+    pub(crate) fn by(transport: Transport) -> Self {
+        Self::PLAIN.sent_in(transport)
     }
 
-    const fn new(form: Asked, transport: Transport) -> Self {
-        let (region, spelling) = (Region::Usual, QuerySpelling::Usual);
-        let (tokens, ids) = (Cow::Borrowed(transport.alone()), Cow::Borrowed(&[] as &[_]));
-        Self { form, separator: None, tokens, region, protocol: None, ids, spelling }
+    fn text() -> Self {
+        Self { form: Asked::Text, ..Self::PLAIN }
     }
 
     pub(crate) fn sent_in(&self, transport: Transport) -> Self {
-        Self { tokens: transport.alone().into(), ..self.clone() }
+        Self { tokens: vec![transport].into(), ..self.clone() }
     }
 
     /// Each form with the token in the query, the plain one first.
@@ -184,7 +180,7 @@ impl Extraction {
         let id = Self { ids: Cow::Borrowed(&[Place::Query]), ..Self::PLAIN };
         let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
         let region = Self { region: Region::Default, ..Self::PLAIN };
-        [Self::PLAIN, Self::TEXT, id].into_iter().chain(protocols).chain([region]).collect()
+        [Self::PLAIN, Self::text(), id].into_iter().chain(protocols).chain([region]).collect()
     }
 
     /// Two forms that together have every parameter: a rule that does not hold beside some parameter does not hold in one of
@@ -246,10 +242,10 @@ impl Extraction {
             "every other form" => all().skip(1).collect(),
             "each JSON" => all().filter(|form| !form.is_text()).collect(),
             "each text" => Self::in_text(extract),
-            "JSON and text" => vec![Self::PLAIN, Self::TEXT],
+            "JSON and text" => vec![Self::PLAIN, Self::text()],
             "JSON in each place" => Transport::ALL.map(Self::by).into(),
             "JSON in each place and text" => {
-                Transport::ALL.map(Self::by).into_iter().chain([Self::TEXT]).collect()
+                Transport::ALL.map(Self::by).into_iter().chain([Self::text()]).collect()
             }
             "both combined forms" => Self::combined(extract).into(),
             "forms of the query" => Self::in_query(extract),
