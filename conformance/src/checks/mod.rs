@@ -30,10 +30,8 @@ pub(crate) use token::UNKNOWN as UNKNOWN_TOKEN;
 use crate::check::{Case, Probe, ProbeContext};
 use crate::target::{Fact, Facts};
 
-/// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more.
-///
-/// # Errors
-/// The rejection in words, when the account may not extract, and cases of the run are `extracting`.
+/// Looks for facts that a run lacks and a service shows by itself, so that a run with a token alone judges more. Errors are the rejection in
+/// words, when the account may not extract, and cases of the run are `extracting`.
 pub(crate) async fn discover(
     context: &ProbeContext<'_>,
     lacks: impl Fn(Fact) -> bool,

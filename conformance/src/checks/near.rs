@@ -75,12 +75,6 @@ mod tests {
     fn each_template_makes_another_text() {
         let lists = ["value", "one value", "listed value", "folded value", "listed text", "wrong token"];
         let texts = lists.map(|list| near(list).map(|near| near.of("Is-042")).collect::<Vec<_>>());
-        assert_eq!(texts.each_ref().map(Vec::len), [18, 7, 11, 4, 4, 14]);
-        assert_eq!(
-            texts.iter().flatten().filter(|text| text.is_empty()).count(),
-            1,
-            "only the empty token is empty"
-        );
         insta::assert_snapshot!(texts.map(|list| format!("{list:?}")).join("\n"));
     }
 }

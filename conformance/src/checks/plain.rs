@@ -4,15 +4,14 @@ use std::slice::from_ref;
 use std::sync::LazyLock;
 
 use super::requests::with_input;
-use super::row::{Base, Row, accept, cases, reject, with};
+use super::row::{Base, Row, cases, with};
 use super::rule::{blocks, stated};
 use super::schema;
 use super::token::other_spellings;
 use crate::check::{Case, Check, Cost, Run};
 use crate::contract::{Boundary, Clause, Contract, Input, Operation, OperationId, boundaries};
 
-/// What tests a rule of `plain.txt`: its name, whether it is of the plain operations alone, the clauses that an operation declares for it,
-/// and how it is run.
+/// A rule of `plain.txt`: its name, whether it is of the plain operations alone, the clauses declared for it, and how it is run.
 type Program = (&'static str, bool, fn(&'static Operation) -> &'static [Clause], Run);
 
 const PROGRAMS: [Program; 6] = [
@@ -75,7 +74,7 @@ fn input(operation: &Operation) -> Vec<Case> {
     let forms = [("no object", "[]"), ("cut short", "{"), ("empty", "")].into_iter();
     let forms = forms.filter_map(move |(label, text)| {
         let edit = with(move |_, request| Ok(request.body("application/json", text)));
-        Some(reject(label, label, [edit]).citing(operation.body_clause?))
+        Some(Row::new(label, false, vec![edit]).citing(operation.body_clause?))
     });
     let rows = values.chain(forms).map(move |row| row.of(Base::Static(id)));
     cases(operation.success.clause, rows)
@@ -97,8 +96,7 @@ fn declared(input: &Input, value: Option<Boundary>) -> Option<Row> {
     let input = input.clone();
     let value = value.map(|value| value.value);
     let edit = with(move |_, request| Ok(with_input(request, &input, value.clone())));
-    let row = if allowed { accept(why.clone(), why, [edit]) } else { reject(why.clone(), why, [edit]) };
-    Some(row.citing(clause))
+    Some(Row::new(&why, allowed, vec![edit]).citing(clause))
 }
 
 #[cfg(test)]

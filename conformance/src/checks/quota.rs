@@ -1,5 +1,4 @@
-//! Accounts whose quota is used up during a run. Later rejections are then due to the quota, which the contract leaves open,
-//! and not to what a check sends.
+//! Accounts whose quota is used up during a run: later rejections are due to that, which the contract leaves open.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +21,7 @@ pub(crate) async fn has_run_out(
     findings: &[Finding],
     exchanges: &[RecordedExchange],
 ) -> Option<String> {
-    let rejections = rejected_extractions(probe, findings, exchanges);
+    let rejections = rejections(&probe.contract().extract.operation.path, findings, exchanges);
     if rejections.is_empty() {
         return None;
     }
@@ -72,15 +71,10 @@ pub(super) async fn is_served_otherwise(probe: &Probe<'_>) -> bool {
 }
 
 /// The rejections of the extractions that failures are about.
-fn rejected_extractions(
-    probe: &Probe<'_>,
-    findings: &[Finding],
-    exchanges: &[RecordedExchange],
-) -> BTreeSet<Rejection> {
+fn rejections(path: &str, findings: &[Finding], exchanges: &[RecordedExchange]) -> BTreeSet<Rejection> {
     let failures = findings.iter().filter(|finding| finding.severity == Severity::Fail);
     let compared = failures.flat_map(|finding| finding.judged.iter().chain(&finding.references));
     let judged: BTreeSet<usize> = compared.copied().collect();
-    let path = probe.contract().extract.operation.path.as_str();
     let is_judged_extraction = |exchange: &&RecordedExchange| {
         judged.contains(&exchange.index) && exchange.target.split('?').next() == Some(path)
     };

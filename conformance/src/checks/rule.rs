@@ -27,8 +27,7 @@ pub(super) struct Program {
     run: Run,
 }
 
-/// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested, and a program without
-/// rule.
+/// The checks of the rules, sorted by id in each text. A test finds a rule that can't be read or is not tested.
 pub(super) static CHECKS: LazyLock<Vec<Check>> = LazyLock::new(|| {
     let rules =
         texts().flat_map(|(operation, text)| blocks(text).filter_map(move |block| check(operation, block)));

@@ -6,9 +6,8 @@ use serde_json::Value;
 use crate::check::{Form, ObservedExchange, PassiveFinding, Probe, ResponseClass, Stop};
 use crate::contract::{Clause, OperationId};
 
-/// Every constraint of the document that a successful JSON response breaks; `None` for other responses.
-///
-/// An ambiguous response counts as well: its envelope breaks the schema or the status.
+/// Every constraint of the document that a successful JSON response breaks, or an ambiguous one, whose envelope breaks the schema or the
+/// status; `None` for other responses.
 pub(super) fn judge(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     let operation = observed.contract.operation(observed.operation);
     if let Some(finding) = malformed_json(observed) {
@@ -78,9 +77,7 @@ pub(super) fn judge_request_id(observed: &ObservedExchange<'_>) -> Option<Vec<Pa
     Some(blank.map(finding).collect())
 }
 
-/// Sends a valid request, and reports an ambiguous response.
-///
-/// A rejection may have reasons that the suite can't know, such as a token that is no longer valid.
+/// Sends a valid request, and reports an ambiguous response. A rejection may have reasons that the suite can't know.
 pub(super) async fn succeeds(probe: &Probe<'_>, operation: OperationId) -> Result<(), Stop> {
     let (exchange, class) = probe.send(&probe.valid(operation)).await?;
     let clause = probe.contract().operation(operation).success.clause;

@@ -15,7 +15,9 @@ use crate::wire::Exchange;
 pub(crate) struct State {
     pub(super) surveys: Surveys,
     pub(super) first_searches: OnceCell<FirstSearches>,
-    pub(super) controls: SharedControls,
+    /// The control requests that some check of the run has seen accepted, by label. Locked while a control request is sent, so that
+    /// concurrent checks do not send it twice.
+    pub(super) controls: Mutex<BTreeMap<String, Exchange>>,
     /// The transport in which the service accepts the legacy credential, for JSON and for text; none if it accepts it in no transport.
     pub(super) link: [OnceCell<Option<Transport>>; 2],
     /// Whether a plain extraction from the empty region meets a shortage that says when to call again.
@@ -26,17 +28,9 @@ pub(crate) struct State {
     pub(super) is_withdrawn: AtomicBool,
 }
 
-/// The control requests that some check of the run has seen accepted, by label. Locked while a control request is sent, so that
-/// concurrent checks do not send it twice.
-#[derive(Debug, Default)]
-pub(super) struct SharedControls(pub(super) Mutex<BTreeMap<String, Exchange>>);
-
 impl State {
-    /// Notes that the empty region returned a gateway. A discovered one is withdrawn: it was short for a moment, or of gateways of
-    /// one protocol, and nobody said that it has none.
-    ///
-    /// # Errors
-    /// Skip when the region was discovered.
+    /// Notes that the empty region returned a gateway. A discovered one is withdrawn, which skips the case: it was short for a moment, or
+    /// of gateways of one protocol, and nobody said that it has none.
     pub(super) fn note_gateway_of_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if probe.has_discovered(Fact::EmptyRegion) {
             Self::withdraw_empty_region(probe)?;
@@ -50,8 +44,7 @@ impl State {
         Ok(())
     }
 
-    /// # Errors
-    /// Skip when the region was withdrawn.
+    /// Skips when the region was withdrawn.
     pub(super) fn check_empty_region(probe: &Probe<'_>) -> Result<(), Stop> {
         if !probe.state::<Self>()?.is_withdrawn.load(Ordering::Relaxed) {
             return Ok(());

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::extract::access::HEADERS;
-use super::extraction::{Extraction, Transport};
+use super::extraction::{Extraction, Region, Transport};
 use super::near::near;
 use super::requests::protocol_to_name;
 use super::row::fact;
@@ -66,10 +66,7 @@ pub(crate) fn unknown(what: &str, name: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("unknown {what} `{name}`"))
 }
 
-/// The rows of a text.
-///
-/// # Errors
-/// It has a mistake.
+/// The rows of a text, or its mistake.
 pub(super) fn filled(text: &'static str, scope: &Scope<'_>) -> Result<&'static str, Error> {
     if !text.contains("{%") && !text.contains("{{") {
         return Ok(text);
@@ -87,7 +84,8 @@ pub(super) fn with_shared(text: &str) -> String {
 
 /// A form of an extraction; `in_query` is the label of that with the token in the query.
 fn of_form(form: &Extraction) -> Json {
-    let others = form.other_transports().map(|other| [other.name(), other.words()]);
+    let others = Transport::ALL.into_iter().filter(|other| *other != form.transport());
+    let others = others.map(|other| [other.name(), other.words()]);
     json!({
         "label": form.label(),
         "name": form.name(),
@@ -96,7 +94,7 @@ fn of_form(form: &Extraction) -> Json {
         "in_query": form.sent_in(Transport::Query).label(),
         "clause": form.clause(),
         "protocol": form.protocol,
-        "names_no_region": form.names_no_region(),
+        "names_no_region": form.region == Region::Usual,
         "is_text": form.is_text(),
         "has_id": form.has_id(),
         "is_bare": form.is_bare(),

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::near::{Near, near};
 use super::row::{Edit, token_parameter, with};
 use crate::check::{Case, Cost, Probe, Stop};
-use crate::contract::{Clause, Operation, OperationId};
+use crate::contract::{Operation, OperationId};
 use crate::target::{Fact, Secret};
 use crate::wire::{Exchange, QuerySpelling, percent_encoded};
 
@@ -31,10 +31,7 @@ impl WrongToken {
         })
     }
 
-    /// The token to send. The redactor knows each that is made of the account's.
-    ///
-    /// # Errors
-    /// Skip when no such token exists: some account has it, or the account's token has no letters.
+    /// The token to send, of which the redactor knows. Skips when none exists: some account has it, or the account's token has no letters.
     pub(super) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         let text = self.near.of(probe.token().expose());
         let mut known = std::iter::once(probe.token()).chain(probe.facts().secrets());
@@ -76,14 +73,11 @@ const OTHER_PARAMETER: &str = "sallyport-other";
 
 /// Percent-encoding every byte of a query (RFC 3986, 2.1) and parameters before the token do not change what the query means.
 pub(super) fn other_spellings(operation: &Operation) -> Vec<Case> {
-    let data = (operation.token_clause, operation.id);
-    vec![Case::for_data("written otherwise", Cost::requests(5), data, accepts_other_spellings)]
+    vec![Case::for_data("written otherwise", Cost::requests(5), operation.id, accepts_other_spellings)]
 }
 
-async fn accepts_other_spellings(
-    probe: &Probe<'_>,
-    (clause, operation): (Clause, OperationId),
-) -> Result<(), Stop> {
+async fn accepts_other_spellings(probe: &Probe<'_>, operation: OperationId) -> Result<(), Stop> {
+    let clause = probe.contract().operation(operation).token_clause;
     let good = probe.valid(operation);
     let name = token_parameter(probe.contract(), &good);
     probe.control_once(&good).await?;

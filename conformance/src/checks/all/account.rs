@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::check::{Case, Cost, Probe, Stop, accepted};
 use crate::checks::relation::address_of;
-use crate::checks::row::{Credential, token_parameter};
+use crate::checks::row::token_parameter;
 use crate::checks::rule::{Program, active};
 use crate::checks::search::account::{ForeignItems, ip, items, nothing_found, total};
 use crate::contract::Clause;
@@ -50,7 +50,7 @@ const PAIRS: u32 = 3;
 
 fn by(probe: &Probe<'_>, account: Fact, request: &Request) -> Result<Request, Stop> {
     let name = token_parameter(probe.contract(), request);
-    Ok(request.clone().query(name, Credential::Supplied(account).text(probe)?))
+    Ok(request.clone().query(name, probe.secret(account, 0)?.expose()))
 }
 
 async fn empty(probe: &Probe<'_>) -> Result<(), Stop> {

@@ -1,16 +1,7 @@
-//! Who may extract: the whitelist, real-name verification and entitlements. List groups requires none of them, so it shows that
-//! a token which extraction must reject is valid.
+//! Who may extract: the addresses that a caller may claim, and entitlements.
 
 use super::*;
 use crate::checks::token::is_valid;
-
-pub(super) static PROGRAMS: &[Program] = &[active("extract.entitlement.other-protocol", |scope| {
-    let extract = &scope.contract.extract;
-    let gateways = u32::try_from(extract.protocols.len().saturating_sub(1)).unwrap_or(u32::MAX);
-    let cost = Cost::extraction(gateways.saturating_add(1), gateways);
-    let forms = forms(extract, "forms without protocol");
-    forms.map(flow("", cost, other_protocol)).collect()
-})];
 
 pub(crate) const HEADERS: [&str; 9] = [
     "X-Forwarded-For",
@@ -39,7 +30,7 @@ const ADDRESS_PARAMETERS: [&str; 3] = ["ip", "client_ip", "request_ip"];
 const RARE: &str = "headers of fewer services";
 
 /// The request with an address in a header of [`HEADERS`], in each of [`RARE_HEADERS`], or in each of [`ADDRESS_PARAMETERS`].
-pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request {
+pub(crate) fn claiming(request: Request, header: &str, address: &str) -> Request {
     match header {
         PARAMETERS => {
             ADDRESS_PARAMETERS.iter().fold(request, |request, parameter| request.query(parameter, address))
@@ -50,17 +41,9 @@ pub(super) fn claiming(request: Request, header: &str, address: &str) -> Request
     }
 }
 
-/// The same as a difference of a row.
-pub(crate) fn claim(header: &'static str, address: impl Into<String>) -> Edit {
-    let address = address.into();
-    with(move |_, request| Ok(claiming(request, header, &address)))
-}
-
-/// An address of a documentation range (RFC 5737), which no call comes from and no whitelist has.
-pub(super) const UNUSED_ADDRESS: &str = "192.0.2.77";
-
 /// The responses show which protocols the account is entitled to: some must be accepted, but not all.
-async fn other_protocol(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+pub(super) async fn other_protocol(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let form = row.form();
     let token = probe.secret(Fact::TokenPartlyEntitled, 0)?;
     let extract = &probe.contract().extract;
     let (mut accepted, mut rejected) = (Vec::new(), Vec::new());

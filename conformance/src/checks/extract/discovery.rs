@@ -1,5 +1,4 @@
-//! Facts about gateways that the suite finds out by itself: regions with few gateways or none, and the protocol of an account that
-//! may not use the default one.
+//! Facts that the suite finds out by itself: regions with few gateways or none, and a protocol that the account may use.
 
 use std::sync::LazyLock;
 
@@ -11,32 +10,23 @@ use crate::checks::rule::apart;
 use crate::response::is_about_caller;
 
 /// Country codes that providers rarely have gateways for: territories without inhabitants, then the smallest countries.
-const UNLIKELY_REGIONS: [&str; 16] = [
-    "ATA", "BVT", "HMD", "SGS", "ATF", "UMI", "PCN", "TKL", "NIU", "NRU", "TUV", "VAT", "SMR", "LIE", "MCO",
-    "ISL",
-];
+const UNLIKELY_REGIONS: &str = "ATA BVT HMD SGS ATF UMI PCN TKL NIU NRU TUV VAT SMR LIE MCO ISL";
 
 /// Country codes that providers may have a few gateways for: small countries, then others that are common in directories.
-const SMALL_REGIONS: [&str; 20] = [
-    "AND", "SMR", "LIE", "MCO", "ISL", "MLT", "LUX", "CYP", "BRN", "JPN", "BRA", "KOR", "SGP", "AUS", "CAN",
-    "IND", "NLD", "FRA", "GBR", "DEU",
-];
+const SMALL_REGIONS: &str = "AND SMR LIE MCO ISL MLT LUX CYP BRN JPN BRA KOR SGP AUS CAN IND NLD FRA GBR DEU";
 
 /// How many regions may turn out to have as many gateways as one call may ask for, each of which costs that many.
 const MAX_PLENTIFUL: usize = 5;
 
-/// How often a shortage must repeat, so that a service which is short of gateways now and then is not taken for one that has
-/// none in the region.
+/// How often a shortage must repeat: a service may be short of gateways now and then.
 const REPEATS: usize = 2;
 
 /// Stands for the requests below, whose responses passive checks judge as all others.
 pub(crate) static DISCOVERY: LazyLock<Check> =
     LazyLock::new(|| apart(OperationId::Extract, "extract.discovery", Run::Cases(|_| Vec::new())));
 
-/// Looks for the facts that the run lacks.
-///
-/// # Errors
-/// The rejection of a plain extraction in words, when every extraction is rejected, and cases of the run are `extracting`.
+/// Looks for the facts that the run lacks. Errors are the rejection of a plain extraction in words, when every extraction is rejected, and
+/// cases of the run are `extracting`.
 pub(crate) async fn discover(
     probe: &Probe<'_>,
     lacks: impl Fn(Fact) -> bool,
@@ -46,24 +36,18 @@ pub(crate) async fn discover(
     let mut plain = probe.extract();
     if lacks(Fact::EmptyRegion) {
         let mut empty = empty_region(probe, &plain).await;
-        if empty == Some(EmptyRegion::NothingIsServed) {
-            let served =
-                if lacks(Fact::EntitledProtocols) { served_protocol(probe, &plain).await } else { None };
-            match served {
-                Some((protocol, request)) => {
-                    found.entitled_protocols.push(protocol);
-                    empty = empty_region(probe, &request).await;
-                    plain = request;
-                }
-                None if !extracting.is_empty() => {
-                    nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?
-                }
-                None => {}
+        if let Some(Err(_)) = empty {
+            if lacks(Fact::EntitledProtocols)
+                && let Some((protocol, request)) = served_protocol(probe, &plain).await
+            {
+                found.entitled_protocols.push(protocol);
+                empty = empty_region(probe, &request).await;
+                plain = request;
+            } else if !extracting.is_empty() {
+                nothing_is_served(probe, &plain).await.map_or(Ok(()), Err)?;
             }
         }
-        if let Some(EmptyRegion::Found(region)) = empty {
-            found.empty_region = Some(region.to_owned());
-        }
+        found.empty_region = empty.and_then(Result::ok).map(str::to_owned);
     } else if let Some(region) = probe.facts().empty_region.as_deref().filter(|_| !extracting.is_empty()) {
         // A service may keep the first region that it is asked for, and an extraction shows it only if that one has gateways. So the
         // control request of most checks comes first. An extraction from the supplied region takes no gateway.
@@ -96,20 +80,13 @@ async fn nothing_is_served(probe: &Probe<'_>, plain: &Request) -> Option<String>
     (!is_explained).then_some(rejection)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum EmptyRegion {
-    Found(&'static str),
-    /// Other extractions are rejected as well.
-    NothingIsServed,
-}
-
 /// Looks for a region without gateways: the first of some unlikely ones that meets a shortage while the plain extraction is
-/// served. None if there is no such region, or the service is busy.
-async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion> {
+/// served. None if there is no such region, or the service is busy; an error if that one is rejected as well.
+async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<Result<&'static str, Supply>> {
     let Facts { plentiful_region, scarce_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), scarce_region.as_deref()];
     let mut control = None;
-    for region in UNLIKELY_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
+    for region in UNLIKELY_REGIONS.split(' ').filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(REGIONS, region);
         let shown = supply(probe, &request).await?;
         // The service may take any code for the default region, and each further code would cost a gateway.
@@ -122,7 +99,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
             None => *control.insert(supply(probe, plain).await?),
         };
         match (shown, served) {
-            (Supply::Nothing, Supply::Nothing) => return Some(EmptyRegion::NothingIsServed),
+            (Supply::Nothing, Supply::Nothing) => return Some(Err(served)),
             (Supply::Nothing, _) => continue,
             _ => {}
         }
@@ -131,7 +108,7 @@ async fn empty_region(probe: &Probe<'_>, plain: &Request) -> Option<EmptyRegion>
                 return None;
             }
         }
-        return (served == Supply::Gateways).then_some(EmptyRegion::Found(region));
+        return (served == Supply::Gateways).then_some(Ok(region));
     }
     None
 }
@@ -156,7 +133,7 @@ async fn scarce_region(probe: &Probe<'_>, plain: &Request) -> Option<&'static st
     let Facts { plentiful_region, empty_region, .. } = probe.facts();
     let supplied = [plentiful_region.as_deref(), empty_region.as_deref()];
     let mut plentiful = 0;
-    for region in SMALL_REGIONS.into_iter().filter(|region| !supplied.contains(&Some(region))) {
+    for region in SMALL_REGIONS.split(' ').filter(|region| !supplied.contains(&Some(region))) {
         let request = plain.clone().query(REGIONS, region).query(NUM, max);
         match returned(probe, &request).await? {
             0 => {}
@@ -178,7 +155,7 @@ async fn returned(probe: &Probe<'_>, request: &Request) -> Option<usize> {
     let (exchange, _) = probe.send_once(request).await.ok()?;
     let response = exchange.result.as_ref().ok()?;
     (response.status != 429)
-        .then(|| if gives_gateways(probe, &exchange) { count(probe, request, response) } else { 0 })
+        .then(|| if gives_gateways(probe, &exchange) { count(probe, &exchange) } else { 0 })
 }
 
 /// What an extraction shows about the gateways of a region.

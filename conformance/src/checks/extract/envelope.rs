@@ -4,12 +4,10 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value;
 
-use super::access::{HEADERS, UNUSED_ADDRESS, claiming};
 use super::*;
 use crate::check::Form;
 use crate::checks::extraction::content::is_served_text;
 use crate::checks::extraction::says_error;
-use crate::contract::Clause;
 use crate::wire::{TransientFailure, is_loopback};
 
 pub(super) static PROGRAMS: &[Program] = &[
@@ -18,37 +16,6 @@ pub(super) static PROGRAMS: &[Program] = &[
     passive("extract.error-envelope.watched", judge_error),
     passive("extract.request-ip.source", judge_source),
     passive("extract.request-ip.egress", judge_egress),
-    active("extract.request-ip.forged", |scope| {
-        // A text response does not have the address.
-        let forms = Extraction::all(&scope.contract.extract).into_iter();
-        let forms = forms.filter(|form| !form.is_text() && *form != Extraction::PLAIN).map(|form| {
-            (format!("all at once, {}", form.label()), (form, &HEADERS[..], UNUSED_ADDRESS, false))
-        });
-        // Services may treat a public or a private address in another way than those of a documentation range.
-        let others = [
-            ("all at once", &HEADERS[..], UNUSED_ADDRESS),
-            ("a public address", &HEADERS[..1], "8.8.8.8"),
-            ("a private address", &HEADERS[..1], "10.0.0.7"),
-        ];
-        let single = HEADERS.iter().map(|header| (*header, std::slice::from_ref(header), UNUSED_ADDRESS));
-        let plain = others.into_iter().chain(single).map(|(label, headers, address)| {
-            (label.to_owned(), (Extraction::PLAIN, headers, address, false))
-        });
-        // A rejection is compared with that of the same headers with the real address.
-        let case =
-            |(label, claim): (String, Claim)| Case::for_data(label, Cost::extraction(1, 1), claim, forged);
-        let partial: Claim = (Extraction::PLAIN, &HEADERS[..1], UNUSED_ADDRESS, true);
-        let partial = Case::for_data("a partial result", Cost::extraction(1, FEW), partial, forged);
-        plain.chain(forms).map(case).chain([partial.needs([Fact::ScarceRegion])]).collect()
-    }),
-    active("extract.return-type.forms", |scope| {
-        let codes = scope.contract.extract.lb.schema.values.iter().filter_map(|code| code.as_str());
-        let alone = codes.map(|code| {
-            let data = code.to_owned();
-            Case::for_data(format!("json/lb={code}"), Cost::extraction(1, 1), data, separator_alone)
-        });
-        alone.collect()
-    }),
     passive("extract.separator.watched", |observed| {
         // In the traffic of others, a known request id may come with another separator, which is unspecified.
         let is_known =
@@ -197,10 +164,9 @@ fn judge_error(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(faults.into_iter().map(finding).collect())
 }
 
-/// Judges the response to a POST without a valid token, which is an error whatever the payload should be. Only responses with a JSON
-/// object are judged.
-pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Request) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(request).await?;
+/// Judges the response to a POST without a valid token, an error whatever the payload should be, if it is a JSON object.
+pub(super) async fn judge_post(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (exchange, class) = probe.send(&row.requests(probe)?[0]).await?;
     if matches!(class, ResponseClass::Throttled(_)) {
         return Err(probe.inconclusive(THROTTLED));
     }
@@ -213,7 +179,7 @@ pub(crate) async fn judge_post(probe: &Probe<'_>, clause: Clause, request: &Requ
     for (is_there, what) in [(has_code, "a code"), (has_message, "a message")] {
         if !is_there {
             let expected = format!("{what} in the JSON body of an error of POST extraction");
-            probe.finding(clause, &expected, class.description(), &[&exchange]);
+            probe.finding(ExtractPostErrorEnvelope, &expected, class.description(), &[&exchange]);
         }
     }
     Ok(())
@@ -242,28 +208,14 @@ fn judge_egress(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> 
     Some(vec![PassiveFinding::fail(ExtractRequestIp, "request_ip", expected, actual)])
 }
 
-/// An extraction whose caller claims an address in headers, and whether more gateways are requested than the region has.
-type Claim = (Extraction, &'static [&'static str], &'static str, bool);
-
-/// More gateways than a scarce region is likely to have. Other checks test whether it has few or none.
-const FEW: u32 = 5;
-
 /// A whitelisted caller that claims another address must be served, with its real address in the response. The service may reject
-/// the headers themselves, unless it accepts them with the real address.
-async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) -> Result<(), Stop> {
-    let request = |address: &str| {
-        let region = probe.facts().scarce_region.as_ref().filter(|_| is_partial);
-        let plain = form.request(probe);
-        let request = match region {
-            Some(region) => plain.query(REGIONS, region).query(NUM, FEW),
-            None => plain,
-        };
-        headers.iter().fold(request, |request, header| claiming(request, header, address))
-    };
-    let names = headers.join(", ");
-    let egress = probe.facts().egress_ip;
+/// the headers themselves, unless it accepts them with the real address, which the second request of the row has.
+pub(super) async fn forged(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (requests, (words, _)) = (row.requests(probe)?, &row.requests[0]);
+    let (address, names) = words.split_once(" in ").unwrap_or_default();
+    let (form, egress) = (row.form(), probe.facts().egress_ip);
     let on_this_machine = is_loopback(probe.base());
-    let (exchange, class) = probe.send_once(&request(address)).await?;
+    let (exchange, class) = probe.send_once(&requests[0]).await?;
     if let Some(served) = accepted(&exchange, &class) {
         if served.response.at("/request_ip").and_then(Value::as_str) != Some(address) {
             return Ok(());
@@ -285,11 +237,11 @@ async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) 
     if class.decision() != Decision::Rejected {
         return Err(probe.skip(&format!("the service returned no gateways: {}", class.description())));
     }
-    let Some(egress) = egress else {
+    let (Some(egress), Some(real)) = (egress, requests.get(1)) else {
         let reason = format!("the service may reject the headers themselves; supply {}", Fact::EgressIp);
         return Err(probe.skip(&reason));
     };
-    let (real, is_served) = probe.is_accepted(&request(&egress.to_string())).await?;
+    let (real, is_served) = probe.is_accepted(real).await?;
     if is_served && on_this_machine && !egress.is_loopback() {
         return Err(probe.skip(
             "the service runs on this machine and may trust the suite as a local proxy; test it from another machine",
@@ -304,17 +256,15 @@ async fn forged(probe: &Probe<'_>, (form, headers, address, is_partial): Claim) 
 }
 
 /// A separator does not apply to JSON. A service may validate it or not, but must not return text because of it.
-async fn separator_alone(probe: &Probe<'_>, code: String) -> Result<(), Stop> {
+pub(super) async fn separator_alone(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let extract = &probe.contract().extract;
-    let mut request = probe.extract().query(LB, &code);
-    if code == extract.custom_separator {
-        request = request.query(SB, SEPARATOR);
-    }
+    let request = row.request(probe);
     let (exchange, class) = probe.send_once(&request).await?;
     if class != ResponseClass::Accepted {
         Extraction::PLAIN.control(probe).await?;
     }
     if exchange.result.as_ref().is_ok_and(|response| is_served_text(extract, response)) {
+        let code = request.query_value(LB).unwrap_or_default();
         let expected = format!("JSON or a rejection: {LB}={code} without {RETURN_TYPE}");
         probe.finding(ExtractReturnType, &expected, "plain text", &[&exchange]);
     }
@@ -343,16 +293,12 @@ mod tests {
     #[test]
     fn fields_are_judged_by_the_words_of_their_names() {
         for (name, value, expected) in [
-            ("internalId", json!(7), Some(Severity::Fail)),
             ("proxy_password", json!("x"), Some(Severity::Fail)),
             ("accessToken", json!("x"), Some(Severity::Fail)),
             ("proxyPassword", json!("***"), None),
-            ("passwordRequired", json!(false), None),
-            ("tokenExpiresAt", json!("2026-01-01T00:00:00Z"), None),
             ("passwd", Value::Null, None),
             ("accosted", json!(1), None),
             ("internationalCode", json!(1), None),
-            ("node_id", json!(4711), Some(Severity::Fail)),
             ("upstreamIp", json!("10.0.0.7"), Some(Severity::Fail)),
             ("_debug", json!({}), Some(Severity::Fail)),
             ("upstreamRegion", json!("EU"), Some(Severity::Warn)),
@@ -360,7 +306,6 @@ mod tests {
             ("id", json!(1), None),
             ("unitCost", json!(1), Some(Severity::Warn)),
             ("_links", json!({}), Some(Severity::Warn)),
-            ("country", json!("USA"), None),
         ] {
             assert_eq!(severity(name, &value), expected, "{name}");
         }

@@ -3,30 +3,11 @@
 use super::*;
 use crate::checks::extraction::by_country;
 use crate::checks::extraction::link::{find_transport, request_by};
-use crate::checks::extraction::shortage::{CONTROL, control, is_short, must_be_short, send};
-
-pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.link-credential.empty-region", |scope| {
-        let Facts { entitled_protocols: entitled, .. } = scope.facts;
-        let may_use = |form: &Extraction| form.protocol.as_ref().is_none_or(|own| entitled.contains(own));
-        let forms = named_region(&scope.contract.extract).into_iter().filter(may_use);
-        let cases = forms.map(flow("", Cost::requests(2), in_empty_region));
-        cases.map(|case| case.sharing_in_run(CONTROL, Cost::extraction(1, 1))).collect()
-    }),
-    active("extract.link-credential.accepted", |scope| {
-        let case = |form: Extraction| {
-            // Rejected transports take no gateway.
-            let case = Case::for_data(form.label(), Cost::extraction(4, 3), form.clone(), accepted);
-            if form == Extraction::PLAIN { case } else { form.share(case) }
-        };
-        let extract = &scope.contract.extract;
-        let combined = Extraction::all(extract).into_iter().filter(Extraction::is_combined);
-        Extraction::in_query(extract).into_iter().chain(combined).map(case).collect()
-    }),
-];
+use crate::checks::extraction::shortage::{control, is_short, must_be_short, send};
 
 /// The contract does not define the transport of the credential, so one that works is enough.
-async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+pub(super) async fn accepted(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let form = row.form();
     if form != Extraction::PLAIN {
         form.control(probe).await?;
     }
@@ -53,7 +34,8 @@ async fn accepted(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
 }
 
 /// Sends the link credential in the transport that the service accepts, with either name of the region.
-async fn in_empty_region(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
+pub(super) async fn in_empty_region(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let form = row.form();
     let why = format!("a link credential, {}", form.name());
     control(probe).await?;
     for transport in Transport::ALL {

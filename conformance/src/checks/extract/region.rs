@@ -1,61 +1,28 @@
-//! Gateways belong to the requested region and protocol, or to the default region. A response names neither, so only facts about the
-//! gateways or about their number show it.
+//! Gateways belong to the requested region and protocol, or to the default region. Only facts about them or their number show it.
 
 use super::*;
 use crate::checks::extraction::content::matching;
-use crate::checks::row::joined;
 use crate::target::KnownGateway;
 
 pub(super) static PROGRAMS: &[Program] = &[
     passive("extract.region.watched", |observed| Served::observed(observed)?.gateways()),
     // A wrong fact is known before other checks spend gateways on it.
-    first("extract.region.empty", |scope| without_gateways(named_region(&scope.contract.extract), REGIONS)),
-    active("extract.country-alias.empty-region", |scope| {
-        without_gateways(Extraction::all(&scope.contract.extract), COUNTRY)
-    }),
-    active("extract.regions-default.global", |scope| {
-        let extract = &scope.contract.extract;
-        let in_query = || named_region(extract).into_iter();
-        let max = *extract.num_range.end();
-        let counts = |label: &'static str, num: i64| {
-            let cost = Cost::extraction(6, 3 * u32::try_from(num).unwrap_or(u32::MAX));
-            move |form: Extraction| Case::for_data(joined(&form.label(), label), cost, (form, num), as_many)
-        };
-        // Where one country stands for all, it has fewer gateways than all of them.
-        let simple = [Extraction::PLAIN, Extraction::TEXT];
-        let most = simple.clone().into_iter().map(counts("count of the largest num", max));
-        let few = in_query().map(counts("count", SEVERAL.min(max)));
-        let after_empty = simple.map(flow("after the empty region", Cost::extraction(3, 2), after_empty));
-        let after_empty = after_empty.into_iter().map(|case| case.needs([Fact::EmptyRegion]));
-        let rounds = u32::try_from(NAMED_FIRST.len()).unwrap_or(u32::MAX);
-        let cost = Cost::extraction(3 * rounds, rounds * (1 + 2 * OF_POOL));
-        let after = in_query().filter(Extraction::is_bare);
-        let after = after.map(flow("after another region", cost, after_another));
-        let after = after.map(|case| case.needs([Fact::KnownGateways]));
-        few.chain(most).chain(after_empty).chain(after).collect()
-    }),
+    first("extract.region.empty", |_| Vec::new()),
 ];
-
-fn without_gateways(forms: Vec<Extraction>, name: &'static str) -> Vec<Case> {
-    let case = |form: Extraction| {
-        form.share(Case::for_data(form.label(), Cost::requests(2), (form.clone(), name), empty))
-    };
-    forms.into_iter().map(case).collect()
-}
 
 /// Neither name of the empty region returns a gateway. A shortage may have any status, so the first response counts. Others may
 /// return gateways meanwhile, so a second response must agree.
-async fn empty(probe: &Probe<'_>, (form, name): (Extraction, &'static str)) -> Result<(), Stop> {
+pub(super) async fn empty(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
-    let is_alias = name == COUNTRY;
+    let (form, request) = (row.form(), || row.request(probe).giving_nothing());
+    let is_alias = request().query_value(COUNTRY).is_some();
     // The plain extraction decides whether the supplied region is empty, also when it runs again.
     let decides = !is_alias && form == Extraction::PLAIN && !probe.has_discovered(Fact::EmptyRegion);
     if !decides {
         State::check_empty_region(probe)?;
     }
     form.control(probe).await?;
-    let request = |name| form.request(probe).without_query(REGIONS).query(name, region).giving_nothing();
-    let (first, _) = probe.send_once(&request(name)).await?;
+    let (first, _) = probe.send_once(&request()).await?;
     if !gives_gateways(probe, &first) {
         return Ok(());
     }
@@ -69,13 +36,13 @@ async fn empty(probe: &Probe<'_>, (form, name): (Extraction, &'static str)) -> R
         let variable = Fact::EmptyRegion.variable();
         return Err(probe.skip(&format!("the region of {variable} has gateways; correct {variable}")));
     } else if is_alias {
-        shown.push(probe.send_once(&request(name)).await?.0);
+        shown.push(probe.send_once(&request()).await?.0);
     }
     if shown.last().is_some_and(|again| gives_gateways(probe, again)) {
         if decides {
             State::withdraw_empty_region(probe)?;
         }
-        let clause = if is_alias { ExtractCountryAlias } else { ExtractRegion };
+        let (clause, name) = if is_alias { (ExtractCountryAlias, COUNTRY) } else { (ExtractRegion, REGIONS) };
         let variable = Fact::EmptyRegion.variable();
         let expected =
             format!("no gateway of {region} in `{name}`, {}, as supplied by {variable}", form.name());
@@ -86,11 +53,10 @@ async fn empty(probe: &Probe<'_>, (form, name): (Extraction, &'static str)) -> R
 
 /// A response does not show the region of its gateways, so this compares numbers: the request without the parameter must return
 /// as many as the one with the default, before and after it.
-async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<(), Stop> {
-    let default = probe.contract().extract.regions.default_text();
-    let several = || form.request(probe).query(NUM, num);
-    let named = || several().query(REGIONS, &default);
-    let unnamed = || several().without_query(REGIONS);
+pub(super) async fn as_many(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (form, default) = (row.form(), probe.contract().extract.regions.default_text());
+    let named = || row.request(probe).query(REGIONS, &default);
+    let unnamed = || row.request(probe).without_query(REGIONS);
     let (sent, with) = twice(probe, named).await?;
     let (mut absent, without) = twice(probe, unnamed).await?;
     let Some(with) = with else {
@@ -125,8 +91,8 @@ async fn as_many(probe: &Probe<'_>, (form, num): (Extraction, i64)) -> Result<()
 
 /// The region of an earlier call does not apply to a later one without `regions`: after a call for the empty region, it still gets
 /// gateways, as the default by its name does.
-async fn after_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let default = probe.contract().extract.regions.default_text();
+pub(super) async fn after_empty(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (form, default) = (row.form(), probe.contract().extract.regions.default_text());
     State::check_empty_region(probe)?;
     let mut shown = Vec::new();
     for _ in 0..2 {
@@ -152,8 +118,8 @@ async fn after_empty(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
 /// The default region has other gateways than a named one. The region of an earlier call must not apply to a later one without
 /// `regions`, nor may one region be the default. A service that draws neighbours of an ordered pool returns gateways of one region
 /// now and then, for either request; it takes several rounds to tell the two apart.
-async fn after_another(probe: &Probe<'_>, form: Extraction) -> Result<(), Stop> {
-    let extract = &probe.contract().extract;
+pub(super) async fn after_another(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (form, extract) = (row.form(), &probe.contract().extract);
     let default = extract.regions.default_text();
     let pools = probe.facts().known_gateways.iter().filter(|pool| pool.region != default);
     let largest = pools.max_by_key(|pool| pool.gateways.len()).map(|pool| &pool.region);
@@ -217,9 +183,6 @@ const OF_POOL: u32 = 12;
 /// So many known gateways of a single region are unlikely to be a coincidence.
 const ENOUGH_KNOWN: usize = 10;
 
-/// More gateways than a region with few of them has.
-const SEVERAL: i64 = 20;
-
 /// Sends a request up to two times, since a shortage may pass. Returns the number of entries of a success.
 async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exchange, Option<usize>), Stop> {
     let (mut exchange, mut class) = probe.send_until_served(&request).await?;
@@ -231,6 +194,6 @@ async fn twice(probe: &Probe<'_>, request: impl Fn() -> Request) -> Result<(Exch
         return Err(probe.inconclusive(THROTTLED));
     }
     let count = accepted(&exchange, &class);
-    let count = count.map(|served| content::count(probe, &exchange.request, &served.response));
+    let count = count.map(|served| content::count(probe, &served.exchange));
     Ok((exchange, count))
 }

@@ -3,49 +3,19 @@
 use super::*;
 use crate::checks::extraction::content::{gateways, judge_repeated};
 
-/// Entries of repetitions: two extractions rarely return the same ones by chance.
-const SEVERAL: u32 = 4;
+pub(super) static PROGRAMS: &[Program] = &[active("extract.idempotent.distinct", |_| {
+    let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
+    ID_PAIRS.map(case).into()
+})];
 
-pub(super) static PROGRAMS: &[Program] = &[
-    active("extract.idempotent.concurrent", |scope| {
-        let case = |data: (Extraction, Place)| {
-            let label = format!("{}/{}", data.0.label(), data.1.name());
-            Case::for_data(label, Cost::extraction(2, 2 * SEVERAL), data, concurrent)
-        };
-        let forms = Extraction::in_query(&scope.contract.extract).into_iter().filter(|form| !form.has_id());
-        let places = [Place::Query, Place::Header];
-        forms.flat_map(|form| places.map(|place| (form.clone(), place))).map(case).collect()
-    }),
-    active("extract.idempotent.distinct", |_| {
-        let case = |pair: IdPair| Case::for_data(pair.0, Cost::extraction(3, 5), pair, distinct);
-        ID_PAIRS.map(case).into()
-    }),
-    active("extract.idempotent.per-account", |_| {
-        let case = |(label, place, form): (&'static str, Place, Extraction)| {
-            Case::for_data(label, Cost::extraction(4, 2 + SEVERAL), (place, form), per_account)
-        };
-        let forms = [
-            ("query", Place::Query, Extraction::PLAIN),
-            ("header", Place::Header, Extraction::PLAIN),
-            ("text", Place::Query, Extraction::TEXT),
-        ];
-        forms.map(case).into()
-    }),
-];
-
-async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Result<(), Stop> {
-    let several = form.request(probe).query(NUM, SEVERAL);
-    let request = place.carry(several, &probe.fresh_request_id());
-    let (first, second) = futures::future::join(probe.send(&request), probe.send(&request)).await;
+pub(super) async fn concurrent(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (form, requests) = (row.form(), row.requests(probe)?);
+    let (first, second) = futures::future::join(probe.send(&requests[0]), probe.send(&requests[0])).await;
     let [(first, first_class), (second, second_class)] = [first?, second?];
-    let given = |exchange: &Exchange| {
-        let response = exchange.result.as_ref().ok()?;
-        Some(gateways(probe, &exchange.request, response))
-    };
     match [first_class, second_class].map(|class| class == ResponseClass::Accepted) {
         [false, false] => form.control(probe).await?,
         // A service may reject one of the two while the other is in flight.
-        [true, true] if given(&first) != given(&second) => {
+        [true, true] if gateways(probe, &first) != gateways(probe, &second) => {
             let expected = format!("the same gateways for both calls, {}", form.name());
             probe.finding(ExtractIdempotent, &expected, "different gateways", &[&first, &second]);
         }
@@ -54,19 +24,14 @@ async fn concurrent(probe: &Probe<'_>, (form, place): (Extraction, Place)) -> Re
     Ok(())
 }
 
-async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> Result<(), Stop> {
-    let second = probe.secret(Fact::SecondToken, 0)?;
-    let id = probe.fresh_request_id();
-    let first = place.carry(form.request(probe).query(NUM, SEVERAL), &id);
-    let by_second = || form.with_token(probe, second.expose());
-
-    // The control of the second account.
-    probe.control(&place.carry(by_second(), &probe.fresh_request_id())).await?;
-    let before = probe.control(&first).await?;
+/// The row has an extraction of the first account, a control of the second one, and one of the second one with the id of the first.
+pub(super) async fn per_account(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let [first, control, other] = &row.requests(probe)?[..] else { return Ok(()) };
+    probe.control(control).await?;
+    let before = probe.control(first).await?;
     let why = "the second account sends an id that the first one has used";
-    let other = place.carry(by_second(), &id);
-    if let Some(accepted) = probe.accepts(ExtractIdempotent, why, &other).await? {
-        let count = content::count(probe, &other, &accepted.response);
+    if let Some(accepted) = probe.accepts(ExtractIdempotent, why, other).await? {
+        let count = content::count(probe, &accepted.exchange);
         let min = *probe.contract().extract.num_range.start();
         if i64::try_from(count).is_ok_and(|count| count > min) {
             let actual = format!("{}, as the first account requested", quantity(count, "entry"));
@@ -74,7 +39,7 @@ async fn per_account(probe: &Probe<'_>, (place, form): (Place, Extraction)) -> R
             probe.finding(AllOwnAccount, "an extraction of its own", &actual, &exchanges);
         }
     }
-    judge_repeated(probe, ExtractIdempotent, "sent again by the first account", &before, &first).await
+    judge_repeated(probe, ExtractIdempotent, "sent again by the first account", &before, first).await
 }
 
 /// Two request ids that are nearly the same: label, length in characters, and the characters in which they differ, at the beginning
@@ -97,7 +62,7 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
     let two = || probe.extract().query(NUM, extract.num_range.start() + 1);
     let fresh = two().query(REQUEST_ID, probe.fresh_request_id());
     let control = probe.control(&fresh).await?;
-    if content::count(probe, &fresh, &control.response) < 2 {
+    if content::count(probe, &control.exchange) < 2 {
         return Err(probe.skip("the service returned fewer than two gateways"));
     }
     let fresh = probe.fresh_request_id();
@@ -111,21 +76,13 @@ async fn distinct(probe: &Probe<'_>, (label, length, before, after): IdPair) -> 
     };
     let second = two().query(REQUEST_ID, second_id);
     let (exchange, is_accepted) = probe.is_accepted(&second).await?;
-    let count = exchange.result.as_ref().ok().map_or(0, |response| content::count(probe, &second, response));
+    let count = content::count(probe, &exchange);
     if is_accepted && count > 1 {
         return Ok(());
     }
     // A partial result with the gateway of the other id may be a replay with updated headers.
-    let is_other = |response| {
-        content::gateways(probe, &exchange.request, response)
-            != content::gateways(probe, &one.exchange.request, &one.response)
-    };
-    if is_accepted
-        && exchange
-            .result
-            .as_ref()
-            .is_ok_and(|response| content::is_partial(probe, response) && is_other(response))
-    {
+    let is_partial = exchange.result.as_ref().is_ok_and(|response| content::is_partial(probe, response));
+    if is_accepted && is_partial && gateways(probe, &exchange) != gateways(probe, &one.exchange) {
         return Err(probe.skip("the service returned a partial result"));
     }
     let expected = format!("an extraction of its own for a new request id, {label}");

@@ -1,32 +1,10 @@
 //! Too few gateways: partial results and shortages.
 
 use super::*;
-use crate::checks::extraction::content::{DENIED, has_retry_after, retry_after};
+use crate::checks::extraction::content::{DENIED, has_retry_after};
 use crate::checks::token::{outline, rejected_alike};
 
-pub(super) static PROGRAMS: &[Program] = &[
-    passive("extract.partial.watched", judge_count),
-    active("extract.shortage-retry-after.empty-region", |scope| {
-        let extract = &scope.contract.extract;
-        // The checks of `empty_region` test the shortage with `regions`, without a gateway for a control.
-        let each = |form: Extraction| {
-            let by_both = form == Extraction::PLAIN || form.is_combined();
-            let names = [REGIONS, COUNTRY].into_iter().skip(usize::from(!by_both));
-            names.map(move |name| (form.clone(), name, false)).collect::<Vec<_>>()
-        };
-        let many = (Extraction::PLAIN, REGIONS, true);
-        let case = |data: (Extraction, &'static str, bool)| {
-            let (form, name, is_largest) = data.clone();
-            let num =
-                if is_largest { "the largest".to_owned() } else { extract.num_range.start().to_string() };
-            let label = format!("{}/{name} {NUM}={num}", form.label());
-            // A shortage with status 503 needs a control, since the service may just be busy.
-            let case = Case::for_data(label, Cost::extraction(3, 1), data, shortage);
-            if form == Extraction::PLAIN { case } else { form.share(case) }
-        };
-        Extraction::all(extract).into_iter().flat_map(each).chain([many]).map(case).collect()
-    }),
-];
+pub(super) static PROGRAMS: &[Program] = &[passive("extract.partial.watched", judge_count)];
 
 /// A request id may stand for an earlier extraction with another `num`, so other checks judge such calls.
 fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
@@ -42,23 +20,16 @@ fn judge_count(observed: &ObservedExchange<'_>) -> Option<Vec<PassiveFinding>> {
     Some(Served::observed(observed)?.count()?.into_iter().map(doubtful).collect())
 }
 
-async fn shortage(
-    probe: &Probe<'_>,
-    (form, name, is_largest): (Extraction, &'static str, bool),
-) -> Result<(), Stop> {
-    let range = &probe.contract().extract.num_range;
-    let num = if is_largest { range.end() } else { range.start() };
-    let region = probe.facts().empty_region.as_deref().unwrap_or_default();
+pub(super) async fn shortage(probe: &Probe<'_>, row: Arc<Row>) -> Result<(), Stop> {
+    let (form, short) = (row.form(), || row.request(probe).giving_nothing());
+    let name = if short().query_value(COUNTRY).is_some() { COUNTRY } else { REGIONS };
     State::check_empty_region(probe)?;
     if form != Extraction::PLAIN {
         form.control(probe).await?;
     }
-    let short = || {
-        let request = form.request(probe).without_query(REGIONS).query(name, region);
-        request.query(NUM, num).giving_nothing()
-    };
     let unknown = || short().without_query(name).query(name, UNKNOWN_REGION);
-    let invalid = || short().query(NUM, range.start() - 1).as_invalid();
+    let less = probe.contract().extract.num_range.start() - 1;
+    let invalid = || short().query(NUM, less).as_invalid();
     let (mut exchange, class) = probe.send_once(&short()).await?;
     // The service may just be busy.
     if matches!(class, ResponseClass::Throttled(_)) {
@@ -74,7 +45,11 @@ async fn shortage(
             let is_told = has_retry_after(&exchange) || exchange.result.as_ref().is_ok_and(says_more);
             if gives_gateways(probe, &exchange) {
                 State::note_gateway_of_empty_region(probe)?;
-            } else if !is_told && is_rejected_elsewhere(probe, &unknown()).await? {
+            } else if !is_told
+                && let (other, class) = probe.send_once(&unknown()).await?
+                && class.decision() == Decision::Rejected
+                && !has_retry_after(&other)
+            {
                 // A region that no directory has is rejected, so this one is known, and short of gateways.
                 let expected = format!("Retry-After, or the headers of a partial result, {}", form.name());
                 let actual = "a success without gateways that says nothing of either";
@@ -102,7 +77,7 @@ async fn shortage(
         return judge_envelope(probe, &form, &exchange, short, beside).await;
     }
     // A response with the header means a shortage, even if its value is malformed. Without it the region may be unknown.
-    let header = retry_after(&exchange);
+    let header = exchange.result.as_ref().ok().and_then(|response| response.header("Retry-After"));
     let others = [("an unknown region", unknown(), true), ("an invalid `num`", invalid(), false)];
     for (other, request, is_region) in others.into_iter().filter(|_| header.is_none()) {
         if let Some(seen) = seen_beside(probe, &exchange, &request, is_region).await? {
@@ -170,10 +145,4 @@ async fn seen_beside(
         _ if has_retry_after(&other) => None,
         _ => rejected_alike(empty, &other).then_some("gets the same response as"),
     })
-}
-
-/// Whether a request is rejected, and not for a shortage.
-async fn is_rejected_elsewhere(probe: &Probe<'_>, request: &Request) -> Result<bool, Stop> {
-    let (exchange, class) = probe.send_once(request).await?;
-    Ok(class.decision() == Decision::Rejected && !has_retry_after(&exchange))
 }

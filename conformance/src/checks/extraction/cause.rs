@@ -20,26 +20,25 @@ pub(crate) fn words(extract: &Extract, form: &Extraction) -> String {
 }
 
 /// The valid use of a parameter: its clause, its description, and what takes it over from one extraction to another.
-type Part = (Clause, String, fn(&mut Extraction, &Extraction));
+type Part = (Clause, String, Take);
+type Take = fn(&mut Extraction, &Extraction);
 
 /// The parameters that an extraction uses.
 fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
+    let mut add = |clause, words, take: Take| parts.push((clause, words, take));
     if form.form != Asked::Json {
         let name = if form.is_text() { &extract.text } else { &extract.json };
-        let words = format!("{RETURN_TYPE}={name}");
-        parts.push((ExtractReturnType, words, |to, from| to.form = from.form));
+        add(ExtractReturnType, format!("{RETURN_TYPE}={name}"), |to, from| to.form = from.form);
     }
     if let Some(separator) = &form.separator {
-        let words = format!("{LB}={}", separator.code);
-        let take = |to: &mut Extraction, from: &Extraction| {
+        add(ExtractSeparator, format!("{LB}={}", separator.code), |to, from| {
             (to.form, to.separator) = (from.form, from.separator.clone());
-        };
-        parts.push((ExtractSeparator, words, take));
+        });
     }
     let clause = if form.tokens.len() == 1 { ExtractTokenTransport } else { ExtractTokenEqual };
-    let words = format!("the token in {}", Transport::names(form.tokens));
-    parts.push((clause, words, |to, from| to.tokens = from.tokens));
+    let words = format!("the token in {}", Transport::names(&form.tokens));
+    add(clause, words, |to, from| to.tokens.clone_from(&from.tokens));
     let region = match form.region {
         Region::Alias => Some((ExtractCountryAlias, "country in place of regions")),
         Region::Equal => Some((ExtractCountryEqual, "regions and country that are equal")),
@@ -47,22 +46,21 @@ fn parts(extract: &Extract, form: &Extraction) -> Vec<Part> {
         Region::Unnamed => Some((ExtractRegionsDefault, "no regions")),
         Region::Usual | Region::Default => None,
     };
-    parts.extend(
-        region.map(|(clause, words)| -> Part {
-            (clause, words.to_owned(), |to, from| to.region = from.region)
-        }),
-    );
+    if let Some((clause, words)) = region {
+        add(clause, words.to_owned(), |to, from| to.region = from.region);
+    }
     if let Some(protocol) = &form.protocol {
         let words = format!("{PROTOCOL}={protocol}");
-        parts.push((ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol)));
+        add(ExtractProtocol, words, |to, from| to.protocol.clone_from(&from.protocol));
     }
-    let place = match form.ids {
+    let place = match &*form.ids {
         [] => return parts,
         [Place::Query] => REQUEST_ID.to_owned(),
         [_] => REQUEST_ID_HEADER.to_owned(),
         _ => format!("{REQUEST_ID} and another in {REQUEST_ID_HEADER}"),
     };
-    parts.push((ExtractRequestIdSource, format!("a request id in {place}"), |to, from| to.ids = from.ids));
+    let words = format!("a request id in {place}");
+    parts.push((ExtractRequestIdSource, words, |to, from| to.ids.clone_from(&from.ids)));
     parts
 }
 
@@ -135,10 +133,7 @@ pub(crate) async fn find_cause(
 }
 
 /// Sends an extraction of the minimum number of gateways. The inner error is a rejection.
-async fn is_accepted(
-    probe: &Probe<'_>,
-    form: &Extraction,
-) -> Result<Result<Exchange, (Exchange, ResponseClass)>, Stop> {
+async fn is_accepted(probe: &Probe<'_>, form: &Extraction) -> Result<Result<Exchange, Sent>, Stop> {
     let (exchange, class) = probe.send(&form.request(probe)).await?;
     match class.decision() {
         Decision::Accepted => Ok(Ok(exchange)),

@@ -1,6 +1,5 @@
-//! What the response to a valid extraction must keep, as far as the response itself shows it: the number of entries and their
-//! form, the headers of a partial result, the region and the protocol of known gateways. Active and passive checks judge by the
-//! same functions.
+//! What the response to a valid extraction must keep, as far as it shows that itself: the number and form of entries, the headers of a partial
+//! result, region and protocol of known gateways. Active and passive checks judge by the same functions.
 
 use serde_json::Value;
 
@@ -231,7 +230,7 @@ impl Judge {
                     }
                 }
             }
-            Self::Few => judge_few(probe, clause, why, accepted).await?,
+            Self::Few => judge_few(probe, clause, why, exchange).await?,
             Self::Most => {
                 let more = served.count().unwrap_or_default();
                 for more in more.into_iter().filter(|finding| finding.clause == ExtractCount) {
@@ -268,7 +267,7 @@ pub(crate) fn matching<'a>(facts: &'a Facts, response: &Response) -> Vec<Gateway
 }
 
 fn entry(entry: &Value) -> Option<KnownGateway> {
-    let port = entry.get("port")?.as_u64().and_then(|port| u16::try_from(port).ok())?;
+    let port = u16::try_from(entry.get("port")?.as_u64()?).ok()?;
     Some(KnownGateway { host: entry.get("ip")?.as_str()?.to_owned(), port })
 }
 
@@ -285,13 +284,15 @@ fn names(entry: &str, gateway: &KnownGateway) -> bool {
     has_word(&gateway.host) && has_word(&gateway.port.to_string())
 }
 
-pub(crate) fn gateways(probe: &Probe<'_>, request: &Request, response: &Response) -> Vec<String> {
-    listed(&probe.contract().extract, request, response)
+/// The gateways of the response to a request; none without a response.
+pub(crate) fn gateways(probe: &Probe<'_>, Exchange { request, result, .. }: &Exchange) -> Vec<String> {
+    let listed = |response| listed(&probe.contract().extract, request, response);
+    result.as_ref().map(listed).unwrap_or_default()
 }
 
-/// The number of entries of the response to a request, in JSON or in text.
-pub(crate) fn count(probe: &Probe<'_>, request: &Request, response: &Response) -> usize {
-    count_of(&probe.contract().extract, request, response)
+/// The number of entries of the response to a request, in JSON or in text; 0 without a response.
+pub(crate) fn count(probe: &Probe<'_>, Exchange { request, result, .. }: &Exchange) -> usize {
+    result.as_ref().map_or(0, |response| count_of(&probe.contract().extract, request, response))
 }
 
 /// The form of an entry of a text and the end of the text are unspecified.
@@ -319,30 +320,14 @@ pub(crate) async fn judge_repeated(
     before: &AcceptedResponse,
     request: &Request,
 ) -> Result<(), Stop> {
-    let gateways =
-        |accepted: &AcceptedResponse| gateways(probe, &accepted.exchange.request, &accepted.response);
-    let request = request.clone().giving_again(gateways(before));
+    let given = gateways(probe, &before.exchange);
+    let request = request.clone().giving_again(given.clone());
     let Some(after) = probe.accepts(clause, why, &request).await? else { return Ok(()) };
-    if gateways(before) != gateways(&after) {
+    if given != gateways(probe, &after.exchange) {
         let expected = format!("the same gateways: {why}");
         probe.finding_beside(clause, &expected, "other gateways", &[&after.exchange], &[&before.exchange]);
     }
     Ok(())
-}
-
-/// Reports gateways, be it as text where JSON is expected.
-pub(crate) async fn rejects_even_as_text(
-    probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
-    request: &Request,
-) -> Result<(), Stop> {
-    let (exchange, class) = probe.send(&request.clone().as_invalid()).await?;
-    if exchange.result.as_ref().is_ok_and(|response| is_served_text(&probe.contract().extract, response)) {
-        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
-        return Ok(());
-    }
-    probe.judge_rejection(clause, why, &exchange, &class).await
 }
 
 pub(crate) fn is_partial(probe: &Probe<'_>, response: &Response) -> bool {
@@ -375,19 +360,13 @@ pub(crate) fn gives_gateways(probe: &Probe<'_>, exchange: &Exchange) -> bool {
     entries(response).map_or(is_text, |entries| !entries.is_empty())
 }
 
-pub(crate) fn retry_after(exchange: &Exchange) -> Option<String> {
-    exchange.result.as_ref().ok()?.header("Retry-After")
-}
-
 pub(crate) fn has_retry_after(exchange: &Exchange) -> bool {
     exchange.result.as_ref().is_ok_and(|response| response.retry_after().is_some())
 }
 
 /// Reports a text response whose entries are not separated by the requested separator. The end of the text is unspecified.
-async fn judge_separator(
-    probe: &Probe<'_>,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
-) -> Result<(), Stop> {
+async fn judge_separator(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+    let AcceptedResponse { exchange, response } = served;
     let Some(split) = Served::new(probe, exchange, response).split() else {
         return Err(probe.skip_lacking(
             "a single entry has no separator",
@@ -466,8 +445,7 @@ fn expected_entries(extract: &Extract, request: &Request, response: &Response) -
     returned.map_or(num, |returned: usize| returned.min(num))
 }
 
-/// The separator that a request asks for, if no entry can contain it: there may be spaces and tabs within an entry, whose form is
-/// unspecified.
+/// The separator that a request asks for, if no entry can contain it; there may be spaces and tabs within one.
 fn line_break<'a>(extract: &'a Extract, request: &'a Request) -> Option<&'a str> {
     separator(extract, request).filter(|separator| separator.contains(['\r', '\n']))
 }

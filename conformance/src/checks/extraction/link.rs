@@ -12,19 +12,15 @@ fn control_label(form: &Extraction) -> String {
     format!("extract {} with the link credential", form.label())
 }
 
-pub(crate) fn request_by(
-    probe: &Probe<'_>,
-    form: &Extraction,
-    transport: Transport,
-) -> Result<Request, Stop> {
-    Ok(form.sent_in(transport).with_token(probe, probe.secret(Fact::LinkCredential, 0)?.expose()))
+pub(crate) fn request_by(probe: &Probe<'_>, form: &Extraction, place: Transport) -> Result<Request, Stop> {
+    Ok(form.sent_in(place).with_token(probe, probe.secret(Fact::LinkCredential, 0)?.expose()))
 }
 
 /// The transport in which the service accepts the credential; else what it responds in each.
 pub(crate) async fn find_transport(
     probe: &Probe<'_>,
     form: &Extraction,
-) -> Result<Result<Transport, Vec<(Exchange, ResponseClass)>>, Stop> {
+) -> Result<Result<Transport, Vec<Sent>>, Stop> {
     let mut rejected = Vec::new();
     for transport in Transport::ALL {
         let (exchange, class) = probe.send(&request_by(probe, form, transport)?).await?;
@@ -37,8 +33,7 @@ pub(crate) async fn find_transport(
     Ok(Err(rejected))
 }
 
-/// An extraction of this form with the legacy credential, in the transport that the service accepts. A run finds it out once for
-/// each form.
+/// An extraction of this form with the legacy credential, in the transport that the service accepts, which a run finds out once.
 pub(crate) async fn by_link(probe: &Probe<'_>, form: &Extraction) -> Result<Request, Stop> {
     let known = &probe.state::<State>()?.link[usize::from(form.is_text())];
     let find_out = async { Ok::<_, Stop>(find_transport(probe, form).await?.ok()) };

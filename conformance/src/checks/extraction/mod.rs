@@ -6,6 +6,8 @@ pub(crate) mod content;
 pub(crate) mod link;
 pub(crate) mod shortage;
 
+use std::borrow::Cow;
+
 use crate::check::{
     AcceptedResponse, Case, Cost, Decision, Form, Probe, ResponseClass, Stop, accepted, undecided,
 };
@@ -16,6 +18,9 @@ use crate::contract::{Extract, OperationId, Separator, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
 use crate::wire::{Exchange, QuerySpelling, Request, Response};
+
+/// A request that was sent, and what its response means.
+type Sent = (Exchange, ResponseClass);
 
 /// Where a request carries the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,12 +64,12 @@ pub(crate) enum Region {
 pub(crate) struct Extraction {
     pub(crate) form: Asked,
     pub(crate) separator: Option<Separator>,
-    pub(crate) tokens: &'static [Transport],
+    pub(crate) tokens: Cow<'static, [Transport]>,
     pub(crate) region: Region,
     /// A protocol by its name. In the forms, another than the default one.
     pub(crate) protocol: Option<String>,
     /// The places of a request id: a new one in each request, and in each place.
-    pub(crate) ids: &'static [Place],
+    pub(crate) ids: Cow<'static, [Place]>,
     pub(crate) spelling: QuerySpelling,
 }
 
@@ -85,16 +90,6 @@ names! {
     }
 }
 
-/// The list with these names.
-fn several<T: Copy, const N: usize>(
-    lists: [&'static [T]; N],
-    name: fn(T) -> &'static str,
-    names: &str,
-) -> Option<&'static [T]> {
-    let label = |several: &&[T]| several.iter().map(|one| name(*one)).collect::<Vec<_>>().join(", ") == names;
-    lists.into_iter().find(label)
-}
-
 impl Transport {
     /// The request with a token in this place, in place of any other there.
     pub(crate) fn carry(self, probe: &Probe<'_>, request: Request, token: &str) -> Request {
@@ -105,14 +100,6 @@ impl Transport {
             Self::Bearer => {
                 request.without_header("Authorization").header("Authorization", format!("Bearer {token}"))
             }
-        }
-    }
-
-    const fn alone(self) -> &'static [Self] {
-        match self {
-            Self::Query => &[Self::Query],
-            Self::Header => &[Self::Header],
-            Self::Bearer => &[Self::Bearer],
         }
     }
 
@@ -166,37 +153,42 @@ pub(crate) fn by_country(extract: &Extract, request: Request) -> Request {
 }
 
 impl Extraction {
-    pub(crate) const PLAIN: Self = Self::new(Asked::Json, Transport::Query);
+    pub(crate) const PLAIN: Self = Self {
+        form: Asked::Json,
+        separator: None,
+        tokens: Cow::Borrowed(&[Transport::Query]),
+        region: Region::Usual,
+        protocol: None,
+        ids: Cow::Borrowed(&[]),
+        spelling: QuerySpelling::Usual,
+    };
 
-    pub(crate) const TEXT: Self = Self::new(Asked::Text, Transport::Query);
-
-    pub(crate) const fn by(transport: Transport) -> Self {
-        Self::new(Asked::Json, transport)
+    pub(crate) fn by(transport: Transport) -> Self {
+        Self::PLAIN.sent_in(transport)
     }
 
-    const fn new(form: Asked, transport: Transport) -> Self {
-        let (region, spelling) = (Region::Usual, QuerySpelling::Usual);
-        let tokens = transport.alone();
-        Self { form, separator: None, tokens, region, protocol: None, ids: &[], spelling }
+    fn text() -> Self {
+        Self { form: Asked::Text, ..Self::PLAIN }
     }
 
     pub(crate) fn sent_in(&self, transport: Transport) -> Self {
-        Self { tokens: transport.alone(), ..self.clone() }
+        Self { tokens: vec![transport].into(), ..self.clone() }
     }
 
     /// Each form with the token in the query, the plain one first.
     pub(crate) fn in_query(extract: &Extract) -> Vec<Self> {
-        let id = Self { ids: &[Place::Query], ..Self::PLAIN };
+        let id = Self { ids: Cow::Borrowed(&[Place::Query]), ..Self::PLAIN };
         let protocols = other_protocols(extract).map(|other| Self { protocol: Some(other), ..Self::PLAIN });
         let region = Self { region: Region::Default, ..Self::PLAIN };
-        [Self::PLAIN, Self::TEXT, id].into_iter().chain(protocols).chain([region]).collect()
+        [Self::PLAIN, Self::text(), id].into_iter().chain(protocols).chain([region]).collect()
     }
 
     /// Two forms that together have every parameter: a rule that does not hold beside some parameter does not hold in one of
     /// them, so a run of few requests tests the rule in these two and in the plain form. Only the second one has the other
     /// protocol, since the account may lack the entitlement for it. It names JSON: a service may forget a rule there.
     fn combined(extract: &Extract) -> [Self; 2] {
-        let both = |form, transport| Self { form, ids: &[Place::Query], ..Self::by(transport) };
+        let both =
+            |form, transport| Self { form, ids: Cow::Borrowed(&[Place::Query]), ..Self::by(transport) };
         let separator = extract.separators.last().cloned();
         let text = Self { region: Region::Default, separator, ..both(Asked::Text, Transport::Bearer) };
         let protocol = other_protocols(extract).next();
@@ -218,20 +210,10 @@ impl Extraction {
 
     /// Changes one of its properties, in the words of rows.
     pub(crate) fn change(&mut self, extract: &Extract, property: &str, words: &str) -> Option<()> {
-        use Transport::{Bearer, Header, Query};
-        const TOKENS: [&[Transport]; 7] = [
-            &[Query],
-            &[Header],
-            &[Bearer],
-            &[Query, Header],
-            &[Query, Bearer],
-            &[Header, Bearer],
-            &[Query, Header, Bearer],
-        ];
-        const IDS: [&[Place]; 3] = [&[Place::Query], &[Place::Header], &[Place::Query, Place::Header]];
+        let names = words.split(", ");
         match property {
-            "tokens" => self.tokens = several(TOKENS, Transport::name, words)?,
-            "ids" => self.ids = several(IDS, Place::name, words)?,
+            "tokens" => self.tokens = names.map(Transport::named).collect::<Option<_>>()?,
+            "ids" => self.ids = names.map(Place::named).collect::<Option<_>>()?,
             "asked" => self.form = Asked::named(words.strip_prefix("as ")?)?,
             "region" => self.region = Region::named(words)?,
             "protocol" => self.protocol = Some(words.to_owned()),
@@ -253,22 +235,23 @@ impl Extraction {
     pub(crate) fn named(extract: &Extract, name: &str) -> Option<Vec<Self>> {
         let all = || Self::all(extract).into_iter();
         let [text, _] = Self::combined(extract);
-        let without_id = || all().filter(|form| !form.has_id()).chain([Self { ids: &[], ..text.clone() }]);
+        let without_id =
+            || all().filter(|form| !form.has_id()).chain([Self { ids: Cow::default(), ..text.clone() }]);
         Some(match name {
             "every form" => Self::all(extract),
             "every other form" => all().skip(1).collect(),
             "each JSON" => all().filter(|form| !form.is_text()).collect(),
             "each text" => Self::in_text(extract),
-            "JSON and text" => vec![Self::PLAIN, Self::TEXT],
+            "JSON and text" => vec![Self::PLAIN, Self::text()],
             "JSON in each place" => Transport::ALL.map(Self::by).into(),
             "JSON in each place and text" => {
-                Transport::ALL.map(Self::by).into_iter().chain([Self::TEXT]).collect()
+                Transport::ALL.map(Self::by).into_iter().chain([Self::text()]).collect()
             }
             "both combined forms" => Self::combined(extract).into(),
             "forms of the query" => Self::in_query(extract),
             "forms without id" => without_id().collect(),
             "forms without protocol" => all().filter(|form| form.protocol.is_none()).collect(),
-            "forms without region" => all().filter(Self::names_no_region).collect(),
+            "forms without region" => all().filter(|form| form.region == Region::Usual).collect(),
             label => {
                 let mut known = all().chain(Self::in_text(extract)).chain(without_id());
                 vec![known.find(|form| form.label() == label)?]
@@ -288,17 +271,13 @@ impl Extraction {
         self.form == Asked::Text
     }
 
-    pub(crate) const fn has_id(&self) -> bool {
+    pub(crate) fn has_id(&self) -> bool {
         !self.ids.is_empty()
     }
 
     /// Whether it has neither request id, protocol nor region.
     pub(crate) fn is_bare(&self) -> bool {
         !self.has_id() && self.protocol.is_none() && self.region == Region::Usual
-    }
-
-    pub(crate) fn names_no_region(&self) -> bool {
-        self.region == Region::Usual
     }
 
     pub(crate) fn transport(&self) -> Transport {
@@ -314,17 +293,6 @@ impl Extraction {
             _ if self.has_id() => ExtractRequestIdSource,
             _ => ExtractRegion,
         }
-    }
-
-    pub(crate) fn other_transports(&self) -> impl Iterator<Item = Transport> + use<> {
-        let own = self.transport();
-        Transport::ALL.into_iter().filter(move |other| *other != own)
-    }
-
-    /// The form whose control request shows that this one is accepted, for requests with a wrong token. Another check tests
-    /// which transports of the token work.
-    pub(crate) fn without_transport(&self) -> Self {
-        if self.is_combined() { self.clone() } else { self.sent_in(Transport::Query) }
     }
 
     /// For the label of a case; unique among the forms.
@@ -350,7 +318,7 @@ impl Extraction {
         let protocol = self.protocol.as_ref().map_or(String::new(), |name| format!(", with protocol={name}"));
         let region = if self.region == Region::Usual { "" } else { ", with the default region" };
         let separator = self.separator.as_ref().map_or(String::new(), |of| format!(", with lb={}", of.code));
-        format!("{form}{id}{protocol}{region}{separator}, the token in {}", Transport::names(self.tokens))
+        format!("{form}{id}{protocol}{region}{separator}, the token in {}", Transport::names(&self.tokens))
     }
 
     /// The extraction without a token. Each has a new request id, since a known one with other parameters is unspecified.
@@ -382,11 +350,8 @@ impl Extraction {
         self.with_token(probe, probe.token().expose())
     }
 
-    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it.
-    ///
-    /// # Errors
-    /// Skip when it is not accepted, which may have a reason of its own, such as a missing entitlement for its protocol. For
-    /// the plain form it is inconclusive.
+    /// Shows that the form is accepted with the account's own token. Sends nothing when the run has already shown it. Skips when it is not
+    /// accepted, which may have a reason of its own, such as a missing entitlement; for the plain form that is inconclusive.
     pub(crate) async fn control(&self, probe: &Probe<'_>) -> Result<(), Stop> {
         let request = self.request(probe);
         let request = if self.is_text() { request.query(NUM, SEPARATED) } else { request };
@@ -400,7 +365,7 @@ impl Extraction {
         label: &str,
         request: Request,
     ) -> Result<(), Stop> {
-        let mut accepted = probe.state::<State>()?.controls.0.lock().await;
+        let mut accepted = probe.state::<State>()?.controls.lock().await;
         let label = self.control_label(label);
         if let Some(known) = accepted.get(&label) {
             probe.show_control(known.clone());
@@ -449,12 +414,13 @@ impl Extraction {
 const SEPARATED: u32 = 2;
 
 /// Sends a request that must be rejected, after its control. A rejection in plain text with the status of a success counts as a
-/// rejection; `extract.error-envelope.watched` reports that it has no envelope.
+/// rejection; `extract.error-envelope.watched` reports that it has no envelope. Gateways as text where JSON is expected are reported if
+/// that is judged `even_as_text`.
 pub(crate) async fn rejects(
     probe: &Probe<'_>,
-    clause: Clause,
-    why: &str,
+    (clause, why): (Clause, &str),
     invalid: &Request,
+    even_as_text: bool,
 ) -> Result<(), Stop> {
     let invalid = invalid.clone().as_invalid();
     let (exchange, class) = match doubtful_regions(probe, &invalid).as_slice() {
@@ -470,6 +436,11 @@ pub(crate) async fn rejects(
     let is_text = Form::from_request(probe.contract(), OperationId::Extract, &invalid) == Form::Text;
     let in_words = exchange.result.as_ref().is_ok_and(says_error);
     if class == ResponseClass::Accepted && is_text && in_words {
+        return Ok(());
+    }
+    let is_served = |response| content::is_served_text(&probe.contract().extract, response);
+    if even_as_text && exchange.result.as_ref().is_ok_and(is_served) {
+        probe.finding(clause, &format!("rejected: {why}"), "a success", &[&exchange]);
         return Ok(());
     }
     probe.judge_rejection(clause, why, &exchange, &class).await
@@ -500,12 +471,6 @@ pub(crate) fn says_error(response: &Response) -> bool {
     let is_plain = response.json().is_none() && !text.trim_start().starts_with('<');
     let has_digit = text.contains(|c: char| c.is_ascii_digit());
     is_plain && (WORDS.contains(&first.as_str()) || (!has_digit && words().count() > 1))
-}
-
-/// The forms in which a region can be named, with the token in the query.
-pub(crate) fn named_region(extract: &Extract) -> Vec<Extraction> {
-    let forms = Extraction::in_query(extract).into_iter();
-    forms.filter(Extraction::names_no_region).collect()
 }
 
 fn other_protocols(extract: &Extract) -> impl Iterator<Item = String> {

@@ -12,7 +12,7 @@ const MAX_TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(7);
 
 /// Sends an extraction from the empty region. One that names its region by the alias alone gets it there.
-pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<Sent, Stop> {
     let has_alias = request.query_value(COUNTRY).is_some() && request.query_value(REGIONS).is_none();
     let region = probe.facts().empty_region.as_deref().unwrap_or_default();
     let request = request.clone().query(if has_alias { COUNTRY } else { REGIONS }, region).giving_nothing();
@@ -20,10 +20,7 @@ pub(crate) async fn send(probe: &Probe<'_>, request: &Request) -> Result<(Exchan
 }
 
 /// Sends an extraction that may be answered as one from the empty region is.
-pub(crate) async fn send_until_served(
-    probe: &Probe<'_>,
-    request: &Request,
-) -> Result<(Exchange, ResponseClass), Stop> {
+pub(crate) async fn send_until_served(probe: &Probe<'_>, request: &Request) -> Result<Sent, Stop> {
     for tries in 1..MAX_TRIES {
         let sent = probe.send_once(request).await?;
         // A shortage may have status 503, so only 429 is waited out.
@@ -35,10 +32,8 @@ pub(crate) async fn send_until_served(
     probe.send_once(request).await
 }
 
-/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`.
-///
-/// # Errors
-/// Skip when it does not: the region may be unknown to the service, or the shortage may look like throttling.
+/// Shows once in a run that a plain extraction gets a shortage with `Retry-After`. Skips when it does not: the region may be unknown to the
+/// service, or the shortage may look like throttling.
 pub(crate) async fn control(probe: &Probe<'_>) -> Result<(), Stop> {
     State::check_empty_region(probe)?;
     let known = &probe.state::<State>()?.is_short;
@@ -99,10 +94,8 @@ async fn is_of_region(probe: &Probe<'_>, region: &str) -> Result<bool, Stop> {
     Ok(is_short)
 }
 
-/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways.
-///
-/// # Errors
-/// Inconclusive when the service is busy or broken.
+/// Whether a response is that of a region without gateways: a shortage with `Retry-After`, or a success without gateways. Inconclusive when
+/// the service is busy or broken.
 pub(crate) fn is_short(probe: &Probe<'_>, exchange: &Exchange, class: &ResponseClass) -> Result<bool, Stop> {
     if is_throttled(exchange) {
         return Err(probe.inconclusive("the service was busy; run it again later, or with a lower --rate"));
@@ -174,22 +167,16 @@ pub(crate) async fn must_be_short(
     Ok(())
 }
 
-/// Records how the target flags a partial result.
-///
-/// # Errors
-/// Skip when the response has as many entries as were asked for.
-pub(super) fn note_partial_result(
-    probe: &Probe<'_>,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
-) -> Result<(), Stop> {
-    let num = exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
-    if count(probe, &exchange.request, response) >= num {
+/// Records how the target flags a partial result. Skips when the response has as many entries as were asked for.
+pub(super) fn note_partial_result(probe: &Probe<'_>, served: &AcceptedResponse) -> Result<(), Stop> {
+    let num = served.exchange.request.query_value(NUM).and_then(|num| num.parse().ok()).unwrap_or(1);
+    if count(probe, &served.exchange) >= num {
         let variable = Fact::ScarceRegion.variable();
         return Err(probe.skip(&format!(
             "the scarce region returned no partial result of {num}; if it has as many gateways, correct {variable}"
         )));
     }
-    let flag = response.header(&probe.contract().extract.partial_flag);
+    let flag = served.response.header(&probe.contract().extract.partial_flag);
     if let Some(flag) = flag.filter(|flag| !denies(flag)) {
         let seen = format!("a partial result is flagged as {flag}");
         probe.observe(Unspecified::ExtractFullResultHeaders, &seen);
@@ -202,7 +189,7 @@ pub(super) async fn judge_few(
     probe: &Probe<'_>,
     clause: Clause,
     why: &str,
-    AcceptedResponse { exchange, response }: &AcceptedResponse,
+    exchange: &Exchange,
 ) -> Result<(), Stop> {
     let is_discovered = probe.has_discovered(Fact::ScarceRegion);
     if is_discovered && exchange.request.query_value(PROTOCOL).is_some() {
@@ -211,14 +198,14 @@ pub(super) async fn judge_few(
     let max = usize::try_from(*probe.contract().extract.num_range.end()).unwrap_or(usize::MAX);
     let named = [REGIONS, COUNTRY].into_iter().find_map(|name| exchange.request.query_value(name));
     let region = named.unwrap_or_default();
-    let different: BTreeSet<_> = gateways(probe, &exchange.request, response).into_iter().collect();
+    let different: BTreeSet<_> = gateways(probe, exchange).into_iter().collect();
     if different.len() < max {
         return Ok(());
     }
     // The region may have more gateways by now. Under its alias, it has as few as under its name.
     if is_discovered || clause == ExtractCountryAlias {
         let (plain, _) = probe.send_once(&probe.extract().query(REGIONS, region).query(NUM, max)).await?;
-        if plain.result.as_ref().is_ok_and(|response| count(probe, &plain.request, response) >= max) {
+        if count(probe, &plain) >= max {
             return Err(probe.skip("the region has many gateways by now"));
         }
     }

@@ -11,8 +11,8 @@ use crate::checks::extraction::{Place, Transport};
 use crate::checks::requests::padded;
 use crate::checks::search::addresses::{OWN, items, unused};
 use crate::checks::token::{WrongToken, is_valid};
-use crate::contract::part::{COUNTRY, IPS, PAGE, PAGE_SIZE, REGIONS};
-use crate::contract::{Contract, Input, OperationId};
+use crate::contract::part::{IPS, PAGE, PAGE_SIZE};
+use crate::contract::{Contract, OperationId};
 use crate::response::operation_of;
 use crate::target::{Fact, Facts, RejectionReason, Secret};
 use crate::wire::Request;
@@ -47,16 +47,6 @@ type ChangeFn = dyn Fn(&Probe<'_>, Request) -> Result<Request, Stop> + Send + Sy
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Json(Json),
-    /// Its distance from the smallest one that the document allows.
-    Min(i64),
-    /// Its distance from the largest one.
-    Max(i64),
-    /// The first one that the document lists.
-    Listed,
-    /// The one that a parameter of an extraction has without being sent. An alias has that of its parameter.
-    Default,
-    /// This character as often as a separator may be long, and so many bytes more.
-    Filled(char, usize),
     /// An order of the account, or this number if none is known.
     Order(&'static str),
     /// Items in the words of [`items`].
@@ -111,14 +101,14 @@ impl Edit {
     pub(super) fn change(&self, contract: &Contract, facts: &Facts, request: Request) -> Request {
         let is_search = operation_of(contract, &request) == Some(OperationId::Search);
         match self {
-            Self::Set(part, value) if is_search => match value.json(contract, facts, part) {
+            Self::Set(part, value) if is_search => match value.json(contract, facts) {
                 Json::Array(items) if *part == IPS => request.field(part, padded(&contract.search, items)),
                 value => request.field(part, value),
             },
-            Self::Set(part, value) => request.query(part, value.text(contract, facts, part)),
+            Self::Set(part, value) => request.query(part, value.text(contract, facts)),
             Self::Drop(part) if is_search => request.without_field(part),
             Self::Drop(part) => request.without_query(part),
-            Self::Add(part, value) => request.add_query(part, value.text(contract, facts, part)),
+            Self::Add(part, value) => request.add_query(part, value.text(contract, facts)),
             Self::Body(media, text, times) => {
                 let bytes = request.body_bytes().unwrap_or_default();
                 let text = body(text, &String::from_utf8_lossy(&bytes), contract);
@@ -131,12 +121,7 @@ impl Edit {
                 items.insert(items.len() * number / of, (*item).into());
                 request.field(IPS, items)
             }
-            Self::By(_)
-            | Self::Token(..)
-            | Self::AddToken(_)
-            | Self::NoToken
-            | Self::Id(..)
-            | Self::With(_) => request,
+            _ => request,
         }
     }
 
@@ -149,9 +134,6 @@ impl Edit {
         let contract = probe.contract();
         let key = token_parameter(contract, &request);
         Ok(match self {
-            Self::Set(..) | Self::Drop(_) | Self::Add(..) | Self::Body(..) | Self::Insert(..) => {
-                self.change(contract, probe.facts(), request)
-            }
             Self::By(credential) => {
                 let text = credential.text(probe)?;
                 match transport_of(contract, &request) {
@@ -173,15 +155,13 @@ impl Edit {
             }
             Self::Id(place, number) => place.carry(request, ids.id(probe, *number)),
             Self::With(change) => change(probe, request)?,
+            _ => self.change(contract, probe.facts(), request),
         })
     }
 }
 
 impl Credential {
-    /// The credential as it is sent.
-    ///
-    /// # Errors
-    /// Skip the case without one of that kind.
+    /// The credential as it is sent. Skips the case without one of that kind.
     pub(crate) fn text(self, probe: &Probe<'_>) -> Result<String, Stop> {
         match self {
             Self::Wrong(wrong) => wrong.text(probe),
@@ -197,10 +177,7 @@ impl Credential {
         }
     }
 
-    /// Shows that a token which must be rejected for its account is valid by itself.
-    ///
-    /// # Errors
-    /// Skip when it is not.
+    /// Shows that a token which must be rejected for its account is valid by itself. Skips when it is not.
     pub(super) async fn proves_valid(self, probe: &Probe<'_>) -> Result<(), Stop> {
         match self.fact() {
             Some(fact) if is_of_valid_token(fact) && !self.is_revoked(probe) => {
@@ -249,30 +226,10 @@ pub(crate) fn of_bytes(character: char, bytes: usize) -> String {
     text
 }
 
-impl<T: ToString> From<T> for Value {
-    fn from(value: T) -> Self {
-        Self::Json(value.to_string().into())
-    }
-}
-
 impl Value {
-    fn json(&self, contract: &Contract, facts: &Facts, part: &str) -> Json {
+    fn json(&self, contract: &Contract, facts: &Facts) -> Json {
         match self {
             Self::Json(value) => value.clone(),
-            Self::Min(by) => (range(contract, part).start() + by).into(),
-            Self::Max(by) => (range(contract, part).end() + by).into(),
-            Self::Default => {
-                let name = if part == COUNTRY { REGIONS } else { part };
-                let mut parameters = contract.extract.operation.parameters.iter();
-                parameters.find(|known| known.name == name).map(Input::default_text).into()
-            }
-            Self::Filled(character, more) => {
-                of_bytes(*character, contract.extract.separator_bytes + more).into()
-            }
-            Self::Listed => {
-                let property = contract.search.operation.body.iter().find(|property| property.name == part);
-                property.and_then(|property| property.schema.values.first().cloned()).unwrap_or_default()
-            }
             Self::Order(other) => facts.orders.first().map_or(*other, |order| &order.number).into(),
             Self::Of(Fact::PlentifulRegion) => facts.plentiful_region.as_deref().into(),
             Self::Of(Fact::ScarceRegion) => facts.scarce_region.as_deref().into(),
@@ -287,8 +244,8 @@ impl Value {
         }
     }
 
-    pub(crate) fn text(&self, contract: &Contract, facts: &Facts, part: &str) -> String {
-        match self.json(contract, facts, part) {
+    pub(crate) fn text(&self, contract: &Contract, facts: &Facts) -> String {
+        match self.json(contract, facts) {
             Json::String(text) => text,
             other => other.to_string(),
         }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::edit::{Ids, is_of_valid_token};
 use super::{Base, Credential, Edit, Must, Row, Then, Unless, Valid};
 use crate::check::{AcceptedResponse, Case, Cost, Decision, Probe, ResponseClass, Stop, accepted, undecided};
-use crate::checks::extract::envelope::judge_post;
 use crate::checks::extraction::cause::{self, find_cause};
-use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated, rejects_even_as_text};
+use crate::checks::extraction::content::{gateways, is_undecided, judge_repeated};
 use crate::checks::extraction::link::{by_link, share_link};
 use crate::checks::extraction::shortage::{CONTROL, must_be_short};
-use crate::checks::extraction::{Extraction, rejects};
+use crate::checks::extraction::{Extraction, Transport, rejects};
 use crate::contract::{Clause, Unspecified};
 use crate::wire::Request;
 
@@ -23,10 +22,7 @@ impl Row {
             Must::Serve { gateways, .. } if self.base.form().is_some() => {
                 Cost::extraction(requests, gateways)
             }
-            // A service that violates the contract may return gateways to a POST.
-            Must::RespondSomehow(_) | Must::BeError if self.base.form().is_some() => {
-                Cost::extraction(requests, 1)
-            }
+            Must::RespondSomehow(_) if self.base.form().is_some() => Cost::extraction(requests, 1),
             _ => Cost::requests(requests),
         });
         let row = Arc::new(self);
@@ -53,13 +49,15 @@ impl Row {
             }
             // The region without gateways may have some after all. The control reserves the one that such a run would take, so that a
             // budget without gateways leaves the case out.
-            Base::Extract(_) if matches!(self.must, Must::BeShort { .. }) => {
+            Base::Extract(_) if matches!(self.must, Must::BeShort { .. } | Must::Flow(_, "the shortage")) => {
                 return case.sharing_in_run(CONTROL, Cost::extraction(1, 1));
             }
-            Base::Extract(_) if !matches!(self.must, Must::Reject { .. } | Must::RespondSomehow(_)) => {
-                return case;
-            }
-            Base::Extract(_) => self.control_form(),
+            Base::Extract(_) => match self.must {
+                Must::Reject { .. } | Must::RespondSomehow(_) | Must::Flow(_, "its control") => {
+                    self.control_form()
+                }
+                _ => return case,
+            },
         };
         let case = match (self.credential(), self.credential().fact()) {
             _ if self.before.is_some() => case,
@@ -74,8 +72,8 @@ impl Row {
     fn control_form(&self) -> Extraction {
         match self.credential() {
             Credential::Own => self.form(),
-            _ if self.before.is_some() => self.form(),
-            _ => self.form().without_transport(),
+            _ if self.before.is_some() || self.form().is_combined() => self.form(),
+            _ => self.form().sent_in(Transport::Query),
         }
     }
 
@@ -102,6 +100,19 @@ impl Row {
             return Ok(());
         }
         Err(probe.skip(&format!("a valid request is rejected, {name}, {}", self.base.label())))
+    }
+
+    /// Its requests, for a flow.
+    pub(crate) fn requests(&self, probe: &Probe<'_>) -> Result<Vec<Request>, Stop> {
+        let ids = Ids::default();
+        let requests = self.requests.iter();
+        requests.map(|(_, edits)| apply(probe, &ids, self.form().request(probe), edits)).collect()
+    }
+
+    /// Its only request, for a flow, with the differences that depend on contract and facts alone.
+    pub(crate) fn request(&self, probe: &Probe<'_>) -> Request {
+        let change = |request, edit: &Edit| edit.change(probe.contract(), probe.facts(), request);
+        self.requests[0].1.iter().fold(self.form().request(probe), change)
     }
 
     /// What is special about a request, in words.
@@ -138,7 +149,7 @@ impl Base {
     }
 }
 
-pub(crate) fn joined(form: &str, label: &str) -> String {
+fn joined(form: &str, label: &str) -> String {
     if label.is_empty() { form.to_owned() } else { format!("{form}/{label}") }
 }
 
@@ -152,8 +163,10 @@ pub(crate) fn edited(probe: &Probe<'_>, request: Request, edits: &[Edit]) -> Res
 }
 
 async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(), Stop> {
-    if let Must::BeAlike = row.must {
-        return row.be_alike(probe, clause).await;
+    match row.must {
+        Must::BeAlike => return row.be_alike(probe, clause).await,
+        Must::Flow(flow, _) => return flow(probe, row).await,
+        _ => {}
     }
     let ids = Ids::default();
     let valid = apply(probe, &ids, row.base.request(probe).await?, &row.valid.edits)?;
@@ -167,21 +180,16 @@ async fn judge(probe: &Probe<'_>, (clause, row): (Clause, Arc<Row>)) -> Result<(
     for (why, request) in requests {
         let words = row.words(why);
         match &row.must {
-            Must::BeAlike => {}
-            Must::BeError => judge_post(probe, clause, &request).await?,
+            Must::BeAlike | Must::Flow(..) => {}
             Must::BeShort { like } => must_be_short(probe, clause, why, like, &request).await?,
             Must::Serve { .. } => row.serve(probe, (clause, &words), (&valid, &request), &ids).await?,
             Must::RespondSomehow(unspecified) => {
                 row.control(probe, &valid).await?;
                 probe.tolerates(clause, *unspecified, why, &request).await?;
             }
-            Must::Reject { even_as_text: true } => {
+            Must::Reject { even_as_text } => {
                 row.control(probe, &valid).await?;
-                rejects_even_as_text(probe, clause, &words, &request).await?;
-            }
-            Must::Reject { even_as_text: false } => {
-                row.control(probe, &valid).await?;
-                rejects(probe, clause, &words, &request).await?;
+                rejects(probe, (clause, &words), &request, *even_as_text).await?;
                 row.credential().proves_valid(probe).await?;
             }
         }
@@ -222,7 +230,13 @@ impl Row {
         (valid, request): (&Request, &Request),
         ids: &Ids,
     ) -> Result<(), Stop> {
-        let Must::Serve { unless, .. } = &self.must else { return Ok(()) };
+        let Must::Serve { unless, judges, .. } = &self.must else { return Ok(()) };
+        let judge = async |words: &str, served: &AcceptedResponse| {
+            for judge in judges {
+                judge.of(probe, (clause, words), served).await?;
+            }
+            Ok::<_, Stop>(())
+        };
         let words = &match unless {
             Unless::Cause => format!("{}, {words}", cause::words(&probe.contract().extract, &self.form())),
             _ => words.to_owned(),
@@ -254,8 +268,8 @@ impl Row {
                 }
                 Then::Alike => {
                     // First, since nothing is judged behind a repetition that can't be.
-                    self.judge(probe, (clause, &words), &served).await?;
-                    let given = gateways(probe, request, &served.response);
+                    judge(&words, &served).await?;
+                    let given = gateways(probe, &served.exchange);
                     let (again, class) = probe.send_once(&request.clone().giving_again(given)).await?;
                     let Some(again) = accepted(&again, &class) else { return Ok(()) };
                     (served, words) = (again, format!("{words}, repeated"));
@@ -268,19 +282,6 @@ impl Row {
                 }
             }
         }
-        self.judge(probe, (clause, &words), &served).await
-    }
-
-    async fn judge(
-        &self,
-        probe: &Probe<'_>,
-        words: (Clause, &str),
-        served: &AcceptedResponse,
-    ) -> Result<(), Stop> {
-        let Must::Serve { judges, .. } = &self.must else { return Ok(()) };
-        for judge in judges {
-            judge.of(probe, words, served).await?;
-        }
-        Ok(())
+        judge(&words, &served).await
     }
 }

@@ -1,19 +1,20 @@
-//! Rules as rows. A row says what differs from a valid request, and what must follow; the case with its label, cost and control
-//! request, and the words of a finding, are made from it.
+//! Rules as rows, which say what differs from a valid request, and what must follow. Cases and the words of findings are made from them.
 
 mod edit;
 mod engine;
 mod text;
 
+use std::sync::Arc;
+
 use super::extraction::Extraction;
 use super::extraction::content::Judge;
-use crate::check::{Case, CaseFn, Cost};
+use crate::check::{Case, CaseFuture, Cost, Probe};
 use crate::contract::{Clause, OperationId, Unspecified};
 use crate::names::names;
 use crate::target::Fact;
 
 pub(super) use edit::{Credential, Edit, token_parameter, with};
-pub(super) use engine::{edited, joined};
+pub(super) use engine::edited;
 pub(crate) use text::changed;
 pub(super) use text::{edits, fact, read};
 
@@ -29,7 +30,7 @@ pub(super) struct Row {
     /// What differs in a request that must be accepted before.
     before: Option<Vec<Edit>>,
     /// What differs in each request, with its description.
-    requests: Vec<(String, Vec<Edit>)>,
+    pub(super) requests: Vec<(String, Vec<Edit>)>,
     must: Must,
     then: Vec<Then>,
     needs: Vec<Fact>,
@@ -67,13 +68,15 @@ enum Must {
     Serve { gateways: u32, unless: Unless, judges: Vec<Judge> },
     /// Any response without a server error, which is recorded.
     RespondSomehow(Unspecified),
-    /// Whatever is sent by POST, a JSON error with its code and message.
-    BeError,
     /// The same decision for both requests, which mean the same.
     BeAlike,
     /// In the region without gateways, the shortage that a simpler form gets.
     BeShort { like: Extraction },
+    /// Whatever a function judges, which sends the requests itself. The row says which control request its case shares.
+    Flow(Flow, &'static str),
 }
+
+pub(super) type Flow = for<'p> fn(&'p Probe<'p>, Arc<Row>) -> CaseFuture<'p>;
 
 /// What follows when a request that must be served is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,43 +116,34 @@ pub(super) enum Then {
     Invalid(Vec<Edit>),
 }
 
-pub(super) fn reject(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    Row {
-        base: Base::Extract(Extraction::PLAIN),
-        label: label.into(),
-        has_whole_label: false,
-        clause: None,
-        valid: Valid::default(),
-        before: None,
-        requests: vec![(why.into(), edits.into())],
-        must: Must::Reject { even_as_text: false },
-        then: Vec::new(),
-        needs: Vec::new(),
-        cost: None,
-        subject: None,
-    }
-}
-
-pub(super) fn accept(label: impl Into<String>, why: impl Into<String>, edits: impl Into<Vec<Edit>>) -> Row {
-    let must = Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() };
-    Row { must, ..reject(label, why, edits) }
-}
-
-/// A case of a form that is judged by a function of its own.
-pub(super) fn flow(
-    label: &'static str,
-    cost: Cost,
-    run: impl for<'p> CaseFn<'p, (Extraction,)> + Copy,
-) -> impl Fn(Extraction) -> Case {
-    move |form| Case::for_data(joined(&form.label(), label), cost, form, run)
-}
-
 /// The cases of rows. A row that names no clause is about this one.
 pub(super) fn cases(clause: Clause, rows: impl IntoIterator<Item = Row>) -> Vec<Case> {
     rows.into_iter().map(|row| row.case(clause)).collect()
 }
 
 impl Row {
+    /// An extraction that must be accepted or rejected, and described by its label.
+    pub(super) fn new(label: &str, is_valid: bool, edits: Vec<Edit>) -> Self {
+        let must = match is_valid {
+            true => Must::Serve { gateways: 1, unless: Unless::Finding, judges: Vec::new() },
+            false => Must::Reject { even_as_text: false },
+        };
+        Self {
+            base: Base::Extract(Extraction::PLAIN),
+            label: label.to_owned(),
+            has_whole_label: false,
+            clause: None,
+            valid: Valid::default(),
+            before: None,
+            requests: vec![(label.to_owned(), edits)],
+            must,
+            then: Vec::new(),
+            needs: Vec::new(),
+            cost: None,
+            subject: None,
+        }
+    }
+
     pub(super) fn of(self, base: Base) -> Self {
         Self { base, ..self }
     }
@@ -163,7 +157,7 @@ impl Row {
         Self { clause: Some(clause), ..self }
     }
 
-    fn form(&self) -> Extraction {
+    pub(super) fn form(&self) -> Extraction {
         self.base.form().cloned().unwrap_or(Extraction::PLAIN)
     }
 
@@ -173,6 +167,3 @@ impl Row {
         self.requests.iter().flat_map(|(_, edits)| edits).find_map(by).unwrap_or(Credential::Own)
     }
 }
-
-/// A custom separator that no service has a reason to reject.
-pub(super) const SEPARATOR: &str = "|";

@@ -1,19 +1,19 @@
-//! Rows as text, below their rule in `rules.txt`. A row says what must follow (`reject`, `accept`, `short`, or the id of an unspecified
-//! behaviour) and its label; behind bars, what differs from the valid request, in which forms of an extraction, and what is judged.
+//! Rows as text, below their rule in `rules.txt`. README.md says what their parts mean.
 
 use std::str::FromStr;
 
 use serde_json::Value as Json;
 
-use super::edit::{Credential, Edit, JSON, Value, range, with};
-use super::{Base, Judge, Must, Row, Then, Unless, Valid, reject};
+use super::edit::{Credential, Edit, JSON, Value, of_bytes, range, with};
+use super::{Base, Judge, Must, Row, Then, Unless, Valid};
 use crate::check::{Cost, Stop};
-use crate::checks::extract::access::claim;
+use crate::checks::extract::FLOWS;
+use crate::checks::extract::access::claiming;
 use crate::checks::extraction::{Extraction, Place, Transport, by_country};
 use crate::checks::search::addresses::items;
 use crate::checks::token::{WrongToken, renamed};
 use crate::contract::part::{COUNTRY, IPS, LB, NUM, REGIONS, REQUEST_ID, REQUEST_ID_HEADER, RETURN_TYPE, SB};
-use crate::contract::{Clause, Contract, Operation, OperationId, Unspecified};
+use crate::contract::{Clause, Contract, Input, Operation, OperationId, Unspecified};
 use crate::target::{Fact, Facts};
 use crate::wire::Request;
 
@@ -26,8 +26,7 @@ pub(crate) fn read(
 ) -> Option<Vec<Row>> {
     let operation = operation.into().unwrap_or(OperationId::Extract);
     let reader = Reader { operation: contract.operation(operation), contract };
-    let (mut rows, mut common) = (Vec::new(), "");
-    let (mut turns, mut in_turns): ((usize, &str), Vec<Row>) = ((0, ""), Vec::new());
+    let (mut rows, mut common, mut turn, mut turns) = (Vec::new(), "", 0, None);
     for line in lines.map(str::trim_start) {
         if let Some(parts) = line.strip_prefix("every row | ") {
             common = parts;
@@ -36,18 +35,19 @@ pub(crate) fn read(
         let (head, own) = line.split_once(" | ").unwrap_or((line, ""));
         let parts = common.split_terminator(" | ").chain(own.split_terminator(" | "));
         let (row, forms) = reader.row(head, parts)?;
-        let next = if let Forms::InTurns(count, list) = forms { (count, list) } else { (0, "") };
-        if next != turns {
-            rows.extend(reader.in_turns(turns, std::mem::take(&mut in_turns))?);
-            turns = next;
-        }
-        match forms {
-            Forms::InTurns(..) => in_turns.push(row),
-            Forms::Each(forms) => rows.extend(forms.into_iter().map(|form| row.clone().in_form(form))),
-            Forms::None => rows.push(row),
-        }
+        let next = if let Forms::InTurns(count, list) = forms { Some((count, list)) } else { None };
+        turn = if next == turns { turn + 1 } else { 0 };
+        turns = next;
+        let forms = match forms {
+            Forms::InTurns(count, list) => reader.in_turn(turn, count, list)?,
+            Forms::Each(forms) => forms,
+            Forms::None => {
+                rows.push(row);
+                continue;
+            }
+        };
+        rows.extend(forms.into_iter().map(|form| row.clone().in_form(form)));
     }
-    rows.extend(reader.in_turns(turns, in_turns)?);
     Some(rows)
 }
 
@@ -64,32 +64,15 @@ enum Forms {
     InTurns(usize, &'static str),
 }
 
-impl Forms {
-    fn changed(mut self, change: impl Fn(&mut Extraction) -> Option<()>) -> Option<Self> {
-        if let Self::Each(forms) = &mut self {
-            forms.iter_mut().try_for_each(change)?;
-        }
-        Some(self)
-    }
-}
-
 impl Reader<'_> {
-    /// Each row in the first form and in one of the others in turn, for long lists of similar values; or in three forms, one of them
-    /// combined.
-    fn in_turns(&self, (count, list): (usize, &str), rows: Vec<Row>) -> Option<Vec<Row>> {
-        if rows.is_empty() {
-            return Some(rows);
-        }
+    /// The first form and one of the others in turn, for long lists of similar values; or three forms, one of them combined.
+    fn in_turn(&self, turn: usize, count: usize, list: &str) -> Option<Vec<Extraction>> {
         let forms = Extraction::named(&self.contract.extract, list)?;
         let (combined, single): (Vec<_>, Vec<_>) =
             forms.iter().skip(1).partition(|form| count > 2 && form.is_combined());
-        let in_some = |(turn, row): (usize, Row)| {
-            let others = [&combined, &single];
-            let others = others.iter().filter_map(|others| others.get(turn % others.len().max(1)).copied());
-            let chosen = forms.first().into_iter().chain(others);
-            chosen.map(|form| row.clone().in_form(form.clone())).collect::<Vec<_>>()
-        };
-        Some(rows.into_iter().enumerate().flat_map(in_some).collect())
+        let others = [&combined, &single].into_iter();
+        let others = others.filter_map(|others| others.get(turn % others.len().max(1)).copied());
+        Some(forms.first().into_iter().chain(others).cloned().collect())
     }
 
     fn forms(&self, words: &'static str) -> Option<Forms> {
@@ -100,19 +83,15 @@ impl Reader<'_> {
         })
     }
 
-    fn form(&self, label: &str) -> Option<Extraction> {
-        Extraction::named(&self.contract.extract, label)?.into_iter().next()
-    }
-
     /// A number of gateways.
     fn number<T: FromStr>(&self, text: &str) -> Option<T> {
-        value(text, NUM, self.contract)?.text(self.contract, &Facts::default(), NUM).parse().ok()
+        value(text, NUM, self.contract)?.text(self.contract, &Facts::default()).parse().ok()
     }
 
     /// A text of so many gateways with a custom separator.
     fn separated(&self, num: i64) -> Option<Valid> {
         let mut edits = self.edits("lb=custom & sb=\"|\"")?;
-        edits.insert(0, Edit::Set(NUM, num.into()));
+        edits.insert(0, Edit::Set(NUM, Value::Json(num.into())));
         let (name, gateways) = (format!("with a custom separator, num={num}"), u32::try_from(num).ok()?);
         Some(Valid { name, edits, gateways, is_doubtful: false })
     }
@@ -146,9 +125,9 @@ impl Reader<'_> {
         let (must, label) = head.split_once(' ').unwrap_or((head, ""));
         let (mut edits, mut sent, mut forms) = (Vec::new(), Vec::new(), Forms::Each(vec![Extraction::PLAIN]));
         let (mut why, mut gateways, mut unless, mut judges) = (None, 1, Unless::Finding, Vec::new());
-        let (mut like, mut even_as_text, mut are_forms_changed) = (None, false, false);
+        let (mut like, mut even_as_text, mut are_forms_changed, mut shares) = (None, false, false, "");
         let mut operation = self.operation.id;
-        let mut row = reject("", "", []);
+        let mut row = Row::new("", false, Vec::new());
         for part in parts {
             match part.split_once(' ').unwrap_or((part, "")) {
                 ("why", words) => why = Some(spaced(words)),
@@ -170,19 +149,21 @@ impl Reader<'_> {
                 // The list would replace the change.
                 ("in", _) if are_forms_changed => return None,
                 ("in", list) => forms = self.forms(list)?,
-                ("like", label) => like = Some(self.form(label)?),
+                ("like", label) => like = Extraction::named(&self.contract.extract, label)?.pop(),
                 (
                     property @ ("asked" | "ids" | "protocol" | "region" | "separator" | "spelled" | "tokens"),
                     words,
                 ) => {
-                    let extract = &self.contract.extract;
-                    forms = forms.changed(|form| form.change(extract, property, words))?;
                     are_forms_changed = true;
+                    let Forms::Each(forms) = &mut forms else { continue };
+                    let extract = &self.contract.extract;
+                    forms.iter_mut().try_for_each(|form| form.change(extract, property, words))?;
                 }
                 ("gives", count) => gateways = self.number(count)?,
                 ("judged", words) => judges.push(Judge::named(words)?),
                 ("or", words) => unless = Unless::named(words)?,
                 ("even", "as text") => even_as_text = true,
+                ("shares", control @ ("its control" | "the shortage")) => shares = control,
                 _ => {
                     edits.push(self.edit(part)?);
                     sent.push(part);
@@ -194,7 +175,7 @@ impl Reader<'_> {
             return None;
         }
         let last = edits.last().and_then(|edit| match edit {
-            Edit::Set(part, value) => Some(value.text(self.contract, &Facts::default(), part)),
+            Edit::Set(_, value) => Some(value.text(self.contract, &Facts::default())),
             _ => None,
         });
         // What can't be seen in a label is escaped in words.
@@ -203,7 +184,6 @@ impl Reader<'_> {
         row.must = match must {
             "reject" => Must::Reject { even_as_text },
             "accept" => Must::Serve { gateways, unless, judges },
-            "error" => Must::BeError,
             "alike" => {
                 row.cost.get_or_insert(Cost::extraction(2, 2));
                 Must::BeAlike
@@ -211,6 +191,9 @@ impl Reader<'_> {
             "short" => {
                 let Forms::Each(forms) = &forms else { return None };
                 Must::BeShort { like: like.or_else(|| forms.first().cloned())? }
+            }
+            flow if let Some((_, flow)) = FLOWS.iter().find(|(known, _)| *known == flow) => {
+                Must::Flow(*flow, shares)
             }
             unspecified => {
                 shown = format!("{label}: {}", sent.join(" and "));
@@ -228,8 +211,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `-PART` leaves it out, `PART=VALUE` sets it, `?NAME=VALUE` adds a parameter to the query, `body: TEXT` and `body as MEDIA: TEXT`
-    /// replace the body; `alone` is the plain search in place of the valid one. None for a part that the document lacks, unless a plus before its name says so.
+    /// None for a part that the document lacks, unless a plus before its name says so.
     fn edit(&self, text: &'static str) -> Option<Edit> {
         let is_known = |part: &str| {
             let parameters = self.operation.parameters.iter().map(|one| &one.name);
@@ -253,7 +235,7 @@ impl Reader<'_> {
         if let Some(body) = text.strip_prefix("body") {
             let (media, text) = body.split_once(':')?;
             let (text, times) = text.trim_start().rsplit_once('×').unwrap_or((text.trim_start(), "1"));
-            let are_known = names(text).all(|(name, is_further)| is_further || is_known(&name));
+            let are_known = names(text).iter().all(|(name, is_further)| *is_further || is_known(name));
             let times = times.parse().ok().filter(|_| are_known)?;
             return Some(Edit::Body(media.strip_prefix(" as ").unwrap_or(JSON), text, times));
         }
@@ -274,8 +256,7 @@ impl Reader<'_> {
     }
 }
 
-/// `by CREDENTIAL` in place of the token, `token in PLACE: CREDENTIAL` and `token again: CREDENTIAL` beside it, `token under …`, `no token`;
-/// `id in PLACE`, `id NUMBER in PLACE`, `id of other letters`, `no id in header`; `claim HEADER=ADDRESS`; `raw query TEXT`; `method NAME`.
+/// What differs in the token, the request id, the claimed address, the query as a whole, or the method.
 fn of_caller(text: &'static str) -> Option<Edit> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match (word, rest) {
@@ -301,7 +282,7 @@ fn of_caller(text: &'static str) -> Option<Edit> {
         }
         ("claim", claimed) => {
             let (header, address) = claimed.split_once('=')?;
-            claim(header, address)
+            with(move |_, request| Ok(claiming(request, header, address)))
         }
         ("raw", rest) => {
             let query = rest.strip_prefix("query ")?;
@@ -350,10 +331,8 @@ pub(crate) fn fact(key: &str) -> Option<Fact> {
     Fact::ALL.into_iter().find(|fact| fact.variable() == variable)
 }
 
-/// `min`, `max-1` and so on are of the range in the document, and `max×10` is a multiple; `listed` is its first value, `default` the one
-/// without a parameter, `custom` the code of a custom separator, `text` that of a text response, `an order` one of the account, `the empty
-/// region`, `the scarce region` and `the plentiful region` those of the facts, and `-×max+1` repeats a character up to one byte more than a separator may have. All
-/// else is JSON, or a text.
+/// `min`, `max-1`, `max×10` are of the range in the document, `listed` is its first value, `default` the one without a parameter, `custom` the
+/// code of a custom separator, and `-×max+1` a character up to one byte more than a separator may have. All else is JSON, or a text.
 fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let distance = |text: &str, from| {
         let by = text.strip_prefix(from)?;
@@ -362,41 +341,41 @@ fn value(text: &str, part: &str, contract: &Contract) -> Option<Value> {
     let name = if part == COUNTRY { REGIONS } else { part };
     let parameter = || contract.extract.operation.parameters.iter().find(|known| known.name == name);
     let property = || contract.search.operation.body.iter().find(|known| known.name == part);
-    Some(match (distance(text, "min"), distance(text, "max"), text.split_once('×')) {
-        (Some(by), ..) => Value::Min(by),
-        (_, Some(by), _) => Value::Max(by),
-        (.., Some(("max", times))) => {
-            Value::Max(range(contract, part).end() * (times.parse::<i64>().ok()? - 1))
-        }
+    let json = match (distance(text, "min"), distance(text, "max"), text.split_once('×')) {
+        (Some(by), ..) => (range(contract, part).start() + by).into(),
+        (_, Some(by), _) => (range(contract, part).end() + by).into(),
+        (.., Some(("max", times))) => (range(contract, part).end() * times.parse::<i64>().ok()?).into(),
         (.., Some(_)) if part != SB => return None,
         (.., Some((character, length))) => {
-            Value::Filled(character.parse().ok()?, distance(length, "max")?.try_into().ok()?)
+            let more = usize::try_from(distance(length, "max")?).ok()?;
+            of_bytes(character.parse().ok()?, contract.extract.separator_bytes + more).into()
         }
         _ => match text {
-            "listed" => {
-                property().filter(|property| !property.schema.values.is_empty()).map(|_| Value::Listed)?
-            }
-            "default" if parameter().is_some_and(|known| !known.default_text().is_empty()) => Value::Default,
-            "default" => Value::Json(property()?.schema.default.clone()?),
-            "custom" => (part == LB).then(|| contract.extract.custom_separator.clone().into())?,
-            "text" => (part == RETURN_TYPE).then(|| contract.extract.text.clone().into())?,
-            "an order" => Value::Order("SO-1"),
-            "the plentiful region" => Value::Of(Fact::PlentifulRegion),
-            "the empty region" => Value::Of(Fact::EmptyRegion),
-            "the scarce region" => Value::Of(Fact::ScarceRegion),
-            _ => serde_json::from_str(text).map_or_else(|_| text.into(), Value::Json),
+            "listed" => property()?.schema.values.first()?.clone(),
+            "default" => match parameter().map(Input::default_text).filter(|text| !text.is_empty()) {
+                Some(default) => default.into(),
+                None => property()?.schema.default.clone()?,
+            },
+            "custom" => (part == LB).then_some(contract.extract.custom_separator.as_str())?.into(),
+            "text" => (part == RETURN_TYPE).then_some(contract.extract.text.as_str())?.into(),
+            "an order" => return Some(Value::Order("SO-1")),
+            "the plentiful region" => return Some(Value::Of(Fact::PlentifulRegion)),
+            "the empty region" => return Some(Value::Of(Fact::EmptyRegion)),
+            "the scarce region" => return Some(Value::Of(Fact::ScarceRegion)),
+            _ => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
         },
-    })
+    };
+    Some(Value::Json(json))
 }
 
 /// The names of members in the text of a body, and whether a plus says that the document lacks one.
-fn names(text: &str) -> impl Iterator<Item = (String, bool)> {
+fn names(text: &str) -> Vec<(String, bool)> {
     let pieces: Vec<&str> = text.split(['"', '\'']).collect();
-    let names = pieces.windows(3).step_by(2).filter_map(|piece| {
+    let name = |piece: &[&str]| {
         let name: String = serde_json::from_str(&format!("\"{}\"", piece[1])).ok()?;
         piece[2].trim_start().starts_with(':').then(|| (name, piece[0].ends_with('+')))
-    });
-    names.collect::<Vec<_>>().into_iter()
+    };
+    pieces.windows(3).step_by(2).filter_map(name).collect()
 }
 
 /// A text in which `␤`, `␍`, `␉`, `␀` and `␠` stand for the characters that they show.
@@ -453,7 +432,7 @@ mod tests {
     fn what_the_document_lacks_is_no_row() {
         let contract = Contract::embedded().expect("contract");
         let can_read = |line| read(OperationId::Search, std::iter::once(line), contract).is_some();
-        for line in [
+        let known = [
             "reject a | page=1",
             "reject a | -ips",
             "reject a | +a=1",
@@ -462,10 +441,8 @@ mod tests {
             r#"reject a | body: {"page":1,+"a":1}"#,
             "reject a | body: [×10",
             "reject a | status=listed",
-        ] {
-            assert!(can_read(line), "{line}");
-        }
-        for line in [
+        ];
+        let unknown = [
             "reject a | pages=1",
             "reject a | -a",
             "reject a | ?a=1",
@@ -477,9 +454,8 @@ mod tests {
             "refuse a | page=1",
             "reject a | items: 3 houses",
             "reject a | page=1 | then alike",
-        ] {
-            assert!(!can_read(line), "{line}");
-        }
+        ];
+        assert_eq!(known.into_iter().chain(unknown).filter(|line| can_read(line)).collect::<Vec<_>>(), known);
         let form = |line| read(OperationId::Extract, std::iter::once(line), contract).is_some();
         assert!(form("accept a | in text | tokens header") && !form("accept a | tokens header | in text"));
     }
